@@ -9,7 +9,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.utils.asyncio import call_later
 
 from crawlproject.components.clock import time
-from crawlproject.components.running import count, frontier_closing, stopped, stopping
+from crawlproject.components.running import count, frontier_closing, stopped, stopping, wake
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -40,9 +40,7 @@ class WakeUp:
     def wake(self) -> None:
         """Let the engine ask for requests now."""
         self._timer = None
-        slot = self._crawler.engine._slot if self._crawler.engine else None
-        if slot is not None:
-            slot.nextcall.schedule()
+        wake(self._crawler)
 
 
 class GuardedScheduler(BaseScheduler):

@@ -77,6 +77,13 @@ def interrupted(crawler: Crawler) -> bool:
     return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK)
 
 
+def wake(crawler: Crawler) -> None:
+    """Let the engine ask the scheduler for requests now: else it would wait up to 5 seconds."""
+    slot = crawler.engine._slot if crawler.engine else None
+    if slot is not None:
+        slot.nextcall.schedule()
+
+
 def stop(crawler: Crawler, failure: StorageFailed) -> None:
     """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -15,7 +16,7 @@ from crawlproject.components.companion.person import person_folder
 from crawlproject.components.companion.service import CompanionService
 from crawlproject.components.extensions.status_line import print_above
 from crawlproject.components.loopback.server import listen
-from crawlproject.components.running import crawl_of, stopped
+from crawlproject.components.running import crawl_of, stopped, wake
 from crawlproject.crawl.reading import make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.text.assembly import make_analyzer
@@ -59,7 +60,7 @@ class CompanionServer:
         )
         reading = options.model_copy(update={"page_main_text": True})
         reader = make_reader(reading, self._analyzer, crawl.canonicalize, tag_paths=False)
-        self._service = CompanionService(companion, self._person, reader, self._listening, self._wake)
+        self._service = CompanionService(companion, self._person, reader, self._listening, partial(wake, self._crawler))
         await self._service.begin()
         print_above(f"Companion: {self._service.url}/#{self._service.token}", sys.stderr)
         print_above(f"Open it in your browser; Ctrl-C ends {program} companion.", sys.stderr)
@@ -72,9 +73,3 @@ class CompanionServer:
     async def end(self) -> None:
         if self._service is not None:
             await self._service.end()
-
-    def _wake(self) -> None:
-        """The crawl may have something to do: else the engine would wait up to 5 seconds."""
-        slot = self._crawler.engine._slot if self._crawler.engine else None
-        if slot is not None:
-            slot.nextcall.schedule()

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from crawlproject.crawl.listing import Entry
+from crawlproject.crawl.revisits.truth import Truth
 from crawlproject.pages.feed_file import moment
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.storage.collection import CollectedPage, Collection
@@ -19,23 +20,18 @@ from crawlproject.urls.hosts import host_of
 HINTED = "hinted"  # sign of a visit: a listing had said that the page has changed
 _DAY = 86_400.0
 _AT_ONCE = 4  # pages of a host that are due for hints none of which has been tried
-_PRIOR = 2.0, 1.0  # hints that were true, and not, before any was tried
 _TRUE = (CHANGED, MISSING, GONE, MOVED)
 
 
 class _Host:
     """What the hints of a host were worth, and the rows that wait for a try."""
 
-    __slots__ = ("false", "open", "true", "waiting")
+    __slots__ = ("open", "truth", "waiting")
 
     def __init__(self) -> None:
-        self.true = self.false = 0
+        self.truth = Truth()
         self.open = 0  # hints that are being tried
         self.waiting: deque[int] = deque()
-
-    @property
-    def truth(self) -> float:
-        return (self.true + _PRIOR[0]) / (self.true + self.false + sum(_PRIOR))
 
 
 class Hints:
@@ -49,7 +45,7 @@ class Hints:
 
     def truth(self, host: str) -> float:
         """The share of a host's hints that is expected to be true."""
-        return self._hosts[host].truth if host in self._hosts else _Host().truth
+        return (self._hosts.get(host) or _Host()).truth.share
 
     def told(self, entries: Iterable[Entry], now: float) -> list[CollectedPage]:
         """A listing was read: the pages that are due now."""
@@ -76,8 +72,7 @@ class Hints:
         self.due.discard(row)
         if not visit.change:
             return []
-        host.true += visit.change in _TRUE
-        host.false += visit.change not in _TRUE
+        host.truth.add(visit.change in _TRUE)
         return self._release(host)
 
     def is_hinted(self, page: CollectedPage) -> bool:
@@ -90,14 +85,14 @@ class Hints:
 
     def _release(self, host: _Host) -> list[CollectedPage]:
         found = []
-        while host.waiting and host.truth >= 0.5 and host.open < _AT_ONCE + 2 * host.true:
+        while host.waiting and host.truth.is_believed and host.open < _AT_ONCE + 2 * host.truth.true:
             row = host.waiting.popleft()
             page = self._collection[row]
             if not page.is_away and self.is_hinted(page):
                 host.open += 1
                 self.due.add(row)
                 found.append(page)
-        if host.truth < 0.5:
+        if not host.truth.is_believed:
             host.waiting.clear()
         return found
 

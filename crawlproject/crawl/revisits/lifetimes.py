@@ -6,6 +6,7 @@ it is visited at the end, a little before its turn, if the pages of its host mos
 
 from __future__ import annotations
 
+from crawlproject.crawl.revisits.truth import Truth
 from crawlproject.records import CHANGED, Visit
 from crawlproject.revisits.table import Table
 from crawlproject.storage.collection import CollectedPage
@@ -15,25 +16,20 @@ _CHANGES = 0.05  # that are expected in a lifetime which is believed
 _PRIOR = 1.0  # changes of each host before any was seen
 _LATE = 1.5  # lifetimes after a visit: a change that is found by then may have been made at the end of the lifetime
 _EARLY = 0.5  # of the interval that is planned: the earliest end of a lifetime that a visit is brought forward to
-_TRIED = 2.0, 1.0  # ends of lifetimes at which a page had changed, and had not, before any was tried
 
 
 class _Promises:
-    __slots__ = ("broken", "false", "kept", "true")
+    __slots__ = ("broken", "ends", "kept")
 
     def __init__(self) -> None:
         self.kept = 0.0  # seconds of lifetimes
         self.broken = 0  # changes in them
-        self.true = self.false = 0  # pages that had changed at the end of a lifetime, and had not
+        self.ends = Truth()  # of ends of lifetimes: whether the page had changed
 
     @property
     def believed(self) -> float:
         """Seconds of a lifetime in which ``_CHANGES`` are expected."""
         return _CHANGES * self.kept / (_PRIOR + self.broken)
-
-    @property
-    def ends_tell(self) -> bool:
-        return (self.true + _TRIED[0]) / (self.true + self.false + sum(_TRIED)) >= 0.5
 
 
 class Lifetimes:
@@ -64,7 +60,7 @@ class Lifetimes:
         if planned < page.at + lifetime:
             return max(planned, page.at + min(lifetime, host.believed))
         is_near = lifetime >= _EARLY * (planned - page.at)
-        return page.at + lifetime if is_near and host.ends_tell else planned
+        return page.at + lifetime if is_near and host.ends.is_believed else planned
 
     @staticmethod
     def _learn(host: _Promises, visit: Visit, since: float, lifetime: float) -> None:
@@ -76,5 +72,4 @@ class Lifetimes:
         if not changed:
             host.kept += lifetime
         if since <= _LATE * lifetime:
-            host.true += changed
-            host.false += not changed
+            host.ends.add(changed)
