@@ -151,6 +151,9 @@ class Options(BaseModel):
     crawl_keep_pages: Count
     crawl_change_hook: Annotated[str, Field(exclude=True)]  # may carry a token, and is not to run from a folder
     crawl_hook_pages: Count
+    crawl_websub_callback: Annotated[str, Field(pattern=r"^$|^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?$")]
+    crawl_websub_port: Annotated[int, Field(ge=0, le=65_535)]
+    crawl_websub_host: Annotated[str, Field(min_length=1)]
     crawl_fairness: Annotated[float, Field(ge=0, le=1)]
     crawl_seed: int
     crawl_allowed_domains: Names

@@ -155,6 +155,7 @@ PROBE = "probe"
 REVISIT = "revisit"
 QUERY = "query"  # a result page of a search form; also a sign of its visit
 REREAD = "reread"  # a listing, once more
+SUBSCRIBE = "subscribe"  # a hub is asked to say when a feed changes (WebSub)
 LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
 
 
@@ -165,8 +166,8 @@ class CrawlUrl:
     ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
     which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: a page, a sitemap, a feed, a probe, a query, or to see what has become of a page. ``variant`` tells
-    several fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
+    the URL is fetched for: a page, a sitemap, a feed, a probe, a query, a hub, or to see what has become of a page. ``variant``
+    tells several fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
     """
 
     url: str

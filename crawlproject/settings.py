@@ -115,6 +115,11 @@ CRAWL_CLICKS = ""  # a file of clicks: then pages are worth visits by their clic
 CRAWL_KEEP_PAGES = 0  # pages of a collection that is visited again, the most relevant; 0 = CRAWL_MAX_PAGES
 CRAWL_CHANGE_HOOK = ""  # command, or http(s) URL, that is given JSON for each change of a relevant page, and at the end
 CRAWL_HOOK_PAGES = 0  # new relevant pages after which it is told of them, each time; 0 = never
+CRAWL_WEBSUB_CALLBACK = ""  # public URL at which hubs deliver what is new in feeds; empty: no hub is asked to
+CRAWL_WEBSUB_PORT = (
+    8994  # where they are heard, behind a reverse proxy: http://CRAWL_WEBSUB_HOST:PORT/; 0 = any that is free
+)
+CRAWL_WEBSUB_HOST = "127.0.0.1"  # address it listens on
 CRAWL_FAIRNESS = (
     0.5  # share of its quota of fetches that each of several topics is sure of, 0 to 1 (orderings/several/)
 )
@@ -239,6 +244,7 @@ EXTENSIONS = {
     "crawlproject.components.extensions.metrics.Metrics": 30,
     "crawlproject.components.extensions.warc.WarcRecorder": 40,
     "crawlproject.components.extensions.change_hook.ChangeHook": 50,
+    "crawlproject.components.extensions.websub.HubDeliveries": 60,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 import scrapy
@@ -102,7 +103,9 @@ class TopicalSpider(scrapy.Spider):
         agent = robots_agent(crawler.settings)
         refuse_crawl_files(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
-        spider.crawl = put_together(topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent)
+        spider.crawl = put_together(
+            topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent, token=token_urlsafe
+        )
         attach(crawler, spider.crawl)
         if spider.crawl.topics is not None and (folder_of_topics := _folder_of_topics(kwargs)):
             from crawlproject.components.topic_views import TopicViews
@@ -220,6 +223,7 @@ def _headers_of(response: Response) -> dict[str, str]:
     headers = response.headers
     return {
         "content-type": (headers.get(b"Content-Type") or b"").decode("latin-1"),
+        "link": b",".join(headers.getlist(b"Link")).decode("latin-1"),
         "location": (headers.get(b"Location") or b"").decode("utf-8", "replace"),
         "etag": (headers.get(b"ETag") or b"").decode("latin-1"),
         "last-modified": (headers.get(b"Last-Modified") or b"").decode("latin-1"),

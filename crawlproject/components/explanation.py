@@ -23,6 +23,7 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
     from crawlproject.reports.probe_findings import probe_sentences
     from crawlproject.reports.why.causes import causes
     from crawlproject.reports.why.lookup import url_status
+    from crawlproject.reports.why.subscription import subscription_sentences
     from crawlproject.reports.why.text import print_url_status
     from crawlproject.reports.why.visits import next_visit, visit_sentences
     from crawlproject.storage.read import read_info
@@ -43,7 +44,8 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
         )  # fmt: skip
     coming = next_visit(folder, info, url, frontier.find) if found.visit and frontier else None
     again = visit_sentences(found, coming, time())
-    print_url_status(found, stream, left_out, [*again, *probe_sentences(folder, url)])
+    told = subscription_sentences(folder, url, time())
+    print_url_status(found, stream, left_out, [*again, *told, *probe_sentences(folder, url)])
 
 
 def canonical_in(folder: Path, asked: str) -> str:

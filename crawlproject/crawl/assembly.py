@@ -16,6 +16,7 @@ from crawlproject.crawl.reading import make_canonicalizer, make_reader, topic_in
 from crawlproject.crawl.replay import replay
 from crawlproject.crawl.revisits.outcomes import revisit_policy
 from crawlproject.crawl.revisits.revisits import Revisits
+from crawlproject.crawl.revisits.subscriptions import Subscriptions
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
@@ -44,6 +45,7 @@ def assemble(
     archive: PageArchive | None = None,
     cache_dir: Path | None = None,
     agent: str = "",
+    token: Callable[[], str] | None = None,
     frontier: Frontier | None = None,
     choose: Callable[[Topic, PriorKnowledge], BaseOrdering] = choose_ordering,
 ) -> Crawl:
@@ -52,7 +54,8 @@ def assemble(
     ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. ``agent`` is the User-Agent. ``frontier`` is one that others crawl from as well, in place of
+    given, the crawl folder does. ``agent`` is the User-Agent. ``token`` gives unguessable texts; without it no hub is asked for
+    deliveries, whatever ``CRAWL_WEBSUB_CALLBACK`` says. ``frontier`` is one that others crawl from as well, in place of
     the one that the settings ask for. ``choose`` makes the ordering. A topic with members is a crawl of several. Raises
     ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
     """
@@ -79,6 +82,9 @@ def assemble(
             frontier = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
         inspection = Inspection(topic, options, judge, crawl_folder, frontier)
         revisits = _revisits(options, crawl_folder, frontier)
+        if token is not None and _hears_hubs(options) and revisits is not None:
+            rereads = revisits.rereads
+            revisits.subscriptions = Subscriptions(crawl_folder, frontier, rereads, options, canonicalize, token)
         crawl = Crawl(
             topic,
             options,
@@ -110,6 +116,8 @@ def assemble(
             crawl.forms.resume()
         if revisits is not None:
             revisits.begin(clock())
+            if revisits.subscriptions is not None:
+                revisits.subscriptions.begin()
     except BadInput:
         crawl_folder.abandon()
         raise
@@ -132,6 +140,22 @@ def _revisits(options: Options, folder: CrawlFolder, frontier: Frontier) -> Revi
         wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"
         raise BadSetting("setting FRONTIER_REDIS_MESSAGES", wish)
     return Revisits(revisit_policy(options), folder, frontier, options)
+
+
+def _hears_hubs(options: Options) -> bool:
+    """Whether hubs may deliver to a crawl. A round is over before they do. Raises ``BadSetting``."""
+    if not options.crawl_websub_callback:
+        return False
+    wish = ""
+    if not options.crawl_revisit:
+        wish = "is for crawls that visit pages again: set CRAWL_REVISIT, too, or leave it empty"
+    elif not options.crawl_feeds:
+        wish = "is for crawls that read feeds: set CRAWL_FEEDS to more than 0, too, or leave it empty"
+    elif options.frontier == "redis":
+        wish = 'cannot be used with FRONTIER = "redis", where a feed has no worker of its own: leave it empty'
+    if wish:
+        raise BadSetting("setting CRAWL_WEBSUB_CALLBACK", wish)
+    return not options.crawl_revisit_round
 
 
 def _open_folder(

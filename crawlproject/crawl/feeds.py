@@ -51,7 +51,7 @@ class Feeds:
         kept = tuple(entries.values())[: self._most]
         older = canonical_or_none(self._canonicalize, file.next, url.url) if file.next else None
         further = tuple(self._offered(older, url.url, url.score, url.depth)) if older else ()
-        return Listing(self.page(url, kept), kept, further, surplus=len(entries) - len(kept))
+        return Listing(self.page(url, kept), kept, further, surplus=len(entries) - len(kept), links=file.links)
 
     def page(self, url: CrawlUrl, entries: Sequence[Entry]) -> Page:
         """The page that links to ``entries``, judged; nobody is to keep it."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import unquote
 
+from crawlproject.pages.hub_links import NO_LINKS, HubLinks
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import origin_of
@@ -24,6 +25,7 @@ class Listing:
     """The ``page`` of its best links, the ``entries`` in the order of the links, and ``further`` listings that it names.
 
     ``dates`` are all entries of a sitemap, if the page has not all. ``foreign`` and ``surplus`` count the URLs left out.
+    ``links`` are the hubs that it names.
     """
 
     page: Page
@@ -32,6 +34,7 @@ class Listing:
     dates: Sequence[Entry] = ()
     foreign: int = 0
     surplus: int = 0
+    links: HubLinks = NO_LINKS
 
 
 class ListingReader(Protocol):

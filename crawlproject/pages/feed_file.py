@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from crawlproject.pages.hub_links import NO_LINKS, HubLinks
 from crawlproject.pages.safe_xml import EntryEvents, chained, read_events, unpacked
 from crawlproject.pages.text.printable import printable
 
@@ -34,10 +35,11 @@ class FeedEntry(NamedTuple):
 
 
 class FeedFile(NamedTuple):
-    """The entries of a feed in its order, and the feed with older ones (RFC 5005; ``next_url`` of JSON Feed), or empty."""
+    """The entries of a feed in its order, the feed with older ones (RFC 5005; ``next_url`` of JSON Feed), or empty, and hubs."""
 
     entries: tuple[FeedEntry, ...] = ()
     next: str = ""
+    links: HubLinks = NO_LINKS
 
 
 def read_feed(body: bytes, *, max_entries: int = MAX_ENTRIES) -> FeedFile:
@@ -48,7 +50,7 @@ def read_feed(body: bytes, *, max_entries: int = MAX_ENTRIES) -> FeedFile:
         return _from_json(b"".join(chained(first, chunks)), max_entries)
     events = _FeedEvents(max_entries)
     read_events(chained(first, chunks), events)
-    return FeedFile(tuple(events.entries), events.next)
+    return FeedFile(tuple(events.entries), events.next, events.links)
 
 
 def moment(date: str) -> float:
@@ -73,6 +75,7 @@ class _FeedEvents(EntryEvents):
         super().__init__(limit)
         self.entries: list[FeedEntry] = []
         self.next = ""
+        self.links = NO_LINKS
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
         if name == "link" and "href" in attributes:
@@ -81,6 +84,8 @@ class _FeedEvents(EntryEvents):
                 self.values.setdefault("link", attributes["href"])
             elif not self.entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= _MAX_LENGTH:
                 self.next = attributes["href"]
+            elif not self.entry_depth:
+                self.links = self.links.with_link(rel, attributes["href"].strip())
         if name == "guid" and attributes.get("isPermaLink", "true").lower() == "false":
             self.values["guid"] = ""
 
@@ -131,4 +136,13 @@ def _from_json(body: bytes, limit: int) -> FeedFile:
             if entry is not None:
                 found.append(entry)
     older = feed.get("next_url")
-    return FeedFile(tuple(found), older if isinstance(older, str) and len(older) <= _MAX_LENGTH else "")
+    return FeedFile(tuple(found), older if isinstance(older, str) and len(older) <= _MAX_LENGTH else "", _links(feed))
+
+
+def _links(feed: Mapping[str, Any]) -> HubLinks:
+    links = NO_LINKS
+    hubs = feed.get("hubs")
+    named = [hub.get("url") for hub in (hubs if isinstance(hubs, list) else ()) if isinstance(hub, dict)]
+    for rel, url in (("self", feed.get("feed_url")), *(("hub", url) for url in named)):
+        links = links.with_link(rel, url.strip()) if isinstance(url, str) else links
+    return links

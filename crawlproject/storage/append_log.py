@@ -23,15 +23,17 @@ _BLOCK = 1 << 16
 class AppendLog:
     """One file of JSON lines, opened for appending; an incomplete last line is removed first.
 
-    Raises ``StorageFailed`` when the file cannot be opened or a write fails; the failed line is then removed.
+    ``private``: only its owner may read it. Raises ``StorageFailed`` when the file cannot be opened or a write fails; the
+    failed line is then removed.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, private: bool = False) -> None:
         self.path = path
+        self._private = private
         self._file = -1
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600 if private else 0o644)
             self._size = self._end_of_last_line(os.fstat(self._file).st_size)
             os.ftruncate(self._file, self._size)
         except OSError as error:
@@ -65,7 +67,7 @@ class AppendLog:
     def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
         """Replace the file, whole or not at all, by one with these records. Raises ``StorageFailed``."""
         lines = (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for records in steps for record in records)
-        write_atomically(self.path, lines)
+        write_atomically(self.path, lines, private=self._private)
         self.close()
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)

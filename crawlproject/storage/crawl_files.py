@@ -25,6 +25,7 @@ _LOGS = (
     "sitemaps.jsonl",
     "sketches.jsonl",
     "topics.jsonl",
+    "websub.jsonl",
 )
 _FILES = frozenset(_LOGS) | {
     MANIFEST,

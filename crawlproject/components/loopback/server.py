@@ -46,14 +46,19 @@ class LoopbackServer:
         """Answer requests from now on."""
         from aiohttp import web
 
-        server = web.Server(self._answer, access_log=None, max_field_size=16_384)
-        self._runner = web.ServerRunner(server, shutdown_timeout=0.5)
+        self._runner = web.ServerRunner(self._server(), shutdown_timeout=0.5)
         await self._runner.setup()
         await web.SockSite(self._runner, self._listening).start()
 
     async def end(self) -> None:
         if self._runner is not None:
             await self._runner.cleanup()
+
+    def _server(self) -> web.Server:
+        """What makes a handler for each connection."""
+        from aiohttp import web
+
+        return web.Server(self._answer, access_log=None, max_field_size=16_384)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         method = "GET" if request.method == "HEAD" else request.method

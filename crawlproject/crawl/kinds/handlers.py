@@ -12,12 +12,13 @@ from crawlproject.crawl.kinds.page import PageHandler, PageParts
 from crawlproject.crawl.kinds.probe import ProbeHandler
 from crawlproject.crawl.kinds.reread import RereadHandler
 from crawlproject.crawl.kinds.revisit import RevisitHandler
+from crawlproject.crawl.kinds.subscribe import SubscribeHandler
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.options import Options
-from crawlproject.records import PAGE, PROBE, QUERY, REREAD, REVISIT
+from crawlproject.records import PAGE, PROBE, QUERY, REREAD, REVISIT, SUBSCRIBE
 
 if TYPE_CHECKING:
     from crawlproject.crawl.forms import Forms
@@ -51,4 +52,5 @@ def make_handlers(
         holds = inspection.holds
         kinds[REVISIT] = RevisitHandler(admission, frontier, holds, revisits, canonicalize, revisit_steps)
         kinds[REREAD] = RereadHandler(admission, frontier, holds, revisits, listings, outlinks)
+        kinds[SUBSCRIBE] = SubscribeHandler(admission, frontier, holds, revisits)
     return kinds

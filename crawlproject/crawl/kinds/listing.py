@@ -38,4 +38,5 @@ class ListingHandler(PageHandler):
                 self.offer(further)
             if self._revisits is not None:
                 self._frontier.put_many(self._revisits.read_listing(url.url))
+                self._revisits.listed(url.url, reply.headers.get("link", ""), found, fetch.at)
         return None

@@ -10,6 +10,7 @@ from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.crawl.kinds.refetch import RefetchHandler
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
+from crawlproject.crawl.revisits.deliveries import Reading
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.frontier.base import Frontier
 from crawlproject.records import CrawlUrl, Fetch, Page
@@ -51,6 +52,7 @@ class RereadHandler(RefetchHandler):
         new = [entry for entry in found.entries if entry[0] not in self._frontier]
         with self._frontier.batch():
             self._outlinks.follow(found.page)
+            self._revisits.listed(url.url, reply.headers.get("link", ""), found, fetch.at)
             self._end(url, fetch, news=self._revisits.hinted(found.dates or found.entries, fetch.at) or bool(new))
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
@@ -60,14 +62,24 @@ class RereadHandler(RefetchHandler):
         """As robots.txt forbids it: it is not asked for again in this run."""
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
         self._revisits.left()
+        if self._revisits.subscriptions is not None:
+            self._revisits.subscriptions.leave(url.url, self._holds.now)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         self._end(url, fetch, news=False)
         return False
 
     def _end(self, url: CrawlUrl, fetch: Fetch, *, news: bool) -> None:
+        known = self._revisits.subscriptions
+        reading = known.was_read(url.url, fetch, news=news) if known is not None else Reading()
         due = self._revisits.rereads.read(
-            url.url, fetch.at, news=news, etag=fetch.etag, last_modified=fetch.last_modified
+            url.url,
+            fetch.at,
+            news=news,
+            etag=fetch.etag,
+            last_modified=fetch.last_modified,
+            pushed=reading.pushed,
+            stretch=reading.stretch,
         )
         self._revisits.listing_read(url)
-        self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=due)
+        self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=min(due, reading.again))

@@ -7,6 +7,7 @@ from crawlproject.records import REVISIT, CrawlUrl
 from crawlproject.storage.collection import CollectedPage
 
 SHARED = "shared"  # in place of the row, where workers that count rows for themselves share a frontier
+LISTINGS_FIRST = 8 * SEEDS_FIRST  # before revisits, as a listing says which of them are worth a fetch
 _SCORE = 2 * SEEDS_FIRST  # before all that is new, since the share of revisits is limited elsewhere
 _HINTED = 2.0
 

@@ -6,14 +6,17 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from crawlproject.crawl.listing import Listing
 from crawlproject.crawl.revisits.hints import Hints
 from crawlproject.crawl.revisits.lifetimes import Lifetimes
 from crawlproject.crawl.revisits.outcomes import Outcomes
 from crawlproject.crawl.revisits.rereads import Rereads
 from crawlproject.crawl.revisits.shared_collection import SharedCollection
 from crawlproject.crawl.revisits.shared_records import SharedPage
+from crawlproject.crawl.revisits.subscriptions import Subscriptions
 from crawlproject.crawl.revisits.tally import Tally
 from crawlproject.options import Options
+from crawlproject.pages.hub_links import links_in_header
 from crawlproject.records import CHANGED, LISTINGS, MISSING, SAME, FetchEvent, Visit
 from crawlproject.revisits.base import RevisitPolicy
 from crawlproject.storage.change_log import PageChange, PageChangeLog
@@ -35,6 +38,7 @@ class LearnedVisits:
         self.changes = PageChangeLog(folder.path)
         self.hints = Hints(self.collection)
         self.rereads = Rereads(options.crawl_revisit_min)
+        self.subscriptions: Subscriptions | None = None  # where hubs are asked to deliver
         self.tally = Tally()  # of this run
         self.listeners: list[Callable[[PageChange], object]] = []  # hear of changes, and of new pages after the harvest
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
@@ -102,6 +106,11 @@ class LearnedVisits:
         for page in self.collection.pages():
             if self.shared is not None and not page.is_away and not self.shared.knows(page.row):
                 self._learn(_visit_of(page))
+
+    def listed(self, url: str, header: str, found: Listing, now: float) -> None:
+        """A listing was read: the ``Link`` headers of its reply, and what it says itself, may name hubs."""
+        if self.subscriptions is not None and (found.entries or found.links.hubs):
+            self.subscriptions.discovered(url, links_in_header(header), found.links, now)
 
     def note(self, change: PageChange) -> None:
         """Write a change to the log."""

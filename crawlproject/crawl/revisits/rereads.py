@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from crawlproject.crawl.revisits.keys import LISTINGS_FIRST
 from crawlproject.crawl.revisits.shared_records import SharedListing
-from crawlproject.orderings.base import SEEDS_FIRST
 from crawlproject.records import REREAD, CrawlUrl, Visit
 
 _FIRST = 86_400.0  # seconds until a listing is read for the second time
 _LONGEST = 30 * 86_400.0
-_SCORE = 8 * SEEDS_FIRST  # before revisits, as a listing says which of them are worth a fetch
 
 
 @dataclass(slots=True)
@@ -36,6 +35,9 @@ class Rereads:
 
     def __len__(self) -> int:
         return len(self._listings)
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._listings
 
     def add(self, visit: Visit) -> None:
         """A listing was read for the first time, live or replayed."""
@@ -62,7 +64,7 @@ class Rereads:
     def record(self, url: str, *, now: bool = False) -> CrawlUrl:
         known = self._listings[url]
         due = 0.0 if now else known.due
-        return CrawlUrl(url, _SCORE, known.depth, not_before=due, kind=REREAD, variant=known.kind)
+        return CrawlUrl(url, LISTINGS_FIRST, known.depth, not_before=due, kind=REREAD, variant=known.kind)
 
     def validators(self, url: str) -> dict[str, str]:
         """The headers that ask whether a listing has changed."""
@@ -70,12 +72,30 @@ class Rereads:
         asked = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
         return {name: value for name, value in asked.items() if value}
 
-    def read(self, url: str, now: float, *, news: bool, etag: str = "", last_modified: str = "") -> float:
-        """A listing was read again, or could not be: when it is due next, in seconds since the epoch."""
-        known = self._listings[url]
-        known.interval = min(
-            max(known.interval * (0.5 if news else 1.5), self._shortest), max(_LONGEST, self._shortest)
-        )
+    def read(
+        self,
+        url: str,
+        now: float,
+        *,
+        news: bool,
+        etag: str = "",
+        last_modified: str = "",
+        pushed: bool = False,
+        stretch: float = 1.0,
+    ) -> float:
+        """A listing was read again, or could not be: when it is due next, in seconds since the epoch.
+
+        ``pushed``: a hub had asked for it, which says nothing about the interval. That is ``stretch`` times as long this time.
+        """
+        known, longest = self._listings[url], max(_LONGEST, self._shortest)
+        if not pushed:
+            known.interval = min(max(known.interval * (0.5 if news else 1.5), self._shortest), longest)
         known.etag, known.last_modified = etag or known.etag, last_modified or known.last_modified
-        known.due = now + known.interval
+        known.due = now + min(known.interval * stretch, longest)
+        return known.due
+
+    def no_later(self, url: str, now: float) -> float:
+        """No hub speaks for a listing any more: when it is due next, an interval from ``now`` at the latest."""
+        known = self._listings[url]
+        known.due = min(known.due, now + known.interval)
         return known.due

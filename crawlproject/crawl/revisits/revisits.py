@@ -75,7 +75,7 @@ class Revisits(LearnedVisits):
     def has_new(self) -> bool:
         """Whether URLs wait that were never fetched."""
         in_line = self._in_line if self.shared is None else self.collection.present + len(self.rereads)
-        return len(self._frontier) > in_line
+        return len(self._frontier) - len(self.subscriptions or ()) > in_line
 
     def begin(self, now: float) -> None:
         """The crawl starts, or goes on: every page of the collection waits for its next visit."""
