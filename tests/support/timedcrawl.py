@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,20 @@ DAY = 86_400.0
 class TimedCrawl:
     """Fetches one page after the other; ``now`` is its clock, ``asked`` what it has sent: time, URL, headers, status."""
 
-    def __init__(self, topic: Topic, folder: Path, web: Any, now: float = START, **settings: object) -> None:
+    def __init__(
+        self,
+        topic: Topic,
+        folder: Path,
+        web: Any,
+        now: float = START,
+        token: Callable[[], str] | None = None,
+        **settings: object,
+    ) -> None:
         self.now = now
         self.web = web
         self.asked: list[tuple[float, str, Mapping[str, str], int]] = []
         options = read_options({"POLITENESS_MIN_DELAY": 1, "ORDERING": "dom", **settings})
-        self.crawl: Crawl = assemble(topic, options, clock=lambda: self.now, folder=folder)
+        self.crawl: Crawl = assemble(topic, options, clock=lambda: self.now, folder=folder, token=token)
 
     def run(self, seconds: float) -> TimedCrawl:
         """Crawl for so long; ends early when the crawl does."""
@@ -40,8 +48,10 @@ class TimedCrawl:
                     break
                 self.now = max(due, self.now + 0.001)
                 continue
-            headers = self.crawl.plan(url).headers
-            reply = answer(self.web, "GET", url.url, headers)
+            plan = self.crawl.plan(url)
+            headers, post = plan.headers, plan.post
+            sent = post.body.encode() if post else b""
+            reply = answer(self.web, "POST" if post else "GET", url.url, headers, sent)
             self.asked.append((self.now, url.url, headers, reply.status))
             self.now += 0.1
             found = reply.headers
@@ -53,7 +63,7 @@ class TimedCrawl:
                 last_modified=found.get("last-modified", ""),
                 lifetime=stated_lifetime(found, self.now),
             )
-            if location(reply) and not self.crawl.plan(url).one_try:
+            if location(reply) and not plan.one_try:
                 self.crawl.redirect(url, location(reply), fetch)
                 continue
             page = self.crawl.receive(url, reply, fetch)

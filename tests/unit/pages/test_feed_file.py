@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from crawlproject.pages.feed_file import MAX_ENTRIES, FeedEntry, FeedFile, moment, read_feed
 from crawlproject.pages.html.related import FEED, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
+from crawlproject.pages.hub_links import HubLinks
 
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>Blog</title><link>http://h/</link><item><title>Reefs &amp;amp; &lt;b&gt;corals&lt;/b&gt;</title><link>/a?x=1&y=2</link>
@@ -43,7 +44,7 @@ JSON = orjson.dumps(
     [
         (RSS, FeedFile((FeedEntry("/a?x=1&y=2", "Wed, 02 Oct 2024 13:00:00 GMT", "Reefs & corals",
                                   "Reefs & corals They bleach ."), FeedEntry("http://h/b")))),
-        (ATOM, FeedFile((FeedEntry("http://h/a", "2024-02-03T04:05:06+01:00", "T", "T S"),), "/atom?page=2")),
+        (ATOM, FeedFile((FeedEntry("http://h/a", "2024-02-03T04:05:06+01:00", "T", "T S"),), "/atom?page=2", HubLinks("http://h/atom"))),
         (RDF, FeedFile((FeedEntry("http://h/a", "2001-02-03"),))),
         (JSON, FeedFile((FeedEntry("http://h/a", "2024-02-03T04:05:06Z", "T", "T words"), FeedEntry("http://h/b")), "http://h/2.json")),
     ],
