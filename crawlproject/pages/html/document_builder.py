@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Mapping
 
 from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
@@ -14,6 +12,7 @@ from crawlproject.pages.html.meta_robots import MetaRobots, robots_rules
 from crawlproject.pages.html.publication_date import Published
 from crawlproject.pages.html.tag_path import TagPaths
 from crawlproject.pages.html.tags import BREAKING, HIDDEN, LINKS
+from crawlproject.pages.html.text_pieces import TextPieces
 from crawlproject.pages.text.printable import printable
 
 Attributes = Mapping[str, str]
@@ -24,62 +23,51 @@ class TooDeep(Exception):
 
 
 class DocumentBuilder:
-    """Receives ``start``, ``data`` and ``end`` in document order, then gives the ``document``.
+    """Once it listens, receives ``start``, ``data`` and ``end`` in document order, gives what it ``read``, then the ``document``.
 
-    Text arrives in pieces that are kept as they come: ``data`` is the ``append`` of a list, which costs no Python call.
-    While reading, a position is a number of pieces; it becomes a number of characters at the end. ``base`` is the
-    ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent`` is the name, in
-    lower case, by which a meta tag may address this robot. ``tree_walk`` does what ``start``, ``data`` and ``end`` do
-    with ``a`` elements and with those that mean nothing: who changes one changes the other.
+    ``base`` is the ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent``
+    is the name, in lower case, by which a meta tag may address this robot. ``tree_walk`` does what ``start``, ``data``,
+    ``end`` and ``read`` do with text, with links and their images, and with elements that mean nothing: who changes one
+    changes the other.
     """
 
     def __init__(
-        self,
-        nodes: AggregationNodes,
-        *,
-        max_links: int,
-        max_text: int,
-        max_depth: int,
-        tag_paths: bool = True,
-        agent: str = "",
+        self, nodes: AggregationNodes, *, max_links: int, max_text: int, tag_paths: bool = True, agent: str = ""
     ) -> None:
         self.nodes = nodes
         self.max_links = max_links
-        self._max_text = max_text
+        self.max_text = max_text
         self._agent = agent
-        self.pieces: list[str] = []
-        self.data = self.pieces.append
+        self.text = TextPieces()
+        self.data = self.text.append
         self._paths = TagPaths()
-        self.path = self._paths.path if tag_paths else str
+        self._path = self._paths.path if tag_paths else str
         self.tag_paths = tag_paths
         self.hidden: list[int] = []  # where each open hidden element began
         self._title = ""
-        self.hrefs: list[tuple[str, bool, str]] = []
-        self.links: list[int | None] = []
-        self.alts: list[str] = []
+        self._hrefs: list[tuple[str, bool, str]] = []
+        self._links: list[int | None] = []
+        self._alts: list[str] = []
         self._robots = MetaRobots()
         self._language = ""
         self._refresh = ""
         self._redirect = ""
         self.classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
-        self._concealed = 0  # pieces of text that are not shown
+        self._concealed = 0  # characters that are not shown
         self._unscripted = False  # inside <noscript>: for readers without scripts
         self._published = Published()
         self._linked_data = False  # whether the open script is JSON-LD
         self.dropped = 0
         self.too_deep = False
         self.base = ""
-        self.start, self.end = self._handlers(max_depth, tag_paths)
 
-    def _handlers(
-        self, max_depth: int, tag_paths: bool
-    ) -> tuple[Callable[[str, Attributes], None], Callable[[str], None]]:
-        """What is called as an element opens, and as the innermost one closes.
+    def listen(self, max_depth: int) -> None:
+        """Be ready for ``start``, called as an element opens, and ``end``, called as the innermost one closes.
 
         Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
         they need in local names, and look at a tag once.
         """
-        pieces, put, begins = self.pieces, self.pieces.append, self.nodes.starts
+        pieces, put, begins, tag_paths = self.text, self.data, self.nodes.starts, self.tag_paths
         open_at, close, elements = begins.append, begins.pop, self._paths.elements
         waiting, nodes = self.nodes.waiting, self.nodes
         concealed_at = 0  # depth of the outermost open element that is not shown, and where it began
@@ -121,54 +109,47 @@ class DocumentBuilder:
             if tag in BREAKING:
                 put("\n")
 
-        return start, end
+        self.start, self.end = start, end
 
     def conceal(self, start: int) -> None:
-        """All text from the piece at ``start`` on is not shown."""
-        self._concealed += sum(map(len, "".join(self.pieces[start:]).split()))
+        """All text from the position ``start`` on is not shown."""
+        self._concealed += sum(map(len, self.text.since(start).split()))
 
     def close(self) -> None:
         """The input ends. lxml asks for this method."""
 
-    def document(self, *, base: str, encoding: str) -> Document:
-        """What was read, with every element that is still open closed here. Nothing can be received after that."""
+    def read(self) -> tuple[str, list[RawLink]]:
+        """Text and links, with every element that is still open closed here. Nothing can be received after that."""
         del self.start, self.end  # they hold the builder, and it holds them
         if self.hidden:
-            del self.pieces[self.hidden[0] :]
-        while self.links:
-            self.end_link("a")
-        self.nodes.finish(len(self.pieces))
-        whole = "".join(self.pieces)
-        # What stands outside the outermost element is white space, which a tree does not have: none is kept at the ends.
-        text = whole.strip()
+            self.text.cut(self.hidden[0])
+        while self._links:
+            self._end_link("a")
+        self.nodes.finish(len(self.text))
+        text, at = self.text.finish(self.max_text)
+        ranges = zip(self._hrefs, self.nodes.anchors, self.nodes.contexts, strict=True)
+        return text, [
+            RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
+            for (href, nofollow, path), (a, b), (c, d) in ranges
+        ]
+
+    def document(self, text: str, links: Iterable[RawLink], *, base: str, encoding: str) -> Document:
+        """The document with the ``text`` and the ``links`` that were read."""
+        refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else ()
         return Document(
             title=self._title,
-            text=text[: self._max_text],
+            text=text[: self.max_text],
             language=self._language,
             published=self._published.day,
-            links=self._links(len(whole) - len(whole.lstrip()), min(len(text), self._max_text)),
+            links=(*refresh, *links),
             concealed=self._concealed,
             redirect=self._redirect,
             base=base,
             robots=self._robots,
             encoding=encoding,
             links_dropped=self.dropped,
-            truncated=self.too_deep or len(text) > self._max_text,
+            truncated=self.too_deep or len(text) > self.max_text,
         )
-
-    def _links(self, skipped: int, most: int) -> tuple[RawLink, ...]:
-        """The links with their ranges counted in the characters of the text: ``most``, after those that were skipped."""
-        at = list(accumulate(map(len, self.pieces), initial=-skipped))  # characters before each piece
-        for outside, limit in (slice(bisect_left(at, 0)), 0), (slice(bisect_right(at, most), None), most):
-            at[outside] = [limit] * len(at[outside])
-        ranges = zip(self.hrefs, self.nodes.anchors, self.nodes.contexts, strict=True)
-        links = [
-            RawLink(href, (at[a], at[b]), (at[c], at[d]), nofollow, path)
-            for (href, nofollow, path), (a, b), (c, d) in ranges
-        ]
-        if self._refresh:
-            links.insert(0, RawLink(self._refresh, (0, 0), (0, 0), False))
-        return tuple(links)
 
     def _start_html(self, attributes: Attributes) -> None:
         tag = attributes.get("lang") or attributes.get("xml:lang") or ""
@@ -203,21 +184,21 @@ class DocumentBuilder:
         self._start_hidden(attributes)
 
     def _start_hidden(self, attributes: Attributes) -> None:
-        self.hidden.append(len(self.pieces))
+        self.hidden.append(len(self.text))
 
     def _end_hidden(self, tag: str) -> None:
         start = self.hidden.pop()
         if tag == "title" and not self._title:
-            self._title = printable(" ".join("".join(self.pieces[start:]).split()))
+            self._title = printable(" ".join(self.text.since(start).split()))
         elif tag == "script" and self._linked_data:
-            self._published.script("".join(self.pieces[start:]))
-        elif tag == "script" and len(self.pieces) > start and not self._redirect:
-            self._redirect = script_target("".join(self.pieces[start:]))
-        elif tag == "style" and len(self.pieces) > start:
-            self.classes |= concealing_classes("".join(self.pieces[start:]))
+            self._published.script(self.text.since(start))
+        elif tag == "script" and len(self.text) > start and not self._redirect:
+            self._redirect = script_target(self.text.since(start))
+        elif tag == "style" and len(self.text) > start:
+            self.classes |= concealing_classes(self.text.since(start))
         elif tag == "noscript":
             self._unscripted = False
-        del self.pieces[start:]
+        self.text.cut(start)
 
     def _start_a(self, attributes: Attributes) -> None:
         self._start_link(attributes.get("href"), attributes)
@@ -233,35 +214,35 @@ class DocumentBuilder:
         number = None
         if href is None or self.hidden:
             pass
-        elif len(self.hrefs) < self.max_links:
+        elif len(self._hrefs) < self.max_links:
             rel = attributes.get("rel")
             nofollow = rel is not None and "nofollow" in rel.lower().split()
-            self.hrefs.append((href, nofollow, self.path()))
+            self._hrefs.append((href, nofollow, self._path()))
             number = self.nodes.link()
-            self.alts.clear()
+            self._alts.clear()
         else:
             self.dropped += 1
-        self.links.append(number)
+        self._links.append(number)
 
     def _start_img(self, attributes: Attributes) -> None:
-        if self.links and "alt" in attributes:
-            self.alts.append(attributes.get("alt", ""))
+        if self._links and "alt" in attributes:
+            self._alts.append(attributes.get("alt", ""))
 
-    def end_link(self, tag: str) -> None:
-        number = self.links.pop()
+    def _end_link(self, tag: str) -> None:
+        number = self._links.pop()
         if number is None:
             return
         start = self.nodes.anchors[number][0]
-        if self.alts:
-            if not "".join(self.pieces[start:]).strip():
-                self.pieces.append(" ".join(self.alts))
-            self.alts.clear()
-        self.nodes.anchors[number] = (start, len(self.pieces))
+        if self._alts:
+            if not self.text.since(start).strip():
+                self.data(" ".join(self._alts))
+            self._alts.clear()
+        self.nodes.anchors[number] = (start, len(self.text))
 
 
 CLOSERS: dict[str, Callable[[DocumentBuilder, str], None]] = {
     **dict.fromkeys(HIDDEN, DocumentBuilder._end_hidden),
-    **dict.fromkeys(LINKS, DocumentBuilder.end_link),
+    **dict.fromkeys(LINKS, DocumentBuilder._end_link),
 }
 OPENERS: dict[str, Callable[[DocumentBuilder, Attributes], None]] = {
     **dict.fromkeys(HIDDEN, DocumentBuilder._start_hidden),

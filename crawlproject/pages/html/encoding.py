@@ -8,6 +8,8 @@ otherwise. Only the encodings of the WHATWG Encoding Standard are honoured: Pyth
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, to_unicode
 
 FALLBACK = "cp1252"
@@ -28,18 +30,40 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
 
     ``content_type`` is the HTTP header's value. Bytes that the encoding does not know become U+FFFD. Raises nothing.
     """
+    encoding, body = _declared(body, content_type)
+    if not encoding:
+        encoding = "utf-8" if _is_utf8(body) else FALLBACK
+    return encoding, to_unicode(body, encoding)
+
+
+def as_utf8(body: bytes, content_type: str = "") -> tuple[str, bytes]:
+    """The same with the text in UTF-8, valid whatever it was written in: mostly ``body`` itself, which costs a look at it."""
+    encoding, body = _declared(body, content_type)
+    if encoding in ("", "utf-8") and _is_utf8(body):
+        return "utf-8", body
+    encoding = encoding or FALLBACK
+    return encoding, to_unicode(body, encoding).encode("utf-8")
+
+
+def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:
+    """The encoding that header or document state, empty when neither does, and ``body`` without its byte order mark."""
     for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return encoding, body[len(mark) :].decode(encoding, "replace")
-    declared = _from_header(content_type) or _from_document(body)
-    if declared is not None:
-        return declared, to_unicode(body, declared)
+            return encoding, body[len(mark) :]
+    return _from_header(content_type) or _from_document(body) or "", body
+
+
+def _is_utf8(body: bytes) -> bool:
+    if body.isascii():
+        return True
     try:
-        return "utf-8", body.decode("utf-8")
+        body.decode("utf-8")
     except UnicodeDecodeError:
-        return FALLBACK, body.decode(FALLBACK, "replace")
+        return False
+    return True
 
 
+@lru_cache(maxsize=100)
 def _from_header(content_type: str) -> str | None:
     name = http_content_type_encoding(content_type)
     if name == "utf-16":  # the standard's label "utf-16" is little-endian

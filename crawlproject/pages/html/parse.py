@@ -14,9 +14,9 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from crawlproject.pages.html.document import Document
+from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
-from crawlproject.pages.html.encoding import decode
+from crawlproject.pages.html.encoding import as_utf8
 from crawlproject.pages.html.link_context import AggregationNodes
 
 try:
@@ -55,52 +55,53 @@ def parse_document(
     ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
     proportional to the depth. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
     """
-    encoding, markup = decode(body, content_type)
-    if "\0" in markup:  # browsers drop it from text; libxml2 would make an event of each
-        markup = markup.replace("\0", "")
+    encoding, data = as_utf8(body, content_type)
+    if b"\0" in data:  # browsers drop it from text; libxml2 would make an event of each
+        data = data.replace(b"\0", b"")
     if _is_plain_text(content_type):
+        markup = data.decode("utf-8")
         text = " ".join(markup[:max_text].split())
         return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
-    # The parser gets UTF-8 that is known to be valid, whatever the page was written in.
-    data = markup.encode("utf-8")
 
     def new_builder() -> DocumentBuilder:
         return DocumentBuilder(
             AggregationNodes(aggregation_level),
             max_links=max_links,
             max_text=max_text,
-            max_depth=max_depth,
             tag_paths=tag_paths,
             agent=agent,
         )
 
     builder = new_builder()
-    if not _read_tree(data, builder, max_depth):
+    read = _read_tree(data, builder, max_depth)
+    if read is None:
         builder = new_builder()
-        _read_events(data, builder)
-    return builder.document(base=_absolute(builder.base, url), encoding=encoding)
+        read = _read_events(data, builder, max_depth)
+    return builder.document(*read, base=_absolute(builder.base, url), encoding=encoding)
 
 
-def _read_tree(data: bytes, builder: DocumentBuilder, max_depth: int) -> bool:
-    """Whether ``builder`` has all of ``data``. When it has not, it may have a part, and is of no more use."""
+def _read_tree(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple[str, list[RawLink]] | None:
+    """Text and links of ``data``. None where a tree may not have all: ``builder`` may have a part then, and is of no more use."""
     if tree_walk is None or max_depth < tree_walk.MAX_DEPTH or len(data) > _LARGEST_TREE or tree_walk.is_crowded(data):
-        return False
+        return None
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, no_network=True
     )
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:
-        return False
-    return root is not None and tree_walk.walk(root, builder)
+        return None
+    return None if root is None else tree_walk.walk(root, builder)
 
 
-def _read_events(data: bytes, builder: DocumentBuilder) -> None:
+def _read_events(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple[str, list[RawLink]]:
+    builder.listen(max_depth)
     parser = etree.HTMLParser(target=builder, encoding="utf-8", huge_tree=True, no_network=True)
     with suppress(TooDeep):
         for start in range(0, len(data), _PIECE) or (0,):
             parser.feed(data[start : start + _PIECE])
         parser.close()
+    return builder.read()
 
 
 def _is_plain_text(content_type: str) -> bool:

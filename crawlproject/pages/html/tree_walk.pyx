@@ -1,18 +1,21 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""A finished lxml tree handed to a ``DocumentBuilder`` by compiled code.
+"""A finished lxml tree read for a ``DocumentBuilder`` by compiled code.
 
-Elements, links and tag paths, which are many, are followed here as the builder's ``start`` and ``end``, ``AggregationNodes``
-and ``TagPaths`` follow them; Python objects are made only of what is kept. All else that an element can mean is decided by
-the builder's ``OPENERS`` and ``CLOSERS``.
+Elements, text, links and tag paths, which are many, are followed here as the builder, ``TextPieces``, ``AggregationNodes`` and
+``TagPaths`` follow them; Python objects are made only of what is kept. All else that an element can mean is decided by the
+builder's ``OPENERS`` and ``CLOSERS``.
 """
 
+from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.unicode cimport PyUnicode_AsUTF8, PyUnicode_DecodeUTF8
 from libc.string cimport strcmp, strlen
 from lxml.includes cimport etreepublic as cetree
 from lxml.includes cimport tree
 
 from crawlproject.pages.html cimport start_tags
+from crawlproject.pages.html.tree_text cimport TreeText
 
+from crawlproject.pages.html.document import RawLink
 from crawlproject.pages.html.document_builder import CLOSERS, OPENERS
 from crawlproject.pages.html.hidden_elements import is_concealed
 from crawlproject.pages.html.tag_path import MAX_PATH, label
@@ -23,18 +26,26 @@ cetree.import_lxml__etree()
 cdef enum:
     DEEPEST = 250  # libxml2 drops the rest of a tree at 256
     REMEMBERED = 256  # tags, a power of 2
-
 MAX_DEPTH = DEEPEST
 
 cdef enum:  # what there is to do for a tag
     BREAKS = 1
     OPENS = 2
     CLOSES = 4
-    LINKS = 8  # <a>, which is not left to OPENERS
+    LINKS = 8
+    FRAMES = 16  # it has ``src`` for ``href``
+    IMAGES = 32
+
+LINKING = {"a": LINKS, "area": LINKS | IMAGES, "frame": LINKS | FRAMES, "img": IMAGES}  # not left to the builder
 
 cdef struct Tag:
     const tree.xmlChar* name
     int duties
+
+cdef struct Ranges:  # of a link, in characters of the text
+    Py_ssize_t start, end, context_start, context_end
+    Py_ssize_t next  # link with the same aggregation node, plus 1
+    bint nofollow
 
 
 def is_crowded(bytes markup not None):
@@ -44,46 +55,57 @@ def is_crowded(bytes markup not None):
 
 
 def walk(cetree._Element root not None, builder):
-    """Hand ``builder`` what the document of ``root`` has, in document order. False when the tree may not be whole."""
+    """Text and links of the document of ``root``; ``builder`` has the rest of it. None when the tree may not be whole."""
     cdef TreeWalk steps = TreeWalk(root, builder)
-    if steps.tag_paths:
-        builder.path = steps.path
-    try:
-        return steps.run()
-    finally:
-        builder.path = str  # a tree that lives as long as the builder would cost malloc twice the time
+    return steps.read() if steps.run() else None
 
 
 cdef class TreeWalk:
-    """One walk. ``begins`` has the number of pieces of text before each open element, the outermost at 1."""
+    """One walk. ``begins`` has the position in the text of each open element, the outermost at 1."""
 
     cdef cetree._Element root
     cdef object builder
-    cdef Py_ssize_t depth, max_links, level
+    cdef TreeText text
+    cdef Py_ssize_t depth, max_links, level, room
     cdef Py_ssize_t begins[DEEPEST + 1]
     cdef tree.xmlNode* nodes[DEEPEST + 1]
-    cdef Py_ssize_t synced  # depth down to which the ``starts`` of the builder's nodes are up to date
-    cdef Py_ssize_t labelled  # depth down to which ``paths`` is
+    cdef Py_ssize_t waiting[DEEPEST + 1]  # a link of which it is the aggregation node, plus 1
+    cdef Py_ssize_t labelled  # depth down to which ``paths`` is up to date
     cdef Py_ssize_t concealed_at  # depth of the outermost open element that is not shown
     cdef bint tag_paths
-    cdef list pieces, starts, hrefs, links, hidden, alts, anchors, contexts, paths
-    cdef dict waiting, openers, closers, known
+    cdef Ranges* ranges  # with ``room`` for so many links
+    cdef list hrefs, tag_paths_of, links, hidden, alts, paths
+    cdef dict known
     cdef Tag tags[REMEMBERED]
 
     def __init__(self, cetree._Element root, builder):
-        nodes = builder.nodes
         self.root, self.builder = root, builder
-        self.pieces, self.hidden, self.alts = builder.pieces, builder.hidden, builder.alts
-        self.hrefs, self.links, self.max_links = builder.hrefs, builder.links, builder.max_links
-        self.starts, self.waiting = nodes.starts, nodes.waiting
-        self.anchors, self.contexts = nodes.anchors, nodes.contexts
-        self.level = -1 if nodes.level is None else min(nodes.level, DEEPEST)
-        self.openers, self.closers = OPENERS, CLOSERS
-        self.tag_paths = builder.tag_paths
-        self.paths, self.known = [""], {}
+        self.hidden, self.max_links, self.tag_paths = builder.hidden, builder.max_links, builder.tag_paths
+        self.text = builder.text = TreeText(self.hidden)
+        self.level = -1 if builder.nodes.level is None else min(builder.nodes.level, DEEPEST)
+        self.hrefs, self.tag_paths_of, self.links, self.alts, self.paths, self.known = [], [], [], [], [""], {}
         # All else is 0, the names of the tags, too: Cython clears new objects.
 
+    def __dealloc__(self):
+        PyMem_Free(self.ranges)
+
+    cdef tuple read(self):
+        """The text, and the links as ``DocumentBuilder.read`` has them."""
+        cdef str text = self.text.since(0).rstrip()
+        cdef Py_ssize_t number, most = min(len(text), self.builder.max_text)
+        cdef Ranges* link
+        links = []
+        for number in range(len(self.hrefs)):
+            link = &self.ranges[number]
+            if self.level < 0:
+                link.context_start, link.context_end = 0, most
+            anchor = (min(link.start, most), min(link.end, most))
+            context = (min(link.context_start, most), min(link.context_end, most))
+            links.append(new_tuple(RawLink, (self.hrefs[number], anchor, context, link.nofollow, self.tag_paths_of[number])))
+        return text, links
+
     cdef bint run(self) except -1:
+        """Whether the tree is whole."""
         cdef tree.xmlNode* node = <tree.xmlNode*>self.root._c_node.doc.children
         cdef tree.xmlNode* other = node
         cdef int elements = 0
@@ -103,7 +125,7 @@ cdef class TreeWalk:
                 self.close(node)
             elif node.type == tree.XML_TEXT_NODE or node.type == tree.XML_CDATA_SECTION_NODE:
                 if node.content is not NULL:
-                    self.pieces.append(unicode_of(node.content))
+                    self.text.add(<const char*>node.content)
             while node.next is NULL:
                 node = node.parent
                 if node.type != tree.XML_ELEMENT_NODE:
@@ -114,81 +136,88 @@ cdef class TreeWalk:
 
     cdef int open(self, tree.xmlNode* node) except -1:
         cdef int duties = self.duties(node.name)
+        cdef tree.xmlAttr* alt
         if duties & BREAKS:
-            self.pieces.append("\n")
+            self.text.end_line()
         self.depth += 1
-        self.begins[self.depth] = len(self.pieces)
+        self.begins[self.depth] = self.text.length
         self.nodes[self.depth] = node
         if node.properties is not NULL and not self.concealed_at and self.is_concealed(node):
             self.concealed_at = self.depth
         if duties & LINKS:
-            self.open_link(node)
-        elif duties & OPENS:
-            while self.synced < self.depth:
-                self.synced += 1
-                self.starts.append(self.begins[self.synced])
-            self.openers[unicode_of(node.name)](self.builder, attributes_of(self.root, node))
+            self.open_link(node, "src" if duties & FRAMES else "href")
+        if duties & IMAGES and self.links:
+            alt = find(node.properties, "alt")
+            if alt is not NULL:
+                self.alts.append(value_of(alt))
+        if duties & OPENS:
+            OPENERS[unicode_of(node.name)](self.builder, attributes_of(self.root, node))
         return 0
 
     cdef int close(self, tree.xmlNode* node) except -1:
         cdef int duties = self.duties(node.name)
-        cdef Py_ssize_t depth = self.depth
+        cdef Py_ssize_t depth = self.depth, number = self.waiting[depth]
         if duties & LINKS:
             self.close_link()
-        elif duties & CLOSES:
+        if duties & CLOSES:
             tag = unicode_of(node.name)
-            self.closers[tag](self.builder, tag)
+            CLOSERS[tag](self.builder, tag)
         if self.concealed_at == depth:
             self.builder.conceal(self.begins[depth])
             self.concealed_at = 0
-        if self.waiting and depth in self.waiting:
-            context = (self.begins[depth], len(self.pieces))
-            for number in <list>self.waiting.pop(depth):
-                self.contexts[number] = context
-        if self.synced == depth:
-            self.starts.pop()
-            self.synced -= 1
+        while number:
+            self.ranges[number - 1].context_start = self.begins[depth]
+            self.ranges[number - 1].context_end = self.text.length
+            number = self.ranges[number - 1].next
+        self.waiting[depth] = 0
         self.depth -= 1
         self.labelled = min(self.labelled, self.depth)
         if duties & BREAKS:
-            self.pieces.append("\n")
+            self.text.end_line()
         return 0
 
-    cdef int open_link(self, tree.xmlNode* node) except -1:
-        cdef tree.xmlAttr* href = find(node.properties, "href")
+    cdef int open_link(self, tree.xmlNode* node, const char* attribute) except -1:
+        cdef tree.xmlAttr* href = find(node.properties, attribute)
         cdef tree.xmlAttr* rel
-        cdef Py_ssize_t above
-        number = None
-        if href is NULL or self.hidden:
-            pass
-        elif len(self.hrefs) < self.max_links:
-            rel = find(node.properties, "rel")
-            nofollow = rel is not NULL and "nofollow" in value_of(rel).lower().split()
-            self.hrefs.append((value_of(href), nofollow, self.path() if self.tag_paths else ""))
-            number = len(self.contexts)
-            here = (self.begins[self.depth], self.begins[self.depth])
-            self.anchors.append(here)
-            self.contexts.append(here)
-            if self.level >= 0:
-                above = max(1, self.depth - self.level)
-                if above in self.waiting:
-                    (<list>self.waiting[above]).append(number)
-                else:
-                    self.waiting[above] = [number]
-            self.alts.clear()
-        else:
-            self.builder.dropped += 1
+        cdef Py_ssize_t above, number = len(self.hrefs)
+        cdef Ranges* link
+        if href is NULL or self.hidden or number >= self.max_links:
+            self.builder.dropped += href is not NULL and not self.hidden
+            self.links.append(None)
+            return 0
+        link = self.new_ranges(number)
+        link.start = link.end = self.text.length
+        rel = find(node.properties, "rel")
+        link.nofollow = rel is not NULL and "nofollow" in value_of(rel).lower().split()
+        if self.level >= 0:
+            above = max(1, self.depth - self.level)
+            link.next, self.waiting[above] = self.waiting[above], number + 1
+        self.hrefs.append(value_of(href))
+        self.tag_paths_of.append(self.path() if self.tag_paths else "")
         self.links.append(number)
+        self.alts.clear()
         return 0
 
     cdef int close_link(self) except -1:
-        if self.alts:
-            self.builder.end_link("a")
-            return 0
         number = self.links.pop()
-        if number is not None:
-            self.anchors[number] = ((<tuple>self.anchors[number])[0], len(self.pieces))
+        if number is None:
+            return 0
+        cdef Ranges* link = &self.ranges[<Py_ssize_t>number]
+        if self.alts:
+            if not self.text.since(link.start).strip():
+                self.text.append(" ".join(self.alts))
+            self.alts.clear()
+        link.end = self.text.length
         return 0
+
+    cdef Ranges* new_ranges(self, Py_ssize_t number) except NULL:
+        cdef Ranges* larger
+        if number == self.room:
+            larger = <Ranges*>PyMem_Realloc(self.ranges, (2 * self.room + 64) * sizeof(Ranges))
+            if larger is NULL:
+                raise MemoryError
+            self.ranges, self.room = larger, 2 * self.room + 64
+        return &self.ranges[number]
 
     cdef bint is_concealed(self, tree.xmlNode* node) except -1:
         cdef tree.xmlAttr* attributes = node.properties
@@ -197,7 +226,7 @@ cdef class TreeWalk:
             return False
         return is_concealed(attributes_of(self.root, node), classes)
 
-    def path(self):
+    cdef str path(self):
         """``TagPaths.path`` of the innermost open element."""
         cdef tree.xmlNode* node
         cdef tree.xmlAttr* identity
@@ -225,7 +254,7 @@ cdef class TreeWalk:
         cdef Tag* tag = &self.tags[(<size_t>name >> 3) & (REMEMBERED - 1)]
         if tag.name != name:
             text = unicode_of(name)
-            tag.duties = LINKS if text == "a" else (OPENS if text in OPENERS else 0) | (CLOSES if text in CLOSERS else 0)
+            tag.duties = LINKING.get(text, 0) or (OPENS if text in OPENERS else 0) | (CLOSES if text in CLOSERS else 0)
             tag.duties |= BREAKS if text in BREAKING else 0
             tag.name = name
         return tag.duties
@@ -266,3 +295,6 @@ cdef inline str value_of(tree.xmlAttr* attribute):
 
 cdef inline str unicode_of(const tree.xmlChar* text):
     return PyUnicode_DecodeUTF8(<const char*>text, strlen(<const char*>text), NULL)
+
+
+new_tuple = tuple.__new__

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.html.encoding import _WEB_ENCODINGS, decode
+from crawlproject.pages.html.encoding import _WEB_ENCODINGS, as_utf8, decode
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,8 @@ def test_every_honoured_encoding_is_a_codec_under_its_own_name() -> None:
     assert {codecs.lookup(name).name for name in _WEB_ENCODINGS} == _WEB_ENCODINGS
 
 
-@given(st.binary(max_size=200), st.sampled_from(sorted(_WEB_ENCODINGS)))
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.sampled_from(["", *sorted(_WEB_ENCODINGS)]))
 def test_any_bytes_in_any_encoding_give_text_that_utf_8_can_write(body: bytes, encoding: str) -> None:
-    decode(body, f"text/html; charset={encoding}")[1].encode("utf-8")
-    decode(body)[1].encode("utf-8")
+    header = f"text/html; charset={encoding}" if encoding else ""
+    name, text = decode(body, header)
+    assert as_utf8(body, header) == (name, text.encode("utf-8"))

@@ -30,7 +30,8 @@ SOUP = [
     b"<form>", b"<time datetime=2020-01-02>", b"<meta name=robots content=noindex>",
     b"<meta property=article:published_time content=2020-01-01>", b"<meta http-equiv=refresh content='0; url=/n'>",
     b"<!--", b"-->", b"<![CDATA[", b"]]>", b"<?pi", b"<!bogus", b"&", b"&lt;", b"&#0;", b"\x00", b"\r", b"\n", b" ",
-    b"word", b"\xc3\xa9", b"<h hidden", b"<a:b xml:lang=fr href=p>", b"/>", b"<", b">", b"'", b"\"",
+    b"word", b"\xc3\xa9", b"\xc2\xa0", b"\xe2\x80\x83", b"<img alt=' '>", b"<img alt=' \xc3\xa9 '>",
+    b"<script> \nlocation='/n'</script>", b"<h hidden", b"<a:b xml:lang=fr href=p>", b"/>", b"<", b">", b"'", b"\"",
 ]
 # fmt: on
 DEEP = b"<div>" * 260 + b"<a href=x>y</a>" + b"</div>" * 260 + b"end"
