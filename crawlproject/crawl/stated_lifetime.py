@@ -24,8 +24,8 @@ def stated_lifetime(headers: Mapping[str, str], now: float) -> float:
         return 0.0
     seconds = next((_number(stated[name]) for name in ("s-maxage", "max-age") if name in stated), None)
     if seconds is None:
-        expires, date = (_moment(headers.get(name, "")) for name in ("expires", "date"))
-        return min(max(0.0, expires - (date or now)), LONGEST) if expires else 0.0
+        expires = _moment(headers.get("expires", ""))
+        return min(max(0.0, expires - (_moment(headers.get("date", "")) or now)), LONGEST) if expires else 0.0
     return min(max(0.0, seconds - _number(headers.get("age", ""))), LONGEST)
 
 

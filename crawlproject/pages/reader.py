@@ -207,7 +207,11 @@ def _link(url: str, link: RawLink, text: str, terms_before: Mapping[int, int]) -
     return Link(
         url,
         printable(" ".join(anchor.split())),
-        Span(terms_before[start], terms_before[end]),
-        Span(terms_before[context_start], terms_before[context_end]),
-        tag_path=link.tag_path,
+        _new(Span, (terms_before[start], terms_before[end])),
+        _new(Span, (terms_before[context_start], terms_before[context_end])),
+        0.0,
+        link.tag_path,
     )
+
+
+_new = tuple.__new__  # half the time of calling the class

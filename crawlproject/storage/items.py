@@ -98,4 +98,4 @@ def _lines_with_text(text: str) -> str:
 
     Asked for twice in a row: for feed exports, and for the file.
     """
-    return "\n".join([shown for line in text.split("\n") if (shown := line.strip())])
+    return "\n".join(filter(None, map(str.strip, text.split("\n"))))

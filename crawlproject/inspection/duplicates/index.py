@@ -65,6 +65,7 @@ class DuplicateIndex:
         self._originals = originals
         self._most = most
         self._keys = KeyTable()
+        self._latest: tuple[OriginalPage | None, list[int]] = None, []  # a page and its keys
         self.last_url = ""  # of the original that came last
         for number, original in enumerate(originals):
             self._enter(number, original)
@@ -85,9 +86,9 @@ class DuplicateIndex:
                 return found
         if page.shingles < LEAST_SHINGLES:
             return None
-        shared = Counter(number for key in _keys_of(page) for number in self._keys.find(key))
+        candidates = [number for key in self._keys_of(page) for number in self._keys.find(key)]
         best, first = 0.0, None
-        for number, _ in shared.most_common(_COMPARED):
+        for number, _ in Counter(candidates).most_common(_COMPARED) if candidates else ():
             found = self._originals[number]
             if found.url == page.url or found.shingles < LEAST_SHINGLES:
                 continue
@@ -108,8 +109,14 @@ class DuplicateIndex:
         self.last_url = page.url
         self._keys.add(page.text, number)
         if page.shingles >= LEAST_SHINGLES:
-            for key in _keys_of(page):
+            for key in self._keys_of(page):
                 self._keys.add(key, number)
+
+    def _keys_of(self, page: OriginalPage) -> list[int]:
+        """The keys of a page: it is looked for first, and added later."""
+        if self._latest[0] is not page:
+            self._latest = page, list(_keys_of(page))
+        return self._latest[1]
 
 
 def original_of(page: Page, sketch: Sketch) -> OriginalPage:

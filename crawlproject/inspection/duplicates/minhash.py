@@ -77,8 +77,10 @@ def similarity(one: Minima, other: Minima) -> float:
 
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """A hash of each term, and the same with one hash for all numbers."""
-    if isinstance(terms, Terms) and terms.each(_sizes).sum() < MAX_BYTES:
-        return terms.each(_plain), terms.each(_folded)
+    if isinstance(terms, Terms):
+        plain, folded, sizes = terms.each(_hashes_of_each)
+        if sizes.sum() < MAX_BYTES:
+            return plain, folded
     if text_hashes is not None:
         plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
         count = text_hashes.hash_terms(terms, _BASE, _NUMBER, MAX_BYTES, plain, folded)
@@ -174,30 +176,17 @@ def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
     return outside
 
 
-def _sizes(terms: Sequence[str]) -> npt.NDArray[np.int32]:
-    """Bytes of each term, and of what divides it from the next."""
-    return np.array([len(term.encode("utf-8", "replace")) + 1 for term in terms], np.int32)
-
-
-def _plain(terms: Sequence[str]) -> Hashes:
-    return _hashes_of_each(terms)[0]
-
-
-def _folded(terms: Sequence[str]) -> Hashes:
-    return _hashes_of_each(terms)[1]
-
-
-def _hashes_of_each(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
-    """``term_hashes`` of any number of terms."""
+def _hashes_of_each(terms: Sequence[str]) -> Hashes:
+    """For each term its ``term_hashes``, and the bytes of it and of what divides it from the next: (3, terms)."""
+    found = np.empty((3, len(terms)), dtype=np.uint64)
+    plain, folded, sizes = found
     if text_hashes is not None:
-        plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
         text_hashes.hash_terms(terms, _BASE, _NUMBER, 1 << 62, plain, folded)
-        return plain, folded
-    found = [term_hashes([term]) for term in terms]
-    return (
-        np.concatenate([_NONE, *(one for one, _ in found)]),
-        np.concatenate([_NONE, *(other for _, other in found)]),
-    )
+    else:
+        for place, term in enumerate(terms):
+            (plain[place],), (folded[place],) = term_hashes([term])
+    sizes[:] = [len(term.encode("utf-8", "replace")) + 1 for term in terms]
+    return found
 
 
 def _joined(terms: Sequence[str]) -> bytes:

@@ -36,7 +36,7 @@ class SeenShingles:
         if len(sampled) < LEAST:
             return 1.0
         sampled = sampled ^ np.uint64(xxh3_64_intdigest(host.encode()))
-        places = sampled & np.uint64(_PLACES - 1)
+        places = (sampled & np.uint64(_PLACES - 1)).view(np.int64)  # which numpy need not convert
         marks = (sampled >> np.uint64(32)).astype(np.uint32)
         new = np.count_nonzero(self._seen[places] != marks) / len(marks)
         self._seen[places] = marks

@@ -32,7 +32,10 @@ class NewLinkRatio:
     def learn(self, url: str, links: Iterable[str]) -> float:
         """A page at ``url`` has ``links``, canonical URLs. How open its site is by now, 0 to 1."""
         own, here = domain_of(url), url[: url.index("/", 8) + 1]
-        inside = [link for link in dict.fromkeys(links) if link.startswith(here) or domain_of(link) == own]
+        # A URL has the name of its site in it: the others need not be taken apart.
+        inside = [
+            link for link in dict.fromkeys(links) if link.startswith(here) or (own in link and domain_of(link) == own)
+        ]
         self._new_among((url,))
         new = self._new_among(inside[:_LINKS])
         new_link_ratio, pages = self._sites.pop(own, (_PRIOR, 0))

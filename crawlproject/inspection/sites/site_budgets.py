@@ -130,8 +130,9 @@ class SiteBudgets:
 
     def _link(self, site: Site, value: float, linked: Iterable[str], linker: str) -> None:
         weight = value * site.mean * (1.0 - site.endless / self.trust)
+        sites = self._sites
         for name in linked:
-            target = self._site(name)
+            target = sites.get(name) or self._site(name)
             if weight > target.links.get(linker, 0.0) and (
                 linker in target.links or len(target.links) < POLICY.linkers
             ):

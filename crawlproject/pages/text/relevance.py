@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, repeat
-
-import numpy as np
+from itertools import accumulate
 
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.analyzer import Analyzer
@@ -62,27 +61,32 @@ class TopicJudge:
         """``span_score`` of each span, for all of them together. Spans lie within ``terms``.
 
         Spans of aggregation nodes are nested or disjoint: however deep they nest, all are scored in time
-        O(spans + terms log terms), and a span without a keyword costs one subtraction. Spans that cross, which no tree
+        O(spans log terms + terms log terms), and a span without a keyword costs two look-ups. Spans that cross, which no tree
         gives, are counted one by one.
         """
-        before = list(accumulate(self._weights(terms), initial=0))
-        if not before[-1]:
+        found = self._keywords_in(terms)
+        if not found:
             return [0.0] * len(spans)
-        products = {(start, end): before[end] - before[start] for start, end in spans}
+        places = [place for place, _ in found]
+        before = list(accumulate([weight for _, weight in found], initial=0))
+        products = {
+            (start, end): before[bisect_left(places, end)] - before[bisect_left(places, start)] for start, end in spans
+        }
         norms = span_squared_norms(terms, [span for span, product in products.items() if product])
         query_norm = self._query_norm
         scores = {span: cosine_of(products[span], query_norm, norm) for span, norm in norms.items()}
         return [scores.get(span, 0.0) for span in spans]
 
-    def _weights(self, terms: Sequence[str]) -> Iterable[int]:
-        """How often each term is among the keywords."""
+    def _keywords_in(self, terms: Sequence[str]) -> list[tuple[int, int]]:
+        """The places of the keywords among ``terms``, in order, each with how often it is a keyword."""
         if not isinstance(terms, Terms):
-            return map(self.query.get, terms, repeat(0))
-        weights = np.zeros(len(terms), np.int64)
-        for term, count in self.query.items():
-            weights[terms.numbers == terms.vocabulary.find(term)] = count
-        found: list[int] = weights.tolist()
-        return found
+            return [(place, self.query[term]) for place, term in enumerate(terms) if term in self.query]
+        numbers, find = terms.numbers, terms.vocabulary.find
+        return sorted(
+            (place, count)
+            for term, count in self.query.items()
+            for place in (numbers == find(term)).nonzero()[0].tolist()
+        )
 
     def judge(self, page: Page) -> Page:
         """``page`` with its relevance and the context score of each link filled in."""

@@ -45,16 +45,18 @@ class Vocabulary:
         return self._numbers.get(term, -1)
 
     def column(self, compute: Callable[[Sequence[str]], Column]) -> Column:
-        """The value of each term. ``compute`` gives those of new terms; it is a function of a module, not one made anew."""
+        """The value of each term, or its values: (..., terms). ``compute`` gives those of new terms; it is a function of a
+        module, not one made anew.
+        """
         known, values = self._columns.get(compute, (0, None))
         terms = len(self.terms)
         if values is None or known < terms:
             new = compute(self.terms[known:])
-            if values is None or len(values) < terms:
-                larger = np.empty(2 * terms, new.dtype)
-                larger[:known] = () if values is None else values[:known]
+            if values is None or values.shape[-1] < terms:
+                larger = np.empty((*new.shape[:-1], 2 * terms), new.dtype)
+                larger[..., :known] = new[..., :0] if values is None else values[..., :known]
                 values = larger
-            values[known:terms] = new
+            values[..., known:terms] = new
             self._columns[compute] = terms, values
         return values
 
@@ -97,7 +99,7 @@ class Terms(Sequence[str]):
 
     def each(self, compute: Callable[[Sequence[str]], Column]) -> Column:
         """``Vocabulary.column`` for each term of the text."""
-        found: Column = self.vocabulary.column(compute)[self.numbers]
+        found: Column = self.vocabulary.column(compute).take(self.numbers, axis=-1)
         return found
 
 
@@ -128,7 +130,7 @@ class TermCounts(Mapping[str, int]):
         return isinstance(term, str) and self.get(term) is not None
 
     def get(self, term: str, default: Any = None) -> Any:
-        place = np.flatnonzero(self.numbers == self._terms.find(term))
+        place = (self.numbers == self._terms.find(term)).nonzero()[0]
         return int(self.counts[place[0]]) if len(place) else default
 
     def some(self, terms: Iterable[str]) -> dict[str, int]:
