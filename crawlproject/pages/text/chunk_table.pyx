@@ -13,6 +13,16 @@ from cpython.unicode cimport (
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
+cdef extern from *:
+    """
+    #ifdef __GNUC__
+    #define fetch(entry) __builtin_prefetch(entry)
+    #else
+    #define fetch(entry) ((void)(entry))
+    #endif
+    """
+    void fetch(const void* entry) noexcept
+
 from sys import intern
 
 import numpy as np
@@ -25,6 +35,7 @@ cdef enum:
     MOST_PROBES = 64  # chunks that share a place, perhaps on purpose: more are not remembered
     NO_TERM = -1
     FIRST_SEVERAL = -2  # and below: places in ``several``
+    AHEAD = 16  # chunks of which the entries are asked for before the first is looked up
 
 cdef bint separates[128]
 for number in range(128):
@@ -33,6 +44,11 @@ for number in range(128):
 cdef struct Entry:
     uint64_t low, high  # the chunk, a byte a letter; 0: nothing is here
     int64_t found  # 0: nothing is here; above: the number of its term, plus 1; NO_TERM; below: it has several
+
+cdef struct Chunk:
+    Entry entry
+    Py_ssize_t start, size  # in the text
+    bint is_other  # it has no place in the table
 
 
 cdef class Numbers:
@@ -121,44 +137,60 @@ cdef class ChunkTable:
         return Terms(numbers.array(), self.vocabulary), before
 
     cdef int read(self, Numbers numbers, str text, Py_ssize_t at, Py_ssize_t end) except -1:
-        """Append the terms of the chunks in this range of the text."""
+        """Append the terms of the chunks in this range of the text.
+
+        The entries are far from each other in memory: those of the next chunks are on their way while one is looked up.
+        """
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
-        cdef Py_ssize_t size
+        cdef Chunk chunks[AHEAD]
+        cdef Py_ssize_t size, number, ready
         cdef Py_UCS4 letter
         cdef Entry chunk
-        cdef Entry* known
-        cdef int64_t found
         cdef bint is_wide
         while at < end:
-            size, is_wide = 0, False
-            chunk.low = chunk.high = 0
-            while at + size < end:
-                letter = PyUnicode_READ(kind, data, at + size)
-                if is_separator(letter):
-                    break
-                is_wide |= <uint64_t>letter > 255
-                if size < 8:
-                    chunk.low |= <uint64_t>letter << 8 * size
-                elif size < 16:
-                    chunk.high |= <uint64_t>letter << 8 * (size - 8)
-                size += 1
-            if size:
-                if is_wide or size > 16:
-                    found = self.find_other(text[at : at + size])
-                else:
-                    known = self.find(chunk)
-                    if known is NULL or not known.found:
-                        found = self.analysed(text[at : at + size])
-                        self.remember(chunk, found)
-                    else:
-                        found = known.found
-                if found > 0:
-                    numbers.append(found - 1)
-                elif found <= FIRST_SEVERAL:
-                    for number in <tuple>self.several[FIRST_SEVERAL - found]:
-                        numbers.append(number)
-            at += size + 1
+            ready = 0
+            while at < end and ready < AHEAD:
+                size, is_wide = 0, False
+                chunk.low = chunk.high = chunk.found = 0
+                while at + size < end:
+                    letter = PyUnicode_READ(kind, data, at + size)
+                    if is_separator(letter):
+                        break
+                    is_wide |= <uint64_t>letter > 255
+                    if size < 8:
+                        chunk.low |= <uint64_t>letter << 8 * size
+                    elif size < 16:
+                        chunk.high |= <uint64_t>letter << 8 * (size - 8)
+                    size += 1
+                if size:
+                    if not is_wide and size <= 16:
+                        fetch(&self.entries[self.place(chunk)])
+                    chunks[ready] = Chunk(chunk, at, size, is_wide or size > 16)
+                    ready += 1
+                at += size + 1
+            for number in range(ready):
+                self.look_up(numbers, text, &chunks[number])
+        return 0
+
+    cdef int look_up(self, Numbers numbers, str text, Chunk* chunk) except -1:
+        """Append the terms of a chunk."""
+        cdef Entry* known
+        cdef int64_t found
+        if chunk.is_other:
+            found = self.find_other(text[chunk.start : chunk.start + chunk.size])
+        else:
+            known = self.find(chunk.entry)
+            if known is NULL or not known.found:
+                found = self.analysed(text[chunk.start : chunk.start + chunk.size])
+                self.remember(chunk.entry, found)
+            else:
+                found = known.found
+        if found > 0:
+            numbers.append(found - 1)
+        elif found <= FIRST_SEVERAL:
+            for number in <tuple>self.several[FIRST_SEVERAL - found]:
+                numbers.append(number)
         return 0
 
     cdef int64_t analysed(self, str chunk) except? 0:
@@ -190,9 +222,7 @@ cdef class ChunkTable:
 
     cdef Entry* find(self, Entry chunk) noexcept:
         """The entry of a chunk, or where it can be entered; NULL when there is no such place."""
-        cdef uint64_t digest = (chunk.low ^ self.seed) * <uint64_t>0x9E3779B97F4A7C15
-        digest = (digest ^ digest >> 32 ^ chunk.high) * <uint64_t>0xC2B2AE3D27D4EB4F
-        cdef Py_ssize_t place = (digest ^ digest >> 32) & (self.places - 1)
+        cdef Py_ssize_t place = self.place(chunk)
         cdef Entry* entry
         for _ in range(MOST_PROBES):
             entry = &self.entries[place]
@@ -200,6 +230,12 @@ cdef class ChunkTable:
                 return entry
             place = (place + 1) & (self.places - 1)
         return NULL
+
+    cdef inline Py_ssize_t place(self, Entry chunk) noexcept:
+        """Where its entry is, or a few places behind."""
+        cdef uint64_t digest = (chunk.low ^ self.seed) * <uint64_t>0x9E3779B97F4A7C15
+        digest = (digest ^ digest >> 32 ^ chunk.high) * <uint64_t>0xC2B2AE3D27D4EB4F
+        return (digest ^ digest >> 32) & (self.places - 1)
 
     cdef int make_room(self) except -1:
         """Forget all chunks when there are too many; terms of the text that is read keep their numbers."""
