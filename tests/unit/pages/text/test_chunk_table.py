@@ -28,7 +28,7 @@ def in_python(**options: object) -> Analyzer:
 
 
 def made_up(random: Random) -> tuple[str, list[int]]:
-    text = "".join(random.choices(PARTS, k=random.randrange(40)))
+    text = "".join(random.choices(PARTS, k=random.randrange(80)))
     return text, [random.randrange(len(text) + 1) for _ in range(random.randrange(12))]
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.inspection.duplicates import minhash
 from crawlproject.inspection.duplicates.minhash import term_hashes
 from crawlproject.orderings.learning.term_ids import TermIds
 from crawlproject.pages.text import terms as texts
@@ -68,6 +69,14 @@ def test_whoever_uses_the_numbers_gets_what_the_list_gives(first: list[str], sec
         spans = [Span(start, end) for start in range(0, len(written), 3) for end in range(start, len(written) + 1, 5)]
         assert judge.context_scores(text, spans) == judge.context_scores(written, spans)
         assert judge.relevance(counts_of(text)) == judge.relevance(Counter(written))
+
+
+@given(words)
+def test_terms_have_the_same_hashes_without_compiled_code(written: list[str]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minhash, "text_hashes", None)
+        found = term_hashes(numbered(written)[0])
+    assert np.array_equal(found, term_hashes(written))
 
 
 def test_a_long_text_is_cut_as_the_list_is() -> None:
