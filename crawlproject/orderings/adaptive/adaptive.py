@@ -152,10 +152,10 @@ class Adaptive(BaseOrdering):
         self._forget(url)  # it waits without us, or it would keep others from their place
 
     def host_blocked(self, host: str) -> None:
-        rows = self._table.waiting()
-        for url in list(self._table.urls(rows[self._table.told[rows] >= self.floor])):
-            if host_of(url) == host:
-                self.postponed(url)
+        rows = self._table.of_host(self._evidence.host_number(host))
+        rows = rows[self._table.told[rows] >= self.floor]
+        if len(rows):
+            self._remove(rows)
 
     def redirected(self, url: str, target: str) -> None:
         known = target in self._ended or self._table.row(target) is not None

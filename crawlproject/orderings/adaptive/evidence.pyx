@@ -69,10 +69,8 @@ def fill(
                 families[groups[row, 3], outcome], of_family[groups[row, 3]], host if outcome else best[row], shrink
             )
             values[12] = 1.0
-    for outcome in range(2):
-        for at in range(rows.shape[0]):
             for kind in range(counts.shape[0]):
-                found[outcome, at, kind] *= counts[kind]
+                values[kind] *= counts[kind]
 
 
 cdef inline double mean(double total, double members, double prior, double shrink) noexcept:

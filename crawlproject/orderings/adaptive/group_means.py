@@ -55,6 +55,10 @@ class GroupMeans:
     def __len__(self) -> int:
         return len(self._numbers)
 
+    def find(self, name: Hashable) -> int:
+        """The number of a group; -1 if there is none."""
+        return self._numbers.get(name, -1)
+
     def join(self, name: Hashable) -> int:
         """The number of a group that is used once more; a new one for a new name."""
         return self.join_all((name,))[0]

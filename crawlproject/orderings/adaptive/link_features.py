@@ -86,6 +86,10 @@ class LinkFeatures:
             self._groups[column].leave(int(groups[column]))
             groups[column] = number
 
+    def host_number(self, host: str) -> int:
+        """The number of the group of ``host``; -1 if there is none."""
+        return self._groups[0].find(host)
+
     def learn(self, groups: Rows, outcome: Vector) -> None:
         """Learn the outcome of a URL of these groups: (worth, prospect)."""
         self._outcomes += outcome

@@ -100,6 +100,10 @@ class LinkTable:
         """All rows in use."""
         return np.flatnonzero(self._waits)
 
+    def of_host(self, group: int) -> Rows:
+        """The rows in use whose host has this number."""
+        return np.flatnonzero(self._waits & (self.groups[:, 0] == group))
+
     def add(self, urls: Collection[str], worth: float) -> Rows:
         """Add a row for each URL, which has none, linked on a page of this worth; return their numbers."""
         found = [self._free.pop() if self._free else self._new_row() for _ in urls]
@@ -145,10 +149,11 @@ class LinkTable:
     def remove(self, rows: Rows) -> None:
         """End rows."""
         self._waits[rows] = False
-        for row in rows.tolist():
-            del self._rows[self._urls[row]]
-            self._urls[row] = ""
-            self._free.append(row)
+        numbers, urls = rows.tolist(), self._urls
+        for row in numbers:
+            del self._rows[urls[row]]
+            urls[row] = ""
+        self._free += numbers
 
     def _new_row(self) -> int:
         row = len(self._urls)

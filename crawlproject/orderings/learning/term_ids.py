@@ -28,7 +28,7 @@ class TermIds:
         texts = list(terms)
         found = list(map(self.numbers.get, texts))
         if None in found:
-            found = list(map(self.number, texts))
+            found = [self.number(term) if known is None else known for term, known in zip(texts, found, strict=True)]
         return np.array(found, np.int32)
 
     def __len__(self) -> int:

@@ -239,6 +239,17 @@ def test_what_is_refused_too_deep_or_held_gives_its_place_to_others_and_may_be_f
     assert again[0] == 0.0 and min(again[1:]) > 0.0, "what is refused has ended"
 
 
+def test_only_urls_above_the_floor_lose_their_place_with_a_blocked_host() -> None:
+    ordering = adaptive(active=2, explore=0.0)
+    good, poor, other = "http://h.example/good", "http://h.example/poor", "http://i.example/good"
+    links = [(good, "coral reef", ""), (poor, "steam", ""), (other, "coral reef", "")]
+    ordering.observe(a_page("http://a.example/", "coral reef", *links))
+    later(ordering, "coral reef")
+    for host in ("nobody.example", "h.example", "h.example"):
+        ordering.host_blocked(host)
+    assert [bool(ordering.explain(CrawlUrl(url, 1.0))) for url in (good, poor, other)] == [False, True, True]
+
+
 def test_a_seed_that_is_linked_is_no_candidate() -> None:
     ordering = adaptive()
     assert numbers(ordering, a_page("http://b.example/", "", ("http://a.example/", "coral reef", GOOD))) == [0.0]
