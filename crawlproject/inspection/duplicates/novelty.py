@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.inspection.duplicates import minhash
 from crawlproject.inspection.duplicates.minhash import Hashes
 
 LEAST = 20  # shingles of which fewer say nothing
@@ -32,11 +33,15 @@ class SeenShingles:
 
         1 for a text that is too short to judge.
         """
+        digest = xxh3_64_intdigest(host.encode())
+        if minhash.text_hashes is not None:
+            room = np.empty(len(shingles), dtype=np.uint64)
+            return minhash.text_hashes.new_share(shingles, _SAMPLED, digest, LEAST, room, self._seen)
         sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
         if len(sampled) < LEAST:
             return 1.0
-        sampled = sampled ^ np.uint64(xxh3_64_intdigest(host.encode()))
-        places = (sampled & np.uint64(_PLACES - 1)).view(np.int64)  # which numpy need not convert
+        sampled = sampled ^ np.uint64(digest)
+        places = sampled & np.uint64(_PLACES - 1)
         marks = (sampled >> np.uint64(32)).astype(np.uint32)
         new = np.count_nonzero(self._seen[places] != marks) / len(marks)
         self._seen[places] = marks

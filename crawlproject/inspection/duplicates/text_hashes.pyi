@@ -19,3 +19,11 @@ def hash_shingles(
 def find_minima(
     hashes: npt.NDArray[np.uint64], bits: int, sources: npt.NDArray[np.uint8], minima: npt.NDArray[np.uint16]
 ) -> None: ...
+def new_share(
+    shingles: npt.NDArray[np.uint64],
+    sampled: int | np.uint64,
+    host: int,
+    least: int,
+    found: npt.NDArray[np.uint64],
+    seen: npt.NDArray[np.uint32],
+) -> float: ...

@@ -2,8 +2,10 @@
 """The hashes of ``minhash.py`` in compiled code, into arrays that the caller made."""
 
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ
-from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
+
+from crawlproject.pages.text.prefetch cimport fetch
 
 
 def hash_terms(
@@ -56,6 +58,29 @@ def find_minima(const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sour
             if filled[source]:
                 minima[place] = minima[source]
                 break
+
+
+def new_share(
+    const uint64_t[::1] shingles, uint64_t sampled, uint64_t host, Py_ssize_t least, uint64_t[::1] found, uint32_t[::1] seen
+):
+    """``SeenShingles.new_share``; ``found`` has room for all shingles.
+
+    The places are far from each other in memory: all are asked for before the first is looked at.
+    """
+    cdef uint64_t places = seen.shape[0] - 1
+    cdef Py_ssize_t at, count = 0, new = 0
+    for at in range(shingles.shape[0]):
+        if not (shingles[at] >> 40) & sampled:
+            found[count] = shingles[at] ^ host
+            fetch(&seen[found[count] & places])
+            count += 1
+    if count < least:
+        return 1.0
+    for at in range(count):
+        new += seen[found[at] & places] != <uint32_t>(found[at] >> 32)
+    for at in range(count):
+        seen[found[at] & places] = <uint32_t>(found[at] >> 32)
+    return <double>new / count
 
 
 cdef struct Term:

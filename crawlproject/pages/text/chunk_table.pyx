@@ -13,15 +13,7 @@ from cpython.unicode cimport (
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
-cdef extern from *:
-    """
-    #ifdef __GNUC__
-    #define fetch(entry) __builtin_prefetch(entry)
-    #else
-    #define fetch(entry) ((void)(entry))
-    #endif
-    """
-    void fetch(const void* entry) noexcept
+from crawlproject.pages.text.prefetch cimport fetch
 
 from sys import intern
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from crawlproject.inspection.duplicates import minhash
+from crawlproject.inspection.duplicates.novelty import SeenShingles
 from crawlproject.records import Link, Page, Span
 
 pytest.importorskip("crawlproject.inspection.duplicates.text_hashes", reason="not compiled")
@@ -36,6 +37,21 @@ def test_any_page(terms: int) -> None:
         found, expected = minhash.sketch(page), in_numpy(page)
         assert np.array_equal(found.minima, expected.minima) and np.array_equal(found.folded, expected.folded)
         assert (found.text, found.shingles, found.terms) == (expected.text, expected.shingles, expected.terms)
+
+
+def test_what_is_new_on_a_host() -> None:
+    random = np.random.default_rng(1)
+    compiled, interpreted = SeenShingles(), SeenShingles()
+    texts = [random.integers(0, 1 << 64, size, dtype=np.uint64) for size in (0, 60, 90, 500, 3_000)]
+    for number in range(200):
+        text = np.concatenate([texts[place] for place in random.integers(0, len(texts), 2)])
+        if number % 2:
+            text[random.random(len(text)) < 0.3] += np.uint64(1 << 33)  # another mark at the same place
+        host = f"h{number % 3}.example"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(minhash, "text_hashes", None)
+            expected = interpreted.new_share(host, text)
+        assert compiled.new_share(host, text) == expected
 
 
 @pytest.mark.parametrize("surplus", [-2, -1, 0, 1, 2])

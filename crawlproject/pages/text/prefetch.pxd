@@ -1,0 +1,11 @@
+"""Asks the processor for a place of the memory that will be read soon."""
+
+cdef extern from *:
+    """
+    #ifdef __GNUC__
+    #define fetch(place) __builtin_prefetch(place)
+    #else
+    #define fetch(place) ((void)(place))
+    #endif
+    """
+    void fetch(const void* place) noexcept
