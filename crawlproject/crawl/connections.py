@@ -5,9 +5,10 @@ A fetch without any reply (no address, refused, broken off, timeout) is not over
 - A *page* that fails while its host answers is tried ``PAGE_RETRIES`` times more.
 - A *host* that fails while others answer is tried again after ``delay`` seconds, twice as long each time, at most
   ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before.
-- An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before, or ``ANY_HOSTS`` hosts at all, fail in a row, or that
-  nothing else is left to try. The crawl pauses then, and probes with one URL at delays that double in the same way. Failures
-  during an outage count against nobody; the first answer ends it.
+- ``ANY_HOSTS`` hosts that fail in a row may all be dead, so hosts that have answered before are asked next.
+- An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before fail in a row, or one of those and ``ANY_HOSTS`` in all, or
+  twice as many of which none has, or that nothing else is left to try. The crawl pauses then, and probes with one URL at delays
+  that double in the same way. Failures during an outage count against nobody; the first answer ends it.
 
 Heritrix retries failed connections of a host with a delay (``retry-delay-seconds``, 15 minutes) up to 30 times, and knows no
 outages. All numbers are ours.
@@ -24,6 +25,8 @@ KNOWN_RETRIES = 6
 KNOWN_HOSTS = 5
 ANY_HOSTS = 20
 LONGEST = 60.0  # times the first delay
+SOON = 0.1  # times the first delay: until the next probe after one of a host that was never heard of
+STRANGERS = 100  # such probes of an outage; then they take their time
 START = 12.0  # times the first delay: how long a run waits for the first answer of all
 
 _REMEMBERED = 10_000  # hosts that answered, hosts and URLs that did not
@@ -58,6 +61,7 @@ class Connections:
         self._row_began = 0.0
         self._wait = delay
         self._next_probe = 0.0
+        self._strangers = 0  # probes of hosts that were never heard of, in this outage
 
     # ------------------------------------------------------------ events
 
@@ -77,9 +81,7 @@ class Connections:
     def failed(self, key: str, host: str, now: float, *, waiting: int, in_flight: int) -> Retry:
         """No reply came from ``host`` for the URL ``key``; ``waiting`` hosts have URLs, ``in_flight`` others are fetched."""
         if self.began is not None:
-            if key == self.probe:
-                self._postpone(host, now)
-            return Retry(self._delay)
+            return Retry(self._after_probe(host, now) if key == self.probe else self._delay)
         if not self._in_a_row:
             self._row_began = now
         known, before = host in self._answering, host in self._in_a_row
@@ -87,7 +89,7 @@ class Connections:
         alone = before and not in_flight and waiting <= len(self._in_a_row)
         if self._is_outage(alone):
             self.outages += 1
-            self.began, self.probe, self._wait = self._row_began, "", self._delay
+            self.began, self.probe, self._wait, self._strangers = self._row_began, "", self._delay, 0
             self._next_probe = now + self._delay
             return Retry(self._delay)
         tries = self._tries.pop(key, 0) + (host not in self._failing)
@@ -100,6 +102,15 @@ class Connections:
         return Retry(rest, again=tries <= PAGE_RETRIES)
 
     # ------------------------------------------------------------ questions
+
+    @property
+    def needs_witness(self) -> bool:
+        """Whether only a host that has answered before can tell that the network is there."""
+        return self.began is not None or len(self._in_a_row) >= ANY_HOSTS
+
+    def has_answered(self, host: str) -> bool:
+        """Whether ``host`` has ever answered in this run."""
+        return host in self._answering
 
     def next_take(self) -> float:
         """When the next URL may be taken, in seconds since the epoch; 0 without an outage."""
@@ -130,18 +141,27 @@ class Connections:
     def _is_outage(self, alone: bool) -> bool:
         """``alone``: nothing else is left to try. New hosts that fail then are dead, if others have answered."""
         known = sum(self._in_a_row.values())
-        if known >= KNOWN_HOSTS or len(self._in_a_row) >= ANY_HOSTS:
+        most = ANY_HOSTS if known or not self._answering else 2 * ANY_HOSTS
+        if known >= KNOWN_HOSTS or len(self._in_a_row) >= most:
             return True
         return alone and (known > 0 or not self._answering)
 
     def _retries(self, host: str) -> int:
         return KNOWN_RETRIES if host in self._answering else NEW_RETRIES
 
-    def _postpone(self, host: str, now: float) -> None:
-        """The probe failed, which says little of a host that was never heard of."""
+    def _after_probe(self, host: str, now: float) -> float:
+        """The probe failed: when is the next one, and for how many seconds does ``host`` rest?
+
+        It says little of a host that was never heard of: another one is asked soon.
+        """
         if host in self._answering or not self._answering:
             self._wait = min(2.0 * self._wait, LONGEST * self._delay)
-        self._next_probe = now + self._wait
+            self._next_probe = now + self._wait
+            return self._delay
+        self._strangers += 1
+        self._next_probe = now + (SOON * self._delay if self._strangers <= STRANGERS else self._wait)
+        return LONGEST * self._delay
+
 
 
 def _remember(table: OrderedDict[str, Any], name: str, value: Any) -> None:

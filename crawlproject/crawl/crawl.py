@@ -206,9 +206,10 @@ class Crawl:
         if self.budget_in_flight() or self.end_reason(now) or self._has_to_wait(now):
             return None
         self._robots.now = now
-        taken = self._leasing.take(now)
+        connections = self.connections
+        taken = self._leasing.take(now, connections.has_answered if connections.needs_witness else None)
         if taken is not None:
-            self.connections.probe = taken.key
+            connections.probe = taken.key
             self.brakes.taken(now)
         return taken
 

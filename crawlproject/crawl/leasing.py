@@ -8,7 +8,7 @@ the URL is held there.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _HELD = 20_000  # held URLs that are remembered; the oldest are forgotten
 _RELEASED = 20  # of these that are released together
+_CANDIDATES = 100  # hosts that are asked whether they are preferred
 _LOOKED_AT = 1_000  # refused URLs, holds and blocks in one search for the next URL: then others may have a turn
 _HONEST = 0.5  # release order of a blocked host that is released before any held URL
 
@@ -81,10 +82,11 @@ class Leasing:
         # By key; None: those of a run before were not looked for yet.
         self._held: dict[str, CrawlUrl] | None = None if looks_back else {}
 
-    def take(self, now: float) -> CrawlUrl | None:
+    def take(self, now: float, preferred: Callable[[str], bool] | None = None) -> CrawlUrl | None:
         """Lease the next URL that need not wait, or None when no host is eligible at ``now``.
 
-        When all that is left is blocked or held, the best of it is released: a crawl does not idle on budgets.
+        When all that is left is blocked or held, the best of it is released: a crawl does not idle on budgets. Of the next
+        hosts, ``_CANDIDATES`` at most, the first that is ``preferred`` has its turn, if there is one.
         """
         self._holds.now = now
         with self._frontier.batch():
@@ -93,9 +95,24 @@ class Leasing:
                 taken = self._take(now)
             if taken is None and self._all_has_to_wait(now):
                 taken = self._take_released(now)
+            if taken is not None and preferred is not None:
+                taken = self._preferred(taken, now, preferred)
             if taken is not None:
                 self._admission.taken(taken)
             return taken
+
+    def _preferred(self, first: CrawlUrl, now: float, preferred: Callable[[str], bool]) -> CrawlUrl:
+        """The first URL of a preferred host from ``first`` on, which is leased; ``first``, if there is none."""
+        passed: list[CrawlUrl] = []
+        taken: CrawlUrl | None = first
+        while taken is not None and not preferred(host_of(taken.url)):
+            passed.append(taken)
+            taken = self._take(now) if len(passed) < _CANDIDATES else None
+        if taken is None:
+            taken = passed.pop(0)
+        for url in passed:
+            self._frontier.hold(url.key, url.not_before)  # its host has its turn back
+        return taken
 
     def _take_released(self, now: float) -> CrawlUrl | None:
         """Release the best of what has to wait, and lease it; once more if all of that was refused."""

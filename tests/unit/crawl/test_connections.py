@@ -60,21 +60,29 @@ def test_a_page_that_never_comes_is_given_up_while_its_host_answers() -> None:
     assert not told.is_out()
 
 
-@pytest.mark.parametrize(("known", "needed"), [(True, KNOWN_HOSTS), (False, ANY_HOSTS)])
-def test_many_hosts_that_fail_in_a_row_are_an_outage(known: bool, needed: int) -> None:
+@pytest.mark.parametrize(
+    ("before", "needed"), [("all", KNOWN_HOSTS), ("one", ANY_HOSTS), ("others", 2 * ANY_HOSTS), ("none", ANY_HOSTS)]
+)
+def test_many_hosts_that_fail_in_a_row_are_an_outage(before: str, needed: int) -> None:
+    """``before``: which of them had answered."""
     told = Told()
     hosts = [f"h{number}" for number in range(needed)]
-    told.answered(*hosts if known else ["other"])
-    for host in hosts[1:]:
-        told.failed(host)
-    assert not told.is_out()
-    told.answered("other")
-    for host in hosts[1:]:
-        told.failed(host)
-    assert not told.is_out(), "somebody answered in between"
+    told.answered(*{"all": hosts, "one": hosts[-1:], "others": ["other"], "none": []}[before])
+    for _ in range(2):
+        for host in hosts[1:]:
+            told.failed(host)
+        assert not told.is_out()
+        assert told.connections.needs_witness == (needed > ANY_HOSTS)
+        if before == "none":
+            break
+        told.answered("other")
+        assert not told.connections.needs_witness, "somebody answered in between"
+    else:
+        for host in hosts[1:]:
+            told.failed(host)
     began = told.now - len(hosts) + 2
     assert told.failed(hosts[0]) == (5.0, True)
-    assert told.connections.began == began
+    assert told.connections.began == began and told.connections.needs_witness
 
 
 def out_of_order() -> Told:
@@ -113,7 +121,7 @@ def test_a_probe_of_a_host_that_was_never_heard_of_says_little() -> None:
         told.now = told.connections.next_take()
         told.connections.probe = "new page"
         told.failed("new", "new page")
-        assert told.connections.next_take() == told.now + 5.0
+        assert told.connections.next_take() == told.now + 0.5
 
 
 def test_when_nothing_else_is_left_to_try_a_host_that_answered_is_an_outage() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.livecrawl import finish
-from support.webs import DictWeb, host_farm
+from support.webs import DictWeb, host_farm, page
 
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
@@ -95,3 +95,26 @@ def test_an_outage_does_not_teach_the_budgets(tmp_path: Path) -> None:
     web = host_farm(5, 4)
     crawl, _, failed = crawl_through(tmp_path, web, lambda at, url: 3.0 < at < 63.0)
     assert failed and crawl.tracker.sites.fetches == len(crawl.folder.history)
+
+
+def links_to_the_dead(dead: int) -> DictWeb:
+    """Every page of a host that answers names hosts that do not, before its own pages."""
+    web = host_farm(2, 20)
+    hosts = [f"http://dead{number}.example/" for number in range(dead)]
+    for number, url in enumerate([PORTAL, "http://h0.example/", "http://h1.example/"]):
+        inner = {PORTAL: ["http://h0.example/", "http://h1.example/"]}.get(url) or [f"{url}p{p}" for p in range(19)]
+        web.replies |= dict([page(url, *hosts[number::3], *inner, text="reef")])
+    return web
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+@pytest.mark.parametrize(("dead", "most"), [(15, 20.0), (90, 40.0), (300, 150.0)])
+def test_dead_hosts_do_not_stop_a_crawl_while_others_answer(
+    tmp_path: Path, frontier: str, dead: int, most: float
+) -> None:
+    """The first page names a hundred of them before any that answers, which is an outage for all that it tells."""
+    web = links_to_the_dead(dead)
+    settings = {"FRONTIER": frontier, "CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_MAX_PAGES": 30}
+    crawl, seconds, _ = crawl_through(tmp_path, web, lambda at, url: "dead" in url, **settings)
+    assert crawl.folder.history.pages == 30 and seconds < most
+    assert crawl.stats.counters().get("outages", 0) == (dead == 300)
