@@ -163,7 +163,6 @@ class Connections:
         return LONGEST * self._delay
 
 
-
 def _remember(table: OrderedDict[str, Any], name: str, value: Any) -> None:
     table[name] = value
     if len(table) > _REMEMBERED:
