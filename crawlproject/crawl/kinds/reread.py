@@ -10,7 +10,7 @@ from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.crawl.kinds.refetch import RefetchHandler
 from crawlproject.crawl.listing import ListingReader
 from crawlproject.crawl.outlinks import Outlinks
-from crawlproject.crawl.revisits.deliveries import Reading
+from crawlproject.crawl.revisits.deliveries import FeedReading
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.frontier.base import Frontier
 from crawlproject.records import CrawlUrl, Fetch, Page
@@ -71,7 +71,7 @@ class RereadHandler(RefetchHandler):
 
     def _end(self, url: CrawlUrl, fetch: Fetch, *, news: bool) -> None:
         known = self._revisits.subscriptions
-        reading = known.was_read(url.url, fetch, news=news) if known is not None else Reading()
+        reading = known.was_read(url.url, fetch, news=news) if known is not None else FeedReading()
         due = self._revisits.rereads.read(
             url.url,
             fetch.at,

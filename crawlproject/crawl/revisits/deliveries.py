@@ -18,7 +18,7 @@ PAUSE = 60.0  # seconds between two readings for deliveries, at least
 _NOT_MODIFIED = 304
 
 
-class Reading(NamedTuple):
+class FeedReading(NamedTuple):
     """What a reading of a feed comes to: a delivery had asked for it, the next interval is ``stretch`` times as long, and it is
     to be read ``again`` at a time, for a delivery that came meanwhile."""
 
@@ -62,7 +62,7 @@ class Deliveries:
         if self._truth(known.feed).is_believed and known.feed in self._rereads:
             self._hold(known.feed, max(now, self._read_at.get(known.feed, 0.0) + self._pause))
 
-    def was_read(self, known: Subscription, fetch: Fetch, *, news: bool) -> Reading:
+    def was_read(self, known: Subscription, fetch: Fetch, *, news: bool) -> FeedReading:
         """A feed was read again, or could not be."""
         is_read = fetch.status == _NOT_MODIFIED or 200 <= fetch.status < 300
         truth, pushed, again = self._truth(known.feed), known.told and is_read, inf
@@ -79,7 +79,7 @@ class Deliveries:
             known.covers = False
             self._note(known)
         speaks = known.covers and known.is_live(fetch.at) and truth.is_believed
-        return Reading(pushed, STRETCH if speaks else 1.0, again)
+        return FeedReading(pushed, STRETCH if speaks else 1.0, again)
 
     def stopped(self, feed: str, now: float) -> None:
         """No hub speaks for a feed any more."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from crawlproject.crawl.revisits.deliveries import PAUSE, Deliveries, Reading
+from crawlproject.crawl.revisits.deliveries import PAUSE, Deliveries, FeedReading
 from crawlproject.crawl.revisits.keys import LISTINGS_FIRST
 from crawlproject.crawl.revisits.rereads import Rereads
 from crawlproject.crawl.revisits.signed_body import SignedBody
@@ -104,10 +104,10 @@ class Subscriptions:
         elif known is not None:
             self._forget(known)
 
-    def was_read(self, feed: str, fetch: Fetch, *, news: bool) -> Reading:
+    def was_read(self, feed: str, fetch: Fetch, *, news: bool) -> FeedReading:
         """A feed was read again, or could not be."""
         known = self._by_feed.get(feed)
-        return Reading() if known is None else self._deliveries.was_read(known, fetch, news=news)
+        return FeedReading() if known is None else self._deliveries.was_read(known, fetch, news=news)
 
     # ------------------------------------------------------------ requests to hubs
 
