@@ -93,6 +93,9 @@ def by_host(log: Iterable[Access]) -> dict[str, list[Access]]:
     return found
 
 
+LATE = 0.02  # seconds by which a busy server may note the end of a response late, after the client has seen it
+
+
 def gaps(requests: Sequence[Access]) -> list[float]:
     """Seconds from the end of each request to the start of the next one; negative when they overlap."""
     return [later["start"] - earlier["end"] for earlier, later in itertools.pairwise(requests)]
