@@ -20,6 +20,8 @@ from crawlproject.crawl.address_policy import AddressPolicy
 from crawlproject.urls.addresses import read_address
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import ConnectionKey
 
@@ -53,7 +55,8 @@ class GuardedConnector(aiohttp.TCPConnector):
             socket_factory=self._make_socket,
             **options,
         )
-        self._factory = partial(GuardedProtocol, self._loop, max_overhead)  # type: ignore[assignment]
+        connection: Callable[..., ResponseHandler] = GuardedProtocol
+        self._factory = partial(connection, self._loop, max_overhead)
 
     def _make_socket(self, address: AddrInfo) -> socket.socket:
         """The socket for a connection to one address: what spells an address in its URL is never resolved."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     from crawlproject.records import CrawlUrl
 
 logger = logging.getLogger(__name__)
+
+
+class RequestMaker(Protocol):
+    """What the spider of a crawl has besides what any has."""
+
+    def page_request(self, url: CrawlUrl) -> Request:
+        """The request for a leased URL."""
+        ...
 
 
 class CrawlScheduler(GuardedScheduler):
@@ -107,7 +115,7 @@ class CrawlScheduler(GuardedScheduler):
     def _request_for(self, taken: CrawlUrl) -> Request | None:
         if taken.request is not None:
             return self._own.load(taken)
-        return self._leases.kept(taken.key) or self._spider.page_request(taken)  # type: ignore[attr-defined]
+        return self._leases.kept(taken.key) or cast("RequestMaker", self._spider).page_request(taken)
 
     def _wake_when_due(self, now: float) -> None:
         if self.crawl.budget_in_flight():

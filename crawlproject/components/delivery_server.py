@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from crawlproject.components.clock import time
-from crawlproject.components.loopback.server import LoopbackServer, answer
+from crawlproject.components.loopback.server import ListeningServer, answer
 from crawlproject.crawl.revisits.subscriptions import Subscriptions
 from crawlproject.errors import StorageFailed
 
@@ -37,7 +37,7 @@ class _BriefConnections(web.Server):
         return connection
 
 
-class DeliveryServer(LoopbackServer):
+class DeliveryServer(ListeningServer):
     """Answers for ``subscriptions``, each at the last part of its path, so that a proxy may serve it under any other.
 
     ``tell`` is called with the name of what came, ``failed`` when the disk refused to note it. No connection lasts longer than

@@ -42,19 +42,19 @@ class SafeFeeds:
 
     def mend(self) -> None:
         """Cut half a line off the feeds that are appended to. Raises ``StorageFailed``."""
-        for slot in self._slots():
-            path = Path(slot.storage.path)  # type: ignore[attr-defined]
-            if slot.format in _LINES and slot.storage.write_mode == "ab" and path.exists():  # type: ignore[attr-defined]
+        for slot, storage in self._slots():
+            path = Path(storage.path)
+            if slot.format in _LINES and storage.write_mode == "ab" and path.exists():
                 AppendLog(path).close()
 
     def flush(self) -> None:
         """Hand what was written to the operating system."""
-        for slot in self._slots():
+        for slot, _ in self._slots():
             if slot.file is not None and not slot.file.closed:
                 slot.file.flush()
 
-    def _slots(self) -> Iterator[FeedSlot]:
+    def _slots(self) -> Iterator[tuple[FeedSlot, FileFeedStorage]]:
         exporter = self._crawler.get_extension(FeedExporter)
         for slot in exporter.slots if exporter else ():
             if isinstance(slot.storage, FileFeedStorage):
-                yield slot
+                yield slot, slot.storage

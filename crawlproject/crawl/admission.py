@@ -101,7 +101,8 @@ class Admission:
         elif reason:
             self._ordering.refused(url.url)
         else:
-            self._shared.note(url.key)  # type: ignore[union-attr]
+            assert self._shared is not None, "only a shared frontier has other workers"
+            self._shared.note(url.key)
             if self._holds.is_blocked(url.url):
                 self._ordering.postponed(url.url)
 

@@ -71,8 +71,9 @@ class Holds:
 
     def is_blocked(self, url: str) -> bool:
         """Whether the host of a URL that enters the frontier now is blocked."""
-        for blocked_until in self._blocks:  # noqa: SIM110 - any(...) takes longer, and every link is asked
-            if blocked_until(url) > self.now:
+        for blocked_until in self._blocks:  # any(...) takes longer, and every link is asked
+            until = blocked_until(url)
+            if until > self.now:
                 return True
         return False
 

@@ -1,8 +1,9 @@
-"""A server on loopback: a table of routes behind a guard. Every request passes the guard first."""
+"""Servers on a port of ours. On loopback, each request to the table of routes passes a guard first."""
 
 from __future__ import annotations
 
 import socket
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
@@ -18,22 +19,12 @@ if TYPE_CHECKING:
 _MOST_BODY = 64 * 1024  # bytes of a request
 
 
-class LoopbackServer:
-    """Serves on a socket that listens already.
-
-    A subclass sets ``routes``, by method and path, and ``assets``, files and their content types by path, before ``begin``.
-    ``objection`` says why a request is refused. A handler may raise ``BadInput`` (400) and ``StorageFailed`` (507).
-    """
+class ListeningServer(ABC):
+    """Serves on a socket that listens already, while an event loop runs."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
         self._runner: web.ServerRunner | None = None
-        self.routes: dict[tuple[str, str], Callable[[web.BaseRequest], Awaitable[web.Response]]] = {}
-        self.assets: dict[str, tuple[Traversable, str]] = {}
-
-    def objection(self, method: str, request: web.BaseRequest) -> str | None:
-        """Why a request is refused; None: it may pass. A HEAD comes as a GET."""
-        raise NotImplementedError
 
     @property
     def url(self) -> str:
@@ -54,8 +45,28 @@ class LoopbackServer:
         if self._runner is not None:
             await self._runner.cleanup()
 
+    @abstractmethod
     def _server(self) -> web.Server:
         """What makes a handler for each connection."""
+
+
+class LoopbackServer(ListeningServer):
+    """For browsers on this machine, behind a guard.
+
+    A subclass sets ``routes``, by method and path, and ``assets``, files and their content types by path, before ``begin``.
+    ``objection`` says why a request is refused. A handler may raise ``BadInput`` (400) and ``StorageFailed`` (507).
+    """
+
+    def __init__(self, listening: socket.socket) -> None:
+        super().__init__(listening)
+        self.routes: dict[tuple[str, str], Callable[[web.BaseRequest], Awaitable[web.Response]]] = {}
+        self.assets: dict[str, tuple[Traversable, str]] = {}
+
+    @abstractmethod
+    def objection(self, method: str, request: web.BaseRequest) -> str | None:
+        """Why a request is refused; None: it may pass. A HEAD comes as a GET."""
+
+    def _server(self) -> web.Server:
         from aiohttp import web
 
         return web.Server(self._answer, access_log=None, max_field_size=16_384)
