@@ -3,9 +3,10 @@
     python benchmarks/quality.py WEB TOPIC... --pages 500 2000 --seconds 60 300 --out quality [--jobs 2] [--json FILE]
 
 Controls: `as_is` (k of FRONTIER_BATCH_SIZE, 50), `active` (and an active set of 256 URLs; `adaptive` has one of its own), `k1`
-(hosts do not take turns), `active_k1` (both). Rehearsals are polite, with 64 fetches at a time, and go on until all asked pages
-and seconds are there. What was found is noted in the folder `--out`, so the same command goes on where it was; rehearse
-other webs into the same folder, and the tables are over the topics of all webs.
+(hosts do not take turns), `active_k1` (both). Rehearsals are polite, with 64 fetches at a time. Each ordering has two: one
+with a budget of the last of `--pages`, one with a budget of the last of `--seconds`. What was found is noted in the folder
+`--out`, so the same command goes on where it was; rehearse other webs into the same folder, and the tables are over the
+topics of all webs.
 
 Figures: *mean* is the mean target recall over the first so many pages (the largest of `--pages`), then recall after so many
 pages and seconds; mean over topics ± standard error. In parentheses: the p-value of a paired one-tailed t-test against

@@ -15,11 +15,10 @@ import numpy as np
 
 from benchmarks import active_set
 from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.runs import REACHABLE, RunFolder, load_run
+from crawlproject.evaluation.runs import REACHABLE, Run, RunFolder, load_run
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ordering_class
@@ -40,7 +39,7 @@ AS_IS, ACTIVE, K1, ACTIVE_K1 = CONTROLS = ("as_is", "active", "k1", "active_k1")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Numbers of pages and of seconds, each in order; every run goes on until it has the last of both.
+    """Numbers of pages and of seconds, each in order. The last of each is the budget of a run.
 
     At most ``concurrency`` fetches are under way at a time (0: no limit).
     """
@@ -89,14 +88,15 @@ BOUND = Row("bound", "", "")  # what no crawl can exceed
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One run: ``hits[i]`` is the page, and ``times[i]`` the second, with which target ``i`` came, of ``targets``.
+    """``hits[i]`` is the page with which target ``i`` came in a run with a budget of pages, of ``targets``; ``times[i]`` the
+    second in a run with a budget of seconds.
 
-    ``pages`` were stored in ``seconds``; ``cpu`` is what the rehearsal took. The bound has no times.
+    The first stored ``pages`` in ``seconds``; ``cpu`` is what both took. The bound has no times.
     """
 
     targets: int
     hits: list[int]
-    times: list[float]
+    times: list[float] | None
     pages: int = 0
     seconds: float = 0.0
     cpu: float = 0.0
@@ -105,7 +105,7 @@ class Found:
         return float(np.searchsorted(self.hits, pages, side="right")) / max(1, self.targets)
 
     def recall_at_second(self, seconds: float) -> float:
-        if len(self.times) < len(self.hits):
+        if self.times is None:
             return float("nan")
         return float(np.searchsorted(self.times, seconds, side="right")) / max(1, self.targets)
 
@@ -174,12 +174,12 @@ class _Stage:
 
     def __init__(self, web: Web, shelf: PageCacheFolder, topic: Topic, asked: Asked, scratch: Path) -> None:
         self._web, self._topic, self._asked, self._scratch = web, topic, asked, scratch
-        self._horizon = asked.seconds[-1] if asked.seconds else 0.0
         self._settings: Mapping[str, Any] = {}
+        self._targets: set[str] | None = None
         self._runner = Runner(
             web,
             lambda _: self._settings,
-            pages=0 if self._horizon else asked.pages[-1],
+            pages=0,
             agent=AGENT,
             concurrency=asked.concurrency,
             shelf=shelf,
@@ -188,23 +188,27 @@ class _Stage:
         self.close = self._runner.close
 
     def rehearse(self, row: Row) -> Found:
-        name = active_set.register(row.name) if row.control in (ACTIVE, ACTIVE_K1) else row.name
-        self._settings = {**self._topic.settings, **row.given}
+        """A crawl with a budget of pages and, if that is asked, one with a budget of seconds: each may do what pays then."""
         before = _cpu()
-        ((_, folder, _),) = self._runner.rehearse(self._topic, [name], self._scratch, self._set_end)
-        spent = _cpu() - before
-        run = load_run(RunFolder(folder, self._topic.name, str(row), read_info(folder)))
-        ends = _ends(self._web, run.targets, self._topic)
-        page_of = {url: number for number, url in enumerate(run.urls, start=1)}
-        hits = sorted(page_of[url] for url in ends if url in page_of)
-        times = [round(float(run.times[hit - 1]), 3) for hit in hits]
-        shutil.rmtree(folder)
-        return Found(len(ends), hits, times, run.pages, run.seconds, spent)
+        name = active_set.register(row.name) if row.control in (ACTIVE, ACTIVE_K1) else row.name
+        settings = {**self._topic.settings, **row.given}
+        run, hits = self._run(name, settings, self._asked.pages[-1])
+        times = None
+        if self._asked.seconds:
+            timed, in_time = self._run(name, {**settings, "CRAWL_MAX_SECONDS": self._asked.seconds[-1]}, pages=0)
+            times = [round(float(timed.times[hit - 1]), 3) for hit in in_time]
+        return Found(len(self._targets or ()), hits, times, run.pages, run.seconds, _cpu() - before)
 
-    def _set_end(self, crawl: Crawl) -> None:
-        """The time ends a run that has the pages: from then on it has a budget of seconds."""
-        if self._horizon and crawl.stats.pages >= self._asked.pages[-1]:
-            crawl.stopping.seconds = self._horizon
+    def _run(self, name: str, settings: Mapping[str, Any], pages: int) -> tuple[Run, list[int]]:
+        """One crawl, and the numbers of the pages that were targets."""
+        self._settings, self._runner.pages = settings, pages
+        ((_, folder, _),) = self._runner.rehearse(self._topic, [name], self._scratch)
+        run = load_run(RunFolder(folder, self._topic.name, name, read_info(folder)))
+        shutil.rmtree(folder)
+        if self._targets is None:
+            self._targets = _ends(self._web, run.targets, self._topic)
+        page_of = {url: number for number, url in enumerate(run.urls, start=1)}
+        return run, sorted(page_of[url] for url in self._targets if url in page_of)
 
 
 def _ends(web: Web, targets: frozenset[str], topic: Topic) -> set[str]:
@@ -225,7 +229,7 @@ def _ends(web: Web, targets: frozenset[str], topic: Topic) -> set[str]:
 def _bound(path: Path) -> Found:
     """The curve that no crawl exceeds."""
     noted = json.loads(path.read_text())
-    return Found(len(noted["targets"]), noted["least_pages"], [])
+    return Found(len(noted["targets"]), noted["least_pages"], None)
 
 
 def _cpu() -> float:

@@ -60,6 +60,7 @@ _IDLE = {
         "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
     ),
 }
+_LIMITS = ("CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_ITEMCOUNT")  # Scrapy's own budgets of pages
 VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
 
 
@@ -107,6 +108,8 @@ class TopicalSpider(scrapy.Spider):
             topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent, token=token_urlsafe
         )
         attach(crawler, spider.crawl)
+        if any(crawler.settings.getint(name) for name in _LIMITS):
+            spider.crawl.admission.scarcity.limit_pages()
         if spider.crawl.topics is not None and (folder_of_topics := _folder_of_topics(kwargs)):
             from crawlproject.components.topic_views import TopicViews
             from crawlproject.components.topics_folder import TopicsFolder

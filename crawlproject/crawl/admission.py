@@ -53,7 +53,7 @@ class Admission:
         self._normalization = normalization or Normalization()
         self._holds = holds or Holds()
         self._floor = -math.inf
-        self._scarcity = scarcity or Scarcity("pages")
+        self.scarcity = scarcity or Scarcity("pages")
         self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         if self._shared is not None:
             self._shared.when_rejected(self._turned_away)
@@ -133,12 +133,12 @@ class Admission:
         floor = self._ordering.floor
         if floor != self._floor or (anew and floor > -math.inf):
             self._floor = floor
-            self._frontier.set_floor(floor, self._scarcity.spare(floor))
+            self._frontier.set_floor(floor, self.scarcity.spare(floor))
 
     def taken(self, url: CrawlUrl) -> None:
         """A URL is fetched."""
-        if self._scarcity.taken(url.score, self._floor):
-            self._frontier.set_floor(self._floor, self._scarcity.spare(self._floor))
+        if self.scarcity.taken(url.score, self._floor):
+            self._frontier.set_floor(self._floor, self.scarcity.spare(self._floor))
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
         """Pass new scores of this worker's hosts on to the frontier.

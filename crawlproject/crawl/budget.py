@@ -19,8 +19,12 @@ class PageBudget:
     @property
     def is_spent(self) -> bool:
         """Whether so many pages count."""
+        return self.share_spent() >= 1.0
+
+    def share_spent(self) -> float:
+        """The share of the budget that is spent, at least 1 when all is; 0 without a limit."""
         pages = self._shared.pages() if self._shared is not None else self._history.pages
-        return 0 < self._most <= pages
+        return pages / self._most if self._most else 0.0
 
     @property
     def is_in_flight(self) -> bool:

@@ -39,7 +39,7 @@ from crawlproject.crawl.rendering import Rendering
 from crawlproject.crawl.revisits.revisits import Revisits
 from crawlproject.crawl.revisits.steps import RevisitSteps
 from crawlproject.crawl.robots import KnownRobots, RobotsRules
-from crawlproject.crawl.scarcity import Scarcity
+from crawlproject.crawl.scarcity import make_scarcity
 from crawlproject.crawl.shared_learning import SharedLearning
 from crawlproject.crawl.sitemaps import Sitemaps
 from crawlproject.crawl.stats import CrawlStats
@@ -124,7 +124,7 @@ class Crawl:
             history=folder.history,
             normalization=Normalization(inspection.normalizers),
             holds=inspection.holds,
-            scarcity=Scarcity(options.crawl_scarce),
+            scarcity=make_scarcity(options, self.budget, self.stopping),
         )
         if inspection.redundant is not None:
             inspection.redundant.planted = admission.planted.__contains__

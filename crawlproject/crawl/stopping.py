@@ -48,6 +48,7 @@ class Stopping:
         self._next_look = EVERY  # at this number of pages
         self._saturated = False
         self._began: float | None = None
+        self._now = 0.0  # when it was asked last
 
     def apply(self, event: FetchEvent) -> None:
         """A stored page with this score before its fetch turned out to be relevant, or not."""
@@ -60,6 +61,7 @@ class Stopping:
         """Why no more URLs are to be taken, or "". ``best`` gives the best waiting score, None when nothing waits."""
         if self._began is None:
             self._began = now
+        self._now = now
         if self.seconds and now - self._began >= self.seconds:
             return TIME_BUDGET
         if (
@@ -78,6 +80,10 @@ class Stopping:
     def deadline(self) -> float | None:
         """When the time is up; None without a limit."""
         return self._began + self.seconds if self.seconds and self._began is not None else None
+
+    def share_spent(self) -> float:
+        """The share of the time that was over when ``reason`` was asked last; 0 without a limit."""
+        return (self._now - self._began) / self.seconds if self.seconds and self._began is not None else 0.0
 
     def harvest(self) -> float:
         """The share of relevant pages in the window, 0 before the first page."""
