@@ -53,6 +53,13 @@ class HostSchedule(HostStates):
             return host.key < (entry.rank, entry.arrival)
         return host.level is not None and self.levels.of(entry) > host.level
 
+    def _stays(self, host: HostQueue, old: Any, new: Any) -> bool:
+        """Whether neither the level nor the place of a host changes with ``new`` in place of ``old``, which may both be taken."""
+        if host.state in BY_RANK:
+            return host.key < (old.rank, old.arrival) and host.key < (new.rank, new.arrival)
+        level = self.levels.of(new)
+        return level == host.level or (self._has_better(host, new) and self._was_behind(host, old))
+
     def add_back(self, entry: Any) -> None:
         """``entry`` was leased and waits again."""
         self.add(entry)
@@ -72,6 +79,8 @@ class HostSchedule(HostStates):
         host = self._queues[new.host]
         host.remove(old)
         host.add(new)
+        if host.held is None and not new.not_before and self._stays(host, old, new):
+            return  # nothing else changes
         self.place(host)
 
     def recount(self, name: Hashable) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 from crawlproject.frontier.core import FrontierCore, check_sizes
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.disk.store import DiskStore
-from crawlproject.frontier.disk.url_queues import MemoryLimits
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.politeness import Politeness
 

@@ -108,11 +108,18 @@ class PagedSchedule(HostSchedule):
             super().remove(entry._replace(not_before=0.0) if entry.not_before else entry)
 
     def replace(self, old: DiskEntry, new: DiskEntry) -> None:
-        if self._rows[new.arrival].state == LATER and old.not_before == new.not_before:
+        state = self._rows[new.arrival].state
+        if state == PAGED and not new.not_before:  # it stays in the queue of its host
+            host = self._queues[new.host]
+            host.ready.push_new((new.rank, new.arrival))
+            host.ready.died()
+            if host.held is not None or not self._stays(host, old, new):
+                self.place(host)
+        elif state == LATER and old.not_before == new.not_before:
             self.calendar.rescored(new.arrival, new.rank)
-            return
-        self.remove(old)
-        self.add(new)
+        else:
+            self.remove(old)
+            self.add(new)
 
     def turn(self, host: Any) -> None:
         """A URL of the host has come or gone: it may have fallen asleep or woken up."""

@@ -10,7 +10,8 @@ from typing import Any
 from crawlproject.frontier.base import LONGEST_BLOCK, BlockedHost, HostStats, UrlState
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_paging import DiskEntry
-from crawlproject.frontier.disk.url_queues import MemoryLimits, UrlQueues
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
+from crawlproject.frontier.disk.url_queues import UrlQueues
 from crawlproject.frontier.disk.url_table import DONE, GONE, LEASED, SHARED, UNKNOWN, WAITING, UrlRow
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.k_rule import KRule
@@ -154,7 +155,9 @@ class DiskStore(DiskUrls):
         number = self._known(url)
         row = self._rows[number]
         held = self.files.held_until[number]
-        self._replace(number, row, UrlRow(score, row.offset, row.host, row.state), held)
+        self._rows.changed[number] = UrlRow(score, row.offset, row.host, row.state)
+        old, new = DiskEntry(-row.score, number, row.host, held), DiskEntry(-score, number, row.host, held)
+        self._queues.replace(old, new)
 
     def hold(self, url: str, until: float) -> None:
         number = self._known(url)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -16,6 +15,7 @@ from crawlproject.frontier.disk.candidates import CandidateQueue, HeldQueue
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_counts import HostCounts
 from crawlproject.frontier.disk.host_paging import PagedSchedule
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry, PagedHostQueue
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
@@ -24,21 +24,6 @@ from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule
 
 _CHUNK = 1 << 20  # rows that are sorted together at the opening
-
-
-@dataclass(frozen=True)
-class MemoryLimits:
-    """How many URLs are in memory: new ones of the shared queue and of each ``host`` before they become a sorted run.
-
-    A host that has more than ``crowd`` URLs gets a queue of its own at once. About ``hosts`` of those that have one, and of
-    those that rest, are in memory, at a kilobyte each. Up to ``ahead`` held URLs are, when it is asked what will be due.
-    """
-
-    shared: int = 32_768
-    host: int = 64
-    crowd: int = 256
-    hosts: int = 50_000
-    ahead: int = 4096
 
 
 class UrlQueues:

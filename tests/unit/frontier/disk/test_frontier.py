@@ -20,7 +20,7 @@ from support.frontiersteps import Driver, Pair, facts, random_steps, waiting
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.url_queues import MemoryLimits
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
 from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.journal import JournaledFrontier
@@ -174,7 +174,7 @@ from pathlib import Path
 from random import Random
 from support.frontiersteps import Driver, random_steps
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.url_queues import MemoryLimits
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.politeness import Politeness
 frontier = DiskFrontier(Path({str(folder)!r}), politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0,

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.url_queues import MemoryLimits
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
