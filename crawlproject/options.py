@@ -11,7 +11,7 @@ import json
 import logging
 import platform
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -220,6 +220,8 @@ class Options(BaseModel):
 
 _RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
 
+_SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how pydantic begins
+
 _FIELDS = frozenset(Options.model_fields) - {"ordering_parameters"}
 
 
@@ -245,12 +247,23 @@ def refuse_unknown(settings: Mapping[str, Any]) -> None:
         raise BadSetting("settings", f"there is no setting {', '.join(wishes)}")
 
 
-def unknown_settings(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def unknown_settings(settings: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Settings that look like ours and are not, each with the nearest name that is (or "")."""
     known = sorted(name.upper() for name in _FIELDS)
     for name in settings:
         if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
             yield name, next(iter(difflib.get_close_matches(name, known, 1)), "")
+
+
+def setting_wish(name: str, value: Any) -> str:
+    """What is wrong with one setting of ours, taken alone; empty: nothing. Names and parameters of orderings are not checked."""
+    for unknown, near in unknown_settings((name,)):
+        return f"there is no setting {unknown}" + (f"; did you mean {near}?" if near else "")
+    try:
+        read_options({name: value})
+    except BadSetting as wrong:
+        return f"{name} {_SHOULD.sub('must', wrong.wish)}"
+    return ""
 
 
 def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

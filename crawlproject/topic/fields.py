@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
-from crawlproject.options import Options
+from crawlproject.options import Options, setting_wish
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url
 from crawlproject.urls.typed import with_scheme
@@ -117,7 +117,7 @@ def checked_pages(pages: int) -> int:
 
 
 def checked_settings(settings: dict[str, object]) -> dict[str, object]:
-    """Only settings of this project, with valid types. The error names all wrong settings."""
+    """Only settings of this project, with values that they can have. The error names all wrong settings."""
     wrong = {name: wish for name, value in settings.items() if (wish := _setting_wish(name, value))}
     if wrong:
         raise WrongSettings(wrong)
@@ -132,7 +132,7 @@ def _setting_wish(name: str, value: object) -> str | None:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str | int | float) for each in values):
         return f"{name} must be text, a number, true or false, or a list of these"
-    return None
+    return setting_wish(name, value) or None
 
 
 def unknown_field(name: str, known: Mapping[str, object]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 
-_HEADER = re.compile(r"\s*\[\s*[\"']?([\w.-]+)[\"']?\s*\]\s*(?:#.*)?$")
-_KEY = re.compile(r"\s*[\"']?([\w-]+)[\"']?\s*=")
+_NAME = r"""[\w-]+|"[^"]*"|'[^']*'"""
+_NAMES = rf"\s*(?:{_NAME})(?:\s*\.\s*(?:{_NAME}))*\s*"  # with dots between them
+_HEADER = re.compile(rf"\s*\[\[?({_NAMES})\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(rf"({_NAMES})=")
 
 
 class TopicLines:
@@ -18,21 +20,34 @@ class TopicLines:
         table: tuple[str, ...] = ()
         for number, line in enumerate(self._lines, start=1):
             if header := _HEADER.match(line):
-                table = (header[1],)
-                self._keys.setdefault(table, number)
+                table = _names_in(header[1])
+                self._note((), table, number)
             elif key := _KEY.match(line):
-                self._keys.setdefault((*table, key[1]), number)
+                self._note(table, _names_in(key[1]), number)
 
     def of(self, location: tuple[int | str, ...], value: object) -> int | None:
-        """The line of ``value`` at ``location``, such as ``("seeds", 1)``; that of its key, if it is not found behind it."""
+        """The line of ``value`` at ``location``, such as ``("seeds", 1)``; that of its key, if it is not found behind it.
+
+        What is inside of an inline table is where the table is.
+        """
         names = tuple(str(part) for part in location if isinstance(part, str))
-        start = self._keys.get(names)
+        start = next((line for end in range(len(names), 0, -1) if (line := self._keys.get(names[:end]))), None)
         if start is None:
             return None
         if names != location and isinstance(value, str) and value:
             behind = enumerate(self._lines[start - 1 :], start=start)
             return next((number for number, line in behind if value in line), start)
         return start
+
+
+    def _note(self, above: tuple[str, ...], names: tuple[str, ...], number: int) -> None:
+        """A key or a header, and what it makes on the way."""
+        for end in range(1, len(names) + 1):
+            self._keys.setdefault((*above, *names[:end]), number)
+
+
+def _names_in(dotted: str) -> tuple[str, ...]:
+    return tuple(name.strip("\"'") for name in re.findall(_NAME, dotted))
 
 
 def read_toml(text: str, most: int) -> tuple[dict[str, object], list[str]]:

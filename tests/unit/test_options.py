@@ -151,4 +151,5 @@ def test_a_typing_error_in_a_topic_file_ends_a_crawl_too(tmp_path: Path) -> None
     topic = topic_file(tmp_path, "http://a.example/", extra="[crawl]\nTRAP_MAX_DEPHT = 3\n")
     done = crawl(topic, tmp_path / "crawl")
     assert done.returncode == 2
-    assert "TRAP_MAX_DEPHT (did you mean TRAP_MAX_DEPTH?)" in done.stderr and "Traceback" not in done.stderr
+    assert "line 4, crawl: there is no setting TRAP_MAX_DEPHT; did you mean TRAP_MAX_DEPTH?" in done.stderr
+    assert "Traceback" not in done.stderr

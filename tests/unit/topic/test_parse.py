@@ -98,6 +98,20 @@ def test_example_files_are_taken_as_written_without_a_folder() -> None:
         ("[crawl]\nA = 1\nB = 2\n", ["line 2, crawl: A cannot", "; line 3, crawl: B cannot", "keywords: is missing"]),
         (MINIMAL + "# name = 1\nzzz = 1\n[examples]\nname = 1", ["line 4, zzz: no such", "line 6, examples.name: no"]),
         (MINIMAL + "x = " + "[" * 100_000, ["nested too deep"]),
+        (
+            MINIMAL + 'nme = "y"\n[crawl]\nCRAWL_MAX_PAGES = "many"\nPOLITENESS_FACTOR = -1\nPAGE_MAX_BYTE = 3',
+            [
+                "line 3, nme: no such field",
+                "line 5, crawl: CRAWL_MAX_PAGES must be a valid integer",
+                "line 6, crawl: POLITENESS_FACTOR must be greater than or equal to 0, not -1",
+                "line 7, crawl: there is no setting PAGE_MAX_BYTE; did you mean PAGE_MAX_BYTES?",
+            ],
+        ),
+        (
+            MINIMAL + 'crawl."CRAWL_MAX_PAGES" = -1\nexamples = { positive = ["no.html"], nagative = [] }',
+            ["line 3, crawl: CRAWL_MAX_PAGES", "line 4, examples.positive[0]: 'no.html'", "line 4, examples.nagative"],
+        ),
+        (MINIMAL + "[examples.more]\nx = 1\n[other.sub]", ["line 3, examples.more: no", "line 5, other: no such"]),
     ],
 )
 def test_a_wrong_text_is_one_message_with_file_field_and_wish(text: str, parts: list[str], tmp_path: Path) -> None:
