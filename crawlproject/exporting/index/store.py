@@ -165,7 +165,9 @@ def remove(crawl_dir: Path) -> None:
 
 
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
-    """The error for an index that cannot be read."""
+    """The error for an index that cannot be read, or whose folder cannot be written."""
+    if _LOCK in str(damage):
+        return BadCrawlDir(str(crawl_dir / FOLDER), f"cannot be written ({damage}); is the folder read-only?")
     return BadCrawlDir(
         str(crawl_dir / FOLDER), f"the index cannot be read ({damage}); {program} index --rebuild creates a new one"
     )

@@ -270,6 +270,8 @@ def test_a_folder_in_which_nothing_can_be_written_is_searched_all_the_same(tmp_p
     before = sorted(path.name for path in pages.iterdir())
     assert found(crawl, "coral") == [0]
     assert sorted(path.name for path in pages.iterdir()) == before
+    with pytest.raises(BadCrawlDir, match="cannot be written"):
+        update(crawl)
 
 
 def test_versions_replace_and_what_is_taken_back_leaves(tmp_path: Path) -> None:
