@@ -39,7 +39,6 @@ class TopicLines:
             return next((number for number, line in behind if value in line), start)
         return start
 
-
     def _note(self, above: tuple[str, ...], names: tuple[str, ...], number: int) -> None:
         """A key or a header, and what it makes on the way."""
         for end in range(1, len(names) + 1):

@@ -115,14 +115,15 @@ def proposals(url: str, first: str) -> Iterator[UrlRule]:
     elif differing in ([1], [0, 1]):
         yield UrlRule(host, "mirror", two[1])
     elif differing == [2]:  # what is found twice in a path is taken out of both
-        yield from (rule for rule in _paths(host, one[2], two[2]) if rule.normal(one) == rule.normal(two))
+        found = _paths(host, one[2], two[2], has_query=bool(one[3]))
+        yield from (rule for rule in found if rule.normal(one) == rule.normal(two))
     elif differing == [3]:
         names = {name for name, _ in set(_pairs(one[3])) ^ set(_pairs(two[3]))}
         if len(names) == 1:
             yield UrlRule(host, "param", names.pop())
 
 
-def _paths(host: str, one: str, two: str) -> Iterator[UrlRule]:
+def _paths(host: str, one: str, two: str, *, has_query: bool) -> Iterator[UrlRule]:
     short, long = sorted((one, two), key=len)
     if short.lower() == long.lower():
         yield UrlRule(host, "case")
@@ -139,11 +140,11 @@ def _paths(host: str, one: str, two: str) -> Iterator[UrlRule]:
             if 0 < len(segment) <= _LONGEST and segments[:place] + segments[place + 1 :] == left:
                 yield UrlRule(host, "segment", segment)
                 return
-        yield from _substitutions(host, one.split("/"), two.split("/"))
+        yield from _substitutions(host, one.split("/"), two.split("/"), has_query=has_query)
 
 
-def _substitutions(host: str, one: list[str], two: list[str]) -> Iterator[UrlRule]:
-    """One name stands for another: a folder, or a word of a file name that has a number too."""
+def _substitutions(host: str, one: list[str], two: list[str], *, has_query: bool) -> Iterator[UrlRule]:
+    """One name stands for another: a folder, or a word of a file name beside what tells pages apart, a number or a query."""
     places = [place for place, names in enumerate(zip(one, two, strict=False)) if names[0] != names[1]]
     if len(one) != len(two) or len(places) != 1:
         return
@@ -151,7 +152,7 @@ def _substitutions(host: str, one: list[str], two: list[str]) -> Iterator[UrlRul
     if places[0] == len(one) - 1:
         words, others = _WORDS.split(a), _WORDS.split(b)
         differing = [place for place, names in enumerate(zip(words, others, strict=False)) if names[0] != names[1]]
-        if len(words) != len(others) or len(differing) != 1 or not any(map(str.isdecimal, words)):
+        if len(words) != len(others) or len(differing) != 1 or not (has_query or any(map(str.isdecimal, words))):
             return
         place = differing[0]
         a, b = words[place], others[place]

@@ -25,6 +25,7 @@ A = "a.example"
         (f"http://{A}/print/7", f"http://{A}/art/7", UrlRule(A, "replace", "/print/ /art/")),
         (f"http://{A}/n/story_7.html", f"http://{A}/n/print_7.html", UrlRule(A, "replace", "/story_ /print_")),
         (f"http://{A}/n/7-print.html", f"http://{A}/n/7-view.html", UrlRule(A, "replace", "-print. -view.")),
+        (f"http://{A}/n/art.php?id=7", f"http://{A}/n/print.php?id=7", UrlRule(A, "replace", "/print. /art.")),
         (f"http://{A}/s-4f1/x", f"http://{A}/s-88c/x", UrlRule(A, "pattern", "s-{x}")),
         (f"http://{A}/en/(S(1a))/x", f"http://{A}/en/(S(2b))/x", UrlRule(A, "pattern", "(S({x}))")),
         (f"http://{A}/17/x", f"http://{A}/4/x", UrlRule(A, "pattern", "{n}")),
