@@ -153,7 +153,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             count(self.crawler, f"{flood.reason}/refused")
             raise Refused(flood.reason, request.url) from flood
         except TimeoutError as late:
-            self._timeouts.failed(host)
+            self._timeouts.failed(host, time.monotonic() - began)
             raise DownloadTimeoutError(f"Getting {request.url} took longer than {timeout} seconds.") from late
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as wrong:
             raise UnsupportedURLSchemeError(str(wrong)) from wrong

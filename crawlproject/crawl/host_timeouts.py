@@ -12,7 +12,7 @@ _REMEMBERED = 10_000  # hosts
 class HostTimeouts:
     """``least`` seconds of silence are allowed to every host; 0: all hosts have as long as their requests.
 
-    A host that fails is allowed the longest silence again, so one that has become slow is lost at most once.
+    A host that was given up is allowed more silence from then on: the next page may be quick, and the slow one comes again.
     """
 
     def __init__(self, least: float) -> None:
@@ -30,6 +30,6 @@ class HostTimeouts:
         if len(self._slowest) > _REMEMBERED:
             self._slowest.popitem(last=False)
 
-    def failed(self, host: str) -> None:
-        """``host`` took too long."""
-        self._slowest.pop(host, None)
+    def failed(self, host: str, seconds: float) -> None:
+        """``host`` was given up after ``seconds``: it takes longer than that."""
+        self.answered(host, max(seconds, self._least))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.crawling import QUICK, crawl, history, start, stored, topic_file
+from support.httpserver import HtmlHandler, listening, local
 from support.redisserver import PROGRAM, redis_server
 from support.warm import Started
 from support.webs import DictWeb, host_farm, page
@@ -96,3 +97,36 @@ def test_a_dead_host_ends_with_an_error_and_does_not_hold_the_crawl_up(tmp_path:
     errors = [line["error"] for line in history(tmp_path / "crawl") if line["error"]]
     assert len(errors) == 1, "the other URL is refused by robots.txt, which is unreachable"
     assert "No host answers" not in done.stderr
+
+
+def test_a_closed_port_of_the_only_host_holds_nothing_up(tmp_path: Path) -> None:
+    """As on a site that answers over http only, with links to https."""
+
+    class Site(HtmlHandler):
+        def do_GET(self) -> None:
+            links = f"<a href='http://127.0.0.1:{closed}/coral-reef'>coral reef</a><a href=/other>reef</a>"
+            self.answer(404 if self.path == "/robots.txt" else 200, f"coral reef {links if self.path == '/' else 'x'}")
+
+    with listening(HtmlHandler) as closed:
+        pass
+    with listening(Site) as port:
+        seed, settings = f"http://127.0.0.1:{port}/", {**local(port), "CRAWL_ALLOWED_PORTS": f"{port},{closed}"}
+        folder = tmp_path / "crawl"
+        done = crawl(topic_file(tmp_path, seed), folder, timeout=60, **RETRIES, **settings)
+    assert done.returncode == 0 and reason(folder) == "finished", done.stderr
+    assert stored(folder) == {seed, f"{seed}other"}
+    assert "No host answers" not in done.stderr
+
+
+def test_a_slow_page_of_a_quick_host_comes_in_the_end(tmp_path: Path) -> None:
+    class Site(HtmlHandler):
+        def do_GET(self) -> None:
+            if self.path == "/slow":
+                time.sleep(1.5)
+            self.answer(404 if self.path == "/robots.txt" else 200, "coral <a href=/slow>reef</a> " + self.path)
+
+    with listening(Site) as port:
+        seed, folder = f"http://127.0.0.1:{port}/", tmp_path / "crawl"
+        done = crawl(topic_file(tmp_path, seed), folder, CRAWL_MIN_TIMEOUT=0.5, **RETRIES, **local(port))
+    assert done.returncode == 0, done.stderr
+    assert stored(folder) == {seed, f"{seed}slow"}

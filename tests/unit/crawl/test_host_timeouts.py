@@ -22,8 +22,21 @@ def test_a_quick_host_has_the_least_time_and_a_slow_one_all() -> None:
 def test_a_host_that_failed_has_all_time_again() -> None:
     timeouts = HostTimeouts(5.0)
     timeouts.answered("quick", 0.05)
-    timeouts.failed("quick")
+    timeouts.failed("quick", 5.0)
     assert timeouts.of("quick", FULL) == FULL
+
+
+def test_quick_answers_do_not_take_it_from_a_host_that_has_one_slow_page() -> None:
+    """Its robots.txt comes at once, and so do its other pages."""
+    timeouts = HostTimeouts(5.0)
+    timeouts.answered("host", 0.05)
+    timeouts.failed("host", 5.0)
+    for _ in range(10):
+        timeouts.answered("host", 0.05)
+    assert timeouts.of("host", FULL) == FULL
+    for _ in range(100):
+        timeouts.answered("host", 0.05)
+    assert timeouts.of("host", FULL) == 5.0
 
 
 def test_without_a_least_time_all_hosts_have_all() -> None:
