@@ -29,7 +29,7 @@ from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.options import read_options
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
-from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.urls.hosts import origin_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -71,8 +71,8 @@ class RobotsMiddleware:
         if request.meta.pop(_ALLOWED, False):
             return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
         origin = _origin(request)
-        host, crawl = host_of(f"{origin}/"), crawl_of(self.crawler)
-        if crawl and crawl.connections.is_in_doubt(host):
+        crawl = crawl_of(self.crawler)
+        if crawl and crawl.connections.is_in_doubt(origin):
             self.cache.forget(origin)  # it shows whether the host answers, when a page of it did not
         rules = self.cache.get(origin, time())
         fetched = False
@@ -80,7 +80,7 @@ class RobotsMiddleware:
             rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
         if fetched and rules.sitemaps:
             self._name_sitemaps(request, rules)
-        if rules.failure and crawl and not crawl.connections.is_given_up(host) and self._lease_of(request):
+        if rules.failure and crawl and not crawl.connections.is_given_up(origin) and self._lease_of(request):
             self.cache.forget(origin)
             raise Unanswered(rules.failure)  # the crawl tries the host again later
         if rules.unreachable and not rules.failure and fetched and self._may_try_again(request):

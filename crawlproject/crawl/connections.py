@@ -4,7 +4,8 @@ A fetch without any reply (no address, refused, broken off, timeout) is not over
 
 - A *page* that fails while its host answers is tried ``PAGE_RETRIES`` times more.
 - A *host* that fails while others answer is tried again after ``delay`` seconds, twice as long each time, at most
-  ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before.
+  ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before. Each of its ports counts
+  for itself: many a site answers over http only.
 - ``ANY_HOSTS`` hosts that fail in a row may all be dead, so hosts that have answered before are asked next.
 - An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before fail in a row, or one of those and ``ANY_HOSTS`` in all, or
   twice as many of which none has, or that nothing else is left to try. The crawl pauses then, and probes with one URL at delays
@@ -18,6 +19,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from typing import Any, NamedTuple
+
+from crawlproject.urls.hosts import host_of
 
 PAGE_RETRIES = 2
 NEW_RETRIES = 2
@@ -42,6 +45,7 @@ class Retry(NamedTuple):
 class Connections:
     """The hosts of one run that answered, those that did not, and the outage. Memory is bounded.
 
+    An ``origin`` (``http://host:port``) is what answers or does not; its host is whose rest it is.
     ``delay`` is that until the first retry, in seconds. ``patience`` is how long an outage may take until the crawl ends, in
     seconds, 0: for ever; a run in which nobody has answered yet waits ``START * delay`` seconds at most.
     """
@@ -53,10 +57,13 @@ class Connections:
         self.probe = ""  # key of the URL that was taken last during the outage
         self._delay = delay
         self._patience = patience
-        self._answering: OrderedDict[str, None] = OrderedDict()  # hosts
-        self._failing: OrderedDict[str, int] = OrderedDict()  # hosts, with their failures since their last answer
-        self._tries: OrderedDict[str, int] = OrderedDict()  # keys of URLs, with failures that their host answered after
-        # Hosts that failed since anybody answered, and whether they had answered before that.
+        self._answering: OrderedDict[str, None] = OrderedDict()  # origins
+        self._alive: OrderedDict[str, None] = OrderedDict()  # their hosts
+        self._failing: OrderedDict[str, int] = OrderedDict()  # origins, with their failures since their last answer
+        self._tries: OrderedDict[str, int] = (
+            OrderedDict()
+        )  # keys of URLs, with failures that their origin answered after
+        # Origins that failed since anybody answered, and whether they had answered before that.
         self._in_a_row: dict[str, bool] = {}
         self._row_began = 0.0
         self._wait = delay
@@ -65,39 +72,42 @@ class Connections:
 
     # ------------------------------------------------------------ events
 
-    def answered(self, host: str, now: float) -> None:
-        """Any reply came from ``host``."""
-        if host not in self._answering:
-            _remember(self._answering, host, None)
+    def answered(self, origin: str, now: float) -> None:
+        """Any reply came from ``origin``."""
+        if origin not in self._answering:
+            _remember(self._answering, origin, None)
+            _remember(self._alive, _host(origin), None)
         if self._in_a_row:
             self._in_a_row.clear()
-            self._failing.pop(host, None)
+            self._failing.pop(origin, None)
             if self.began is not None:
                 self.latest = now - self.began
                 self.began = None
         elif self._failing:
-            self._failing.pop(host, None)
+            self._failing.pop(origin, None)
 
-    def failed(self, key: str, host: str, now: float, *, waiting: int, in_flight: int) -> Retry:
-        """No reply came from ``host`` for the URL ``key``; ``waiting`` hosts have URLs, ``in_flight`` others are fetched."""
+    def failed(self, key: str, origin: str, now: float, *, waiting: int, in_flight: int) -> Retry:
+        """No reply came from ``origin`` for the URL ``key``; ``waiting`` hosts have URLs, ``in_flight`` others are fetched."""
         if self.began is not None:
-            return Retry(self._after_probe(host, now) if key == self.probe else self._delay)
+            return Retry(self._after_probe(origin, now) if key == self.probe else self._delay)
         if not self._in_a_row:
             self._row_began = now
-        known, before = host in self._answering, host in self._in_a_row
-        self._in_a_row[host] = known
-        alone = before and not in_flight and waiting <= len(self._in_a_row)
+        known, before = origin in self._answering, origin in self._in_a_row
+        self._in_a_row[origin] = known
+        alone = before and not in_flight and waiting <= len(set(map(_host, self._in_a_row)))
         if self._is_outage(alone):
             self.outages += 1
             self.began, self.probe, self._wait, self._strangers = self._row_began, "", self._delay, 0
             self._next_probe = now + self._delay
             return Retry(self._delay)
-        tries = self._tries.pop(key, 0) + (host not in self._failing)
-        failures = self._failing.pop(host, 0) + (alone or not before)  # without an answer since, it may be the network
+        tries = self._tries.pop(key, 0) + (origin not in self._failing)
+        failures = self._failing.pop(origin, 0) + (
+            alone or not before
+        )  # without an answer since, it may be the network
         _remember(self._tries, key, tries)
-        _remember(self._failing, host, failures)
-        if failures > self._retries(host):
-            return Retry(LONGEST * self._delay, again=False)
+        _remember(self._failing, origin, failures)
+        if failures > self._retries(origin):
+            return Retry(self._delay if self._is_closed_port(origin) else LONGEST * self._delay, again=False)
         rest = self._delay * min(LONGEST, 2.0 ** (failures - 1))
         return Retry(rest, again=tries <= PAGE_RETRIES)
 
@@ -108,9 +118,9 @@ class Connections:
         """Whether only a host that has answered before can tell that the network is there."""
         return self.began is not None or len(self._in_a_row) >= ANY_HOSTS
 
-    def has_answered(self, host: str) -> bool:
-        """Whether ``host`` has ever answered in this run."""
-        return host in self._answering
+    def has_answered(self, origin: str) -> bool:
+        """Whether ``origin`` has ever answered in this run."""
+        return origin in self._answering
 
     def next_take(self) -> float:
         """When the next URL may be taken, in seconds since the epoch; 0 without an outage."""
@@ -128,13 +138,13 @@ class Connections:
         deadline = self.deadline()
         return deadline is not None and now >= deadline
 
-    def is_in_doubt(self, host: str) -> bool:
-        """Whether ``host`` did not answer, and may yet: its robots.txt shows whether it is the host or a page."""
-        return 0 < self._failing.get(host, 0) <= self._retries(host)
+    def is_in_doubt(self, origin: str) -> bool:
+        """Whether ``origin`` did not answer, and may yet: its robots.txt shows whether it is the host or a page."""
+        return 0 < self._failing.get(origin, 0) <= self._retries(origin)
 
-    def is_given_up(self, host: str) -> bool:
-        """Whether ``host`` did not answer, and is not waited for any longer."""
-        return self._failing.get(host, 0) >= self._retries(host) + 1 and self.began is None
+    def is_given_up(self, origin: str) -> bool:
+        """Whether ``origin`` did not answer, and is not waited for any longer."""
+        return self._failing.get(origin, 0) >= self._retries(origin) + 1 and self.began is None
 
     # ------------------------------------------------------------ inside
 
@@ -146,21 +156,29 @@ class Connections:
             return True
         return alone and (known > 0 or not self._answering)
 
-    def _retries(self, host: str) -> int:
-        return KNOWN_RETRIES if host in self._answering else NEW_RETRIES
+    def _retries(self, origin: str) -> int:
+        return KNOWN_RETRIES if origin in self._answering else NEW_RETRIES
 
-    def _after_probe(self, host: str, now: float) -> float:
-        """The probe failed: when is the next one, and for how many seconds does ``host`` rest?
+    def _is_closed_port(self, origin: str) -> bool:
+        """Whether the host of ``origin`` has answered at another port only."""
+        return origin not in self._answering and _host(origin) in self._alive
+
+    def _after_probe(self, origin: str, now: float) -> float:
+        """The probe failed: when is the next one, and for how many seconds does its host rest?
 
         It says little of a host that was never heard of: another one is asked soon.
         """
-        if host in self._answering or not self._answering:
+        if origin in self._answering or not self._answering:
             self._wait = min(2.0 * self._wait, LONGEST * self._delay)
             self._next_probe = now + self._wait
             return self._delay
         self._strangers += 1
         self._next_probe = now + (SOON * self._delay if self._strangers <= STRANGERS else self._wait)
-        return LONGEST * self._delay
+        return self._delay if self._is_closed_port(origin) else LONGEST * self._delay
+
+
+def _host(origin: str) -> str:
+    return host_of(f"http://{origin.rpartition('/')[2]}/")
 
 
 def _remember(table: OrderedDict[str, Any], name: str, value: Any) -> None:

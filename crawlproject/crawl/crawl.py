@@ -54,7 +54,7 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import FEED, REVISIT, SITEMAP, CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import host_of, origin_of
 from crawlproject.webs.base import Reply
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Crawl:
             return
         self._robots.learn(origin, rules)
         host = host_of(f"{origin}/")
-        self.connections.answered(host, now)
+        self.connections.answered(origin, now)
         seconds = rules.crawl_delay(self.options.politeness_max_crawl_delay)
         self.frontier.crawl_delay(host, seconds)
         self._history.crawl_delay(host, seconds)
@@ -255,13 +255,13 @@ class Crawl:
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         """A reply has come: the page that has to go through ``steps``, or None when the lease is ended."""
-        self.connections.answered(host_of(url.url), fetch.at)
+        self.connections.answered(origin_of(url.url), fetch.at)
         return self.kinds[url.kind].receive(url, reply, fetch, page)
 
     def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """Nobody answered, neither for the page nor for its robots.txt: it waits for another try, or it fails with ``error``."""
         retry = self.connections.failed(
-            url.key, host_of(url.url), fetch.at, waiting=self.frontier.hosts(), in_flight=self.frontier.leases() - 1
+            url.key, origin_of(url.url), fetch.at, waiting=self.frontier.hosts(), in_flight=self.frontier.leases() - 1
         )
         if retry.again:
             self.tracker.holds.ended(url.url)
@@ -280,7 +280,7 @@ class Crawl:
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
-        self.connections.answered(host_of(url.url), fetch.at)
+        self.connections.answered(origin_of(url.url), fetch.at)
         return self.kinds[url.kind].redirect(url, target, fetch)
 
     # ------------------------------------------------------------ the end

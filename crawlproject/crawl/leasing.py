@@ -19,7 +19,7 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import REVISIT, CrawlUrl
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import host_of, origin_of
 
 if TYPE_CHECKING:
     from crawlproject.crawl.shared_learning import SharedLearning
@@ -86,7 +86,7 @@ class Leasing:
         """Lease the next URL that need not wait, or None when no host is eligible at ``now``.
 
         When all that is left is blocked or held, the best of it is released: a crawl does not idle on budgets. Of the next
-        hosts, ``_CANDIDATES`` at most, the first that is ``preferred`` has its turn, if there is one.
+        hosts, ``_CANDIDATES`` at most, the first whose origin is ``preferred`` has its turn, if there is one.
         """
         self._holds.now = now
         with self._frontier.batch():
@@ -105,7 +105,7 @@ class Leasing:
         """The first URL of a preferred host from ``first`` on, which is leased; ``first``, if there is none."""
         passed: list[CrawlUrl] = []
         taken: CrawlUrl | None = first
-        while taken is not None and not preferred(host_of(taken.url)):
+        while taken is not None and not preferred(origin_of(taken.url)):
             passed.append(taken)
             taken = self._take(now) if len(passed) < _CANDIDATES else None
         if taken is None:

@@ -120,7 +120,7 @@ class CrawlSimulation:
             self._allowed.discard(url.key)
             self._fetch(url, pages)
             return
-        if self.crawl.connections.is_in_doubt(host_of(url.url)):
+        if self.crawl.connections.is_in_doubt(origin):
             self._robots.forget(origin)  # it shows whether the host answers, when a page of it did not
         if (rules := self._robots.get(origin, self.now)) is None:
             reply, seconds = self._robots_reply(f"{origin}/robots.txt")
@@ -149,7 +149,7 @@ class CrawlSimulation:
         """Whether robots.txt allows it; if not, the lease is ended."""
         if rules.allows(url.url):
             return True
-        if rules.failure and not self.crawl.connections.is_given_up(host_of(url.url)):
+        if rules.failure and not self.crawl.connections.is_given_up(origin_of(url.url)):
             self._robots.forget(origin_of(url.url))
             self.crawl.unreachable(url, rules.failure, Fetch(0, self.now, 0.0))
             return False

@@ -144,6 +144,20 @@ def test_dead_hosts_that_are_left_at_the_end_are_no_outage() -> None:
     assert again == [True] * NEW_RETRIES + [False] and not told.is_out()
 
 
+@pytest.mark.parametrize("waiting", [1, 1000])
+def test_a_port_that_is_closed_is_neither_an_outage_nor_the_end_of_its_host(waiting: int) -> None:
+    """The site answers over http only, and its host is all that is left."""
+    told = Told()
+    told.answered("http://a.example")
+    for retry in range(NEW_RETRIES):
+        assert told.failed("https://a.example", f"https://a.example/{retry}", waiting=waiting)[1]
+        if waiting > 1:
+            told.answered("http://b.example")
+    assert told.failed("https://a.example", "last", waiting=waiting) == (5.0, False)
+    assert not told.is_out() and told.connections.is_given_up("https://a.example")
+    assert not told.connections.is_in_doubt("http://a.example")
+
+
 def test_an_outage_has_an_end_and_a_run_in_which_nobody_answers_an_early_one() -> None:
     told = out_of_order()
     began = told.connections.began
