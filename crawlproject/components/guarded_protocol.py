@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.helpers import _EXC_SENTINEL
-from aiohttp.http_exceptions import LineTooLong
 from scrapy.core.downloader.handlers._aiohttp import _ClientResponse
 
+from crawlproject.components.tolerant_parser import TolerantParser, is_flood
 from crawlproject.crawl.response_limits import HEAD, MAX_FRAMING, OVERHEAD, SLOW, Flood, ResponseMeter
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ FEW = 512  # bytes of a read: packets have more
 FREE_READS = 16  # reads of few bytes before they have to gather
 GATHERING = 0.05  # seconds, at least
 GATHERING_SHARE, LONGEST_GATHERING = 0.2, 2.0  # of the time that a response has taken; seconds
-
-_TOO_MANY = "Too many headers"  # what aiohttp says of them
 
 
 class GuardedProtocol(ResponseHandler):
@@ -55,6 +53,13 @@ class GuardedProtocol(ResponseHandler):
         self.meter = ResponseMeter(self._max_overhead, self._loop.time())
         self._body = None
         super().set_response_params(**parameters)
+
+        def renew() -> Any:
+            super(GuardedProtocol, self).set_response_params(**parameters)
+            parser, self._parser = self._parser, tolerant
+            return parser
+
+        tolerant = self._parser = TolerantParser(self._parser, renew)
 
     def data_received(self, data: bytes) -> None:
         if self._over:
@@ -88,7 +93,7 @@ class GuardedProtocol(ResponseHandler):
 
     def set_exception(self, exc: BaseException, exc_cause: BaseException = _EXC_SENTINEL) -> None:
         """What is read is no HTTP, or more of it than aiohttp takes."""
-        if isinstance(exc_cause, LineTooLong) or _TOO_MANY in str(exc_cause):
+        if is_flood(exc_cause):
             self._stop(Flood(HEAD))
         else:
             super().set_exception(exc, exc_cause)
