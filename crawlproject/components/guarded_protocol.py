@@ -59,7 +59,8 @@ class GuardedProtocol(ResponseHandler):
             parser, self._parser = self._parser, tolerant
             return parser
 
-        tolerant = self._parser = TolerantParser(self._parser, renew)
+        tolerant: Any = TolerantParser(self._parser, renew)
+        self._parser = tolerant
 
     def data_received(self, data: bytes) -> None:
         if self._over:

@@ -81,7 +81,7 @@ def get_as(web: Web, url: str, agent: str) -> Reply:
 
 def media_type(content_type: str) -> str:
     """``Text/HTML; charset=x`` to ``text/html``."""
-    return content_type.partition(";")[0].strip().lower()
+    return content_type.replace(",", ";").partition(";")[0].strip().lower()  # some write a comma
 
 
 def spellings(url: str) -> Iterator[str]:

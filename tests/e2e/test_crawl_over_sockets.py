@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from support.crawling import crawl, history, refusals, stored, topic_file
@@ -177,3 +178,11 @@ def test_robots_rules_bind_redirect_targets_too(tmp_path: Path) -> None:
         crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", port=server.port)
     assert "http://b.example/private/x" not in [access["url"] for access in read_log(tmp_path / "log")]
     assert refusals(tmp_path / "crawl") == {"robots/forbidden": 1}
+
+
+def test_a_content_type_with_a_comma_is_read(tmp_path: Path) -> None:
+    replies = dict([page("http://a.example/", "http://a.example/next", text="reef"), page("http://a.example/next")])
+    commas = {"content-type": "text/html, charset=utf-8"}
+    with running(DictWeb({url: replace(reply, headers=commas) for url, reply in replies.items()})) as server:
+        crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", port=server.port)
+    assert stored(tmp_path / "crawl") == set(replies)

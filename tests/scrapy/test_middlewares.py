@@ -340,13 +340,13 @@ def test_a_leased_page_whose_host_does_not_answer_is_left_to_the_crawl_until_it_
     crawler = a_crawler(SILENT)
     crawl = topical(crawler, tmp_path, HOME)
     middleware, request = RobotsMiddleware(crawler), Request(HOME)
-    crawl.connections.answered("other.example", 1.0)
+    crawl.connections.answered("http://other.example", 1.0)
     for attempt in range(1, NEW_RETRIES + 2):
         (failure,) = ask(middleware, request)
         assert isinstance(failure, Unanswered) and connection_failure(failure) == "TimeoutError"
         assert crawler.engine.fetched == {f"{HOME}robots.txt": attempt}, "it is asked again each time"
-        crawl.connections.failed(HOME, "a.example", 2.0, waiting=9, in_flight=0)
-        crawl.connections.answered("other.example", 3.0)
+        crawl.connections.failed(HOME, "http://a.example", 2.0, waiting=9, in_flight=0)
+        crawl.connections.answered("http://other.example", 3.0)
     assert [reasons(ask(middleware, request)) for _ in range(2)] == [{"robots/unreachable": 1}] * 2
     assert crawler.engine.fetched.total() == NEW_RETRIES + 2, "and then no more"
 
@@ -357,9 +357,9 @@ def test_robots_txt_shows_whether_a_host_is_away_or_a_page(tmp_path: Path) -> No
     middleware = RobotsMiddleware(crawler)
     assert [len(ask(middleware, Request(HOME))) for _ in range(2)] == [1, 1]
     assert crawler.engine.fetched.total() == 1
-    crawl.connections.failed(HOME, "a.example", 2.0, waiting=9, in_flight=0)
+    crawl.connections.failed(HOME, "http://a.example", 2.0, waiting=9, in_flight=0)
     ask(middleware, Request(HOME))
-    assert crawler.engine.fetched.total() == 2 and not crawl.connections.is_in_doubt("a.example")
+    assert crawler.engine.fetched.total() == 2 and not crawl.connections.is_in_doubt("http://a.example")
 
 
 @pytest.mark.parametrize("leased", [True, False])

@@ -22,7 +22,7 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.urls.hosts import origin_of
 from crawlproject.webs.base import Reply, Web, get_as
 from crawlproject.webs.page_cache import PageSource, latency, location
 

@@ -105,7 +105,7 @@ def _read_events(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple
 
 
 def _is_plain_text(content_type: str) -> bool:
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = content_type.replace(",", ";").partition(";")[0].strip().lower()  # some write a comma
     return kind.startswith("text/") and kind not in ("text/html", "text/xml")
 
 

@@ -119,5 +119,5 @@ def test_an_outage_is_shown(crawler, tmp_path):
     assert RunningCrawl(crawler).document()["offline"] is None
     began = time.time() - 60.0
     for _ in range(2):
-        crawl.connections.failed("http://a.example/", "a.example", began, waiting=1, in_flight=0)
+        crawl.connections.failed("http://a.example/", "http://a.example", began, waiting=1, in_flight=0)
     assert RunningCrawl(crawler).document()["offline"] == pytest.approx(60.0, abs=5.0)
