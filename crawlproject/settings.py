@@ -103,7 +103,7 @@ CRAWL_RENDER_PAGES = 2  # that are rendered at the same time
 CRAWL_RENDER_SECONDS = 10.0  # until a page is read as it is, settled or not
 CRAWL_RENDER_MEMORY = 536_870_912  # bytes that a process of the browser may take, about one a page: else it is killed
 CRAWL_BROWSER = ""  # executable of the browser; empty: the Chromium or Chrome that is installed
-CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both (see docs/orderings.md)
+CRAWL_SCARCE = "both"  # what the crawl is to save: pages, time, or both, as its budgets say (see docs/orderings.md)
 CRAWL_MIN_HARVEST = 0.0  # share of relevant pages below which the crawl is saturated and ends; 0 = never
 CRAWL_HARVEST_WINDOW = 500  # pages that are looked at for it
 CRAWL_REVISIT = ""  # how pages are visited again: a policy of crawlproject/revisits; empty: each page is visited once

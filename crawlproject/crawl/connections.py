@@ -60,9 +60,8 @@ class Connections:
         self._answering: OrderedDict[str, None] = OrderedDict()  # origins
         self._alive: OrderedDict[str, None] = OrderedDict()  # their hosts
         self._failing: OrderedDict[str, int] = OrderedDict()  # origins, with their failures since their last answer
-        self._tries: OrderedDict[str, int] = (
-            OrderedDict()
-        )  # keys of URLs, with failures that their origin answered after
+        # Keys of URLs, with failures that their origin answered after.
+        self._tries: OrderedDict[str, int] = OrderedDict()
         # Origins that failed since anybody answered, and whether they had answered before that.
         self._in_a_row: dict[str, bool] = {}
         self._row_began = 0.0
@@ -101,9 +100,8 @@ class Connections:
             self._next_probe = now + self._delay
             return Retry(self._delay)
         tries = self._tries.pop(key, 0) + (origin not in self._failing)
-        failures = self._failing.pop(origin, 0) + (
-            alone or not before
-        )  # without an answer since, it may be the network
+        # Without an answer since, it may be the network.
+        failures = self._failing.pop(origin, 0) + (alone or not before)
         _remember(self._tries, key, tries)
         _remember(self._failing, origin, failures)
         if failures > self._retries(origin):

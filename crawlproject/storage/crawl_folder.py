@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.crawl_files import refuse_foreign_files
+from crawlproject.storage.folder_lock import NAME as LOCK
 from crawlproject.storage.folder_lock import FolderLock
 from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
@@ -63,6 +66,7 @@ class CrawlFolder:
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None
+        self._is_new = bodies and [each.name for each in path.iterdir()] == [LOCK]
         try:
             self._open(topic, ordering, parameters, versions)
         except BaseException:
@@ -85,9 +89,19 @@ class CrawlFolder:
         self.warnings: list[str] = []  # what had been lost when the folder was opened
 
     def abandon(self) -> None:
-        """The crawl is refused before it begins: others may have the folder."""
-        if self._lock:
-            self._lock.withdraw()
+        """The crawl is refused before it begins: a folder that was empty is removed, and others may have it."""
+        if self._lock is None:
+            return
+        if self._is_new:
+            for place in self.path.iterdir():
+                if place.is_dir():
+                    rmtree(place, ignore_errors=True)
+                elif place.name != LOCK:
+                    place.unlink(missing_ok=True)
+        self._lock.withdraw()
+        if self._is_new:
+            with suppress(OSError):  # somebody has just begun a crawl there
+                self.path.rmdir()
 
     def hide(self) -> None:
         """From now on no other program can read what is logged, and it is gone when this process ends, killed or not.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,16 @@ def test_what_a_script_without_a_project_sets_overrides_the_topic(
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
     found = options(Settings({"CRAWL_MAX_PAGES": 7}), tmp_path)
     assert (found.crawl_max_pages, found.trap_max_depth) == (7, 9)
+
+
+@pytest.mark.parametrize("name", ["CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_ITEMCOUNT"])
+def test_limits_of_scrapy_are_a_budget_of_pages_too(tmp_path: Path, name: str) -> None:
+    topic = 'name = "t"\nkeywords = ["coral"]\nseeds = ["http://a.example/"]\n'
+    floors = {}
+    for limit in (0, 50):
+        settings = get_project_settings()
+        settings.setdict({"CRAWL_DIR": str(tmp_path / str(limit)), name: limit})
+        crawl = TopicalSpider.from_crawler(Crawler(TopicalSpider, settings), topic=topic).crawl
+        floors[limit] = crawl.admission.scarcity.spare(1.0)
+        crawl.close("shutdown", 0.0, {})
+    assert floors[0] == -math.inf < floors[50] < 1.0

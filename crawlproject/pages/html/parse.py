@@ -28,6 +28,7 @@ MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
 _PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
+_WEB = ("http://", "https://")
 _LARGEST_TREE = 1_000_000  # bytes; a tree takes up to 40 times the memory of its page
 
 
@@ -110,8 +111,9 @@ def _is_plain_text(content_type: str) -> bool:
 
 
 def _absolute(base: str, url: str) -> str:
-    """``base`` as written in the document at ``url``; ``url`` itself when there is none, or none that can be joined."""
+    """``base`` as written in the document at ``url``; ``url`` itself when there is none, or none of the web."""
     try:
-        return urljoin(url, base)
+        joined = urljoin(url, base)
     except ValueError:
         return url
+    return joined if joined.startswith(_WEB) else url

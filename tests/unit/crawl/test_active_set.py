@@ -77,15 +77,18 @@ def hosts_taken(crawl: Crawl) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("scarce", "hosts"),
+    ("given", "hosts"),
     [
-        ("pages", ["active.example"]),
-        ("both", ["active.example", "spare.example"]),
-        ("time", ["active.example", "spare.example", "poor.example"]),
+        ({"CRAWL_SCARCE": "pages"}, ["active.example"]),
+        ({"CRAWL_SCARCE": "both", "CRAWL_MAX_PAGES": 50}, ["active.example", "spare.example"]),
+        ({"CRAWL_SCARCE": "both"}, ["active.example", "spare.example", "poor.example"]),
+        ({"CRAWL_SCARCE": "time", "CRAWL_MAX_PAGES": 50}, ["active.example", "spare.example", "poor.example"]),
     ],
 )
-def test_what_is_scarce_says_which_hosts_may_be_taken_below_the_floor(opened, scarce: str, hosts: list[str]) -> None:
-    crawl = opened(*(f"{url}second" for url in LINKS), CRAWL_SCARCE=scarce)
+def test_what_is_scarce_says_which_hosts_may_be_taken_below_the_floor(
+    opened, given: dict[str, object], hosts: list[str]
+) -> None:
+    crawl = opened(*(f"{url}second" for url in LINKS), **given)
     assert hosts_taken(crawl) == hosts
 
 

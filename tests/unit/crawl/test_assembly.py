@@ -12,7 +12,7 @@ from support.pages import DictArchive, a_text_page
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
 from crawlproject.crawl.reading import make_canonicalizer, make_traps, topic_in_canonical_urls
-from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic, BadWeb
+from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
@@ -47,6 +47,28 @@ def test_a_crawl_is_ready_to_take_from(tmp_path: Path) -> None:
     assert manifest["started"] == 50.0 and manifest["parameters"] == {"alpha": 0.25}
     assert manifest["settings"]["politeness_min_delay"] == 0
     assert (tmp_path / "frontier" / "journal.jsonl").exists()
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize(
+    "wrong", [{"CRAWL_REVISIT": "no_policy"}, {"CRAWL_SPAM_MODEL": "no.file"}, {"CRAWL_RULES": "no"}]
+)
+def test_a_crawl_that_is_refused_leaves_nothing_behind(tmp_path: Path, wrong: dict[str, str], exists: bool) -> None:
+    folder = tmp_path / "crawl"
+    if exists:
+        folder.mkdir()
+    with pytest.raises(BadInput):
+        assembled(folder, **wrong)
+    assert not folder.exists(), "the crawl of another topic may begin there"
+
+
+def test_a_crawl_that_is_refused_when_it_is_resumed_loses_nothing(tmp_path: Path) -> None:
+    first = assembled(tmp_path)
+    first.close("interrupted", 60.0)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with pytest.raises(BadInput):
+        assembled(tmp_path, CRAWL_REVISIT="no_policy")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 def test_a_rehearsal_keeps_its_frontier_in_memory(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from crawlproject.records import FetchEvent, Link, Page, Span, Topic, Visit
 from crawlproject.storage.collection import CollectedPage
 
 RUN_TIME = {
-    "Stopping": frozenset({"_began", "_next_look", "_saturated"}),
+    "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "SiteTracker": frozenset({"holds"}),

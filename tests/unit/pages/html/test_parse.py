@@ -109,6 +109,7 @@ class TestLinks:
             ('<base href=" /z/ "><base href="/w/">', "http://a.org/z/"),
             ('<base href="http://b.org/">', "http://b.org/"),
             ('<base href="http://[bad">', "http://a.org/x/y.html"),
+            ('<base href="javascript:void(0)">', "http://a.org/x/y.html"),
         ],
     )
     def test_base_is_absolute(self, base: str, expected: str) -> None:
