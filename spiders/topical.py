@@ -60,6 +60,7 @@ _IDLE = {
         "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
     ),
 }
+TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
 _LIMITS = ("CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_ITEMCOUNT")  # Scrapy's own budgets of pages
 VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
 
@@ -187,6 +188,8 @@ class TopicalSpider(scrapy.Spider):
                 return
             if reason:  # refused as it came
                 self.crawl.folder.refusals.add(reason, lease.url, lease.parent)
+            elif request.meta.get("redirect_times", 0) >= self.crawler.settings.getint("REDIRECT_MAX_TIMES"):
+                reason = TOO_MANY_REDIRECTS
             self.crawl.fail(lease, reason or type(failure.value).__name__, fetch_of(request, 0, time()))
 
     def _hint_at(self, reason: str, url: str) -> None:

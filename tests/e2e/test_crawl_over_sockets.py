@@ -49,13 +49,14 @@ def test_a_crawl_leaves_its_folder_complete(tmp_path: Path) -> None:
 
 
 def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
-    """To another host, back to itself in another spelling, in a circle, and to a trap."""
+    """To another host, back to itself in another spelling, in circles, and to a trap."""
     replies = dict(
         [
             page(
                 "http://a.example/",
                 "http://a.example/moved",
                 "http://a.example/circle",
+                "http://a.example/itself",
                 "http://a.example/trap",
                 "http://spelled.example/",
                 text="reef",
@@ -70,6 +71,7 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     moved("http://a.example/moved", "http://b.example/new?utm_source=x#here")
     moved("http://a.example/circle", "http://a.example/circle2")
     moved("http://a.example/circle2", "http://a.example/circle")
+    moved("http://a.example/itself", "http://a.example/itself")
     moved("http://a.example/trap", "http://b.example/" + "x" * 300)
     exact = {
         "http://spelled.example/": Reply("", 301, {"location": "/index.html", **HTML}, b"moved"),
@@ -88,6 +90,7 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     assert lines["http://a.example/moved"]["redirect"] == "http://b.example/new"
     assert lines["http://a.example/moved"]["status"] == 301
     assert lines["http://b.example/new"]["parent"] == "http://a.example/"
+    assert lines["http://a.example/itself"]["error"] == "too_many_redirects"
     assert refusals(tmp_path / "crawl")["trap/too_long"] == 1
 
 
