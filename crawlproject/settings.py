@@ -211,6 +211,7 @@ DOWNLOADER_MIDDLEWARES = {
     f"{_inside}middlewares.safety.SafetyMiddleware": 70,
     f"{_inside}middlewares.server_address.ServerAddressMiddleware": 80,
     f"{_inside}middlewares.robots.RobotsMiddleware": 100,
+    f"{_inside}middlewares.default_pages.DefaultPageMiddleware": 545,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     f"{_inside}middlewares.retry.ReplyRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,

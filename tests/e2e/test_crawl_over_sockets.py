@@ -94,6 +94,30 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     assert refusals(tmp_path / "crawl")["trap/too_long"] == 1
 
 
+def test_a_folder_that_is_known_by_its_page_only_is_found(tmp_path: Path) -> None:
+    """As storage services serve sites: ``/a/`` is not there, ``/a/index.html`` is. A link to ``/c/`` itself leads nowhere."""
+    exact = {
+        "http://a.example/index.html": html("docs/index.html", "sub/", text="reef"),
+        "http://a.example/docs/index.html": html("more.html", text="coral"),
+        "http://a.example/docs/more.html": html(text="reef"),
+        "http://a.example/sub/index.html": html(text="reef"),
+    }
+
+    class Storage(DictWeb):
+        def get(self, url: str) -> Reply:
+            return Reply(url, 200, HTML, exact[url]) if url in exact else Reply(url, 403, HTML, b"AccessDenied")
+
+    with AccessLog(tmp_path / "log") as log, running(Storage({}), log=log) as server:
+        done = crawl(topic_file(tmp_path, "http://a.example/index.html"), tmp_path / "crawl", port=server.port)
+    assert done.returncode == 0, done.stderr
+    docs = {"http://a.example/docs/", "http://a.example/docs/more.html"}
+    assert stored(tmp_path / "crawl") == {"http://a.example/", *docs}
+    assert {line["url"]: line["error"] for line in history(tmp_path / "crawl")}["http://a.example/sub/"] == "http 403"
+    asked = [access["url"] for access in read_log(tmp_path / "log")]
+    assert "http://a.example/sub/index.html" not in asked, "nobody named it"
+    assert [asked.count(f"http://a.example/docs/{name}") for name in ("", "index.html")] == [1, 1]
+
+
 def test_failures_are_recorded_and_retried_inside_the_lease(tmp_path: Path) -> None:
     web = DictWeb(dict([page("http://a.example/", "http://a.example/broken", "http://a.example/gone", text="reef")]))
     web.replies["http://a.example/broken"] = Reply("", 503, HTML, b"down")

@@ -1,0 +1,76 @@
+"""A folder that a server has only under the name of its page is asked for by that name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from crawlproject.components.meta import AS_SPELLED
+from crawlproject.components.request_json import lease_key
+from crawlproject.components.running import count, crawl_of
+from crawlproject.pages.html.parse import parse_document
+from crawlproject.records import PAGE, CrawlUrl
+from crawlproject.urls.canonical import canonical_or_none
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlproject.crawl.crawl import Crawl
+
+_NOT_THERE = (403, 404)
+_USUAL = "index.html"
+
+
+class DefaultPageMiddleware:
+    """``/a/`` stands for ``/a/index.html`` too (``CRAWL_URL_DEFAULT_PAGES``), but storage services know only the latter.
+
+    When ``/a/`` is forbidden or not found, and the link that led there names a page, that page is fetched within the same
+    lease. How a seed was spelled is forgotten: then the usual name is tried.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Request | Response:
+        if response.status not in _NOT_THERE or request.method != "GET" or AS_SPELLED in request.meta:
+            return response
+        crawl = crawl_of(self.crawler)
+        key = lease_key(request, crawl.canonicalize) if crawl and request.url.endswith("/") else None
+        lease = crawl.frontier.leased(key) if crawl and key else None
+        if crawl is None or lease is None or lease.url != request.url or lease.kind != PAGE or lease.variant:
+            return response
+        for spelled in _spellings(crawl, lease):
+            count(self.crawler, "canonicalize/default_page")
+            return request.replace(url=spelled, meta={**request.meta, AS_SPELLED: True}, dont_filter=True)
+        return response
+
+
+def _spellings(crawl: Crawl, lease: CrawlUrl) -> Iterator[str]:
+    """The URLs of pages that stand for the folder, as the page spells them that links to it."""
+    links = [f"{lease.url}{_USUAL}"] if lease.parent is None else _links(crawl, lease.parent)
+    for spelled in (link.partition("#")[0] for link in links):
+        name = spelled.removeprefix(lease.url)
+        if name and "/" not in name and canonical_or_none(crawl.canonicalize, spelled) == lease.url:
+            yield spelled
+
+
+def _links(crawl: Crawl, url: str) -> Iterable[str]:
+    """The links of a stored page, as it spells them."""
+    try:
+        document = parse_document(crawl.folder.pages.load(url), url=url, tag_paths=False)
+    except OSError:  # it was not stored
+        return
+    for link in document.links:
+        try:
+            yield urljoin(document.base, link.href.strip())
+        except ValueError:
+            continue
