@@ -114,7 +114,7 @@ def test_of_pages_that_are_not_there_nothing_is_learnt(tmp_path: Path) -> None:
 
 # What a run begins anew with, by class: it depends on the clock, on fetches in flight, or repeats what is learned.
 RUN_TIME = {
-    "Stopping": frozenset({"_began", "_next_look", "_saturated"}),
+    "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "SiteTracker": frozenset({"holds"}),
