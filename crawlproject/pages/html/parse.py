@@ -1,6 +1,7 @@
 """Bytes to ``Document``: broken HTML tidied into one tree by lxml, read in document order.
 
-There are two ways with one result. Where ``tree_walk`` was compiled, lxml builds the tree and compiled code walks over it.
+There are two ways with one result. Where ``tree_walk`` was compiled, lxml builds the tree and compiled code walks over it,
+without the attributes that nobody reads if ``unread_attributes`` was compiled, too.
 Elsewhere the elements are read while lxml finds them (its parser-target interface); no node is stored, and the caps end
 the parsing itself. That way also reads what libxml2 does not put into a tree whole or in linear time: it drops
 the rest of a page at a depth of 256 and white space between two root elements, and takes time proportional to the square
@@ -23,6 +24,10 @@ try:
     from crawlproject.pages.html import tree_walk
 except Exception:  # not built, in a zip file, or built for another lxml
     tree_walk = None  # type: ignore[assignment]
+try:
+    from crawlproject.pages.html.unread_attributes import without_unread
+except Exception:  # as above
+    without_unread = None  # type: ignore[assignment]
 
 MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
@@ -83,7 +88,11 @@ def parse_document(
 
 def _read_tree(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple[str, list[RawLink]] | None:
     """Text and links of ``data``. None where a tree may not have all: ``builder`` may have a part then, and is of no more use."""
-    if tree_walk is None or max_depth < tree_walk.MAX_DEPTH or len(data) > _LARGEST_TREE or tree_walk.is_crowded(data):
+    if tree_walk is None or max_depth < tree_walk.MAX_DEPTH or len(data) > _LARGEST_TREE:
+        return None
+    if without_unread is not None:
+        data = without_unread(data, builder.tag_paths)
+    if tree_walk.is_crowded(data):
         return None
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, no_network=True

@@ -1,0 +1,3 @@
+"""The interface of ``unread_attributes.pyx``."""
+
+def without_unread(markup: bytes, tag_paths: bool) -> bytes: ...
