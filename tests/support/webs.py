@@ -96,6 +96,12 @@ def by_host(log: Iterable[Access]) -> dict[str, list[Access]]:
 LATE = 0.02  # seconds by which a busy server may note the end of a response late, after the client has seen it
 
 
+def are_kept(gaps: Iterable[float], delay: float) -> bool:
+    """Whether a crawl kept ``delay`` seconds, though a busy server may have noted two ends late."""
+    short = [gap for gap in gaps if gap < delay]
+    return len(short) <= 2 and min(short, default=delay) >= delay - LATE
+
+
 def gaps(requests: Sequence[Access]) -> list[float]:
     """Seconds from the end of each request to the start of the next one; negative when they overlap."""
     return [later["start"] - earlier["end"] for earlier, later in itertools.pairwise(requests)]
