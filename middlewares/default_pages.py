@@ -10,7 +10,7 @@ from crawlproject.components.meta import AS_SPELLED
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import count, crawl_of
 from crawlproject.pages.html.parse import parse_document
-from crawlproject.records import PAGE, CrawlUrl
+from crawlproject.records import PAGE, REVISIT, CrawlUrl
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class DefaultPageMiddleware:
     """``/a/`` stands for ``/a/index.html`` too (``CRAWL_URL_DEFAULT_PAGES``), but storage services know only the latter.
 
     When ``/a/`` is forbidden or not found, and the link that led there names a page, that page is fetched within the same
-    lease. How a seed was spelled is forgotten: then the usual name is tried.
+    lease. How a seed or a page that is visited again was spelled is forgotten: then the usual name is tried.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -46,12 +46,18 @@ class DefaultPageMiddleware:
         crawl = crawl_of(self.crawler)
         key = lease_key(request, crawl.canonicalize) if crawl and request.url.endswith("/") else None
         lease = crawl.frontier.leased(key) if crawl and key else None
-        if crawl is None or lease is None or lease.url != request.url or lease.kind != PAGE or lease.variant:
+        if crawl is None or lease is None or lease.url != request.url or not _is_of_a_page(lease):
             return response
-        for spelled in _spellings(crawl, lease):
-            count(self.crawler, "canonicalize/default_page")
-            return request.replace(url=spelled, meta={**request.meta, AS_SPELLED: True}, dont_filter=True)
-        return response
+        spelled = next(_spellings(crawl, lease), None)
+        if spelled is None:
+            return response
+        count(self.crawler, "canonicalize/default_page")
+        return request.replace(url=spelled, meta={**request.meta, AS_SPELLED: True}, dont_filter=True)
+
+
+def _is_of_a_page(lease: CrawlUrl) -> bool:
+    """Not of a feed, a form or a page that a browser renders."""
+    return lease.kind == REVISIT or (lease.kind == PAGE and not lease.variant)
 
 
 def _spellings(crawl: Crawl, lease: CrawlUrl) -> Iterator[str]:
@@ -67,7 +73,7 @@ def _links(crawl: Crawl, url: str) -> Iterable[str]:
     """The links of a stored page, as it spells them."""
     try:
         document = parse_document(crawl.folder.pages.load(url), url=url, tag_paths=False)
-    except OSError:  # it was not stored
+    except FileNotFoundError:  # it was not stored
         return
     for link in document.links:
         try:

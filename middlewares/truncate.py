@@ -11,7 +11,7 @@ from scrapy.exceptions import StopDownload
 from crawlproject.components.meta import ANY_TYPE, longest_body
 from crawlproject.components.running import crawl_of
 from crawlproject.options import read_options
-from crawlproject.webs.base import media_type
+from crawlproject.pages.html.encoding import media_type
 
 if TYPE_CHECKING:
     from typing import Self

@@ -97,7 +97,8 @@ class CrawlFolder:
                 if place.is_dir():
                     rmtree(place, ignore_errors=True)
                 elif place.name != LOCK:
-                    place.unlink(missing_ok=True)
+                    with suppress(OSError):  # the cause of the refusal is what the user should read
+                        place.unlink()
         self._lock.withdraw()
         if self._is_new:
             with suppress(OSError):  # somebody has just begun a crawl there

@@ -79,11 +79,6 @@ def get_as(web: Web, url: str, agent: str) -> Reply:
     return web.get_as(url, agent) if isinstance(web, Cloaking) else web.get(url)
 
 
-def media_type(content_type: str) -> str:
-    """``Text/HTML; charset=x`` to ``text/html``."""
-    return content_type.replace(",", ";").partition(";")[0].strip().lower()  # some write a comma
-
-
 def spellings(url: str) -> Iterator[str]:
     """The names under which to look up a URL, best first: as requested, then canonical."""
     yield url

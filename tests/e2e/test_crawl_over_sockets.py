@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from support.changingweb import REVISITING
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import HTML, DictWeb, host_farm, html, page, robots
 
@@ -94,19 +95,24 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     assert refusals(tmp_path / "crawl")["trap/too_long"] == 1
 
 
+PAGES_BY_NAME = {
+    "http://a.example/index.html": html("docs/index.html", "sub/", text="reef"),
+    "http://a.example/docs/index.html": html("more.html", text="coral"),
+    "http://a.example/docs/more.html": html(text="reef"),
+    "http://a.example/sub/index.html": html(text="reef"),
+}
+
+
+class Storage(DictWeb):
+    """As storage services serve sites: ``/a/`` is not there, ``/a/index.html`` is."""
+
+    def get(self, url: str) -> Reply:
+        body = PAGES_BY_NAME.get(url)
+        return Reply(url, 200, HTML, body) if body else Reply(url, 403, HTML, b"AccessDenied")
+
+
 def test_a_folder_that_is_known_by_its_page_only_is_found(tmp_path: Path) -> None:
-    """As storage services serve sites: ``/a/`` is not there, ``/a/index.html`` is. A link to ``/c/`` itself leads nowhere."""
-    exact = {
-        "http://a.example/index.html": html("docs/index.html", "sub/", text="reef"),
-        "http://a.example/docs/index.html": html("more.html", text="coral"),
-        "http://a.example/docs/more.html": html(text="reef"),
-        "http://a.example/sub/index.html": html(text="reef"),
-    }
-
-    class Storage(DictWeb):
-        def get(self, url: str) -> Reply:
-            return Reply(url, 200, HTML, exact[url]) if url in exact else Reply(url, 403, HTML, b"AccessDenied")
-
+    """A link to ``/sub/`` itself leads nowhere."""
     with AccessLog(tmp_path / "log") as log, running(Storage({}), log=log) as server:
         done = crawl(topic_file(tmp_path, "http://a.example/index.html"), tmp_path / "crawl", port=server.port)
     assert done.returncode == 0, done.stderr
@@ -116,6 +122,16 @@ def test_a_folder_that_is_known_by_its_page_only_is_found(tmp_path: Path) -> Non
     asked = [access["url"] for access in read_log(tmp_path / "log")]
     assert "http://a.example/sub/index.html" not in asked, "nobody named it"
     assert [asked.count(f"http://a.example/docs/{name}") for name in ("", "index.html")] == [1, 1]
+
+
+def test_a_folder_that_is_known_by_its_page_only_is_visited_again(tmp_path: Path) -> None:
+    settings = {**REVISITING, "CLOSESPIDER_TIMEOUT": 6}
+    with running(Storage({})) as server:
+        crawl(topic_file(tmp_path, "http://a.example/index.html"), tmp_path / "crawl", port=server.port, **settings)
+    visits = [line for line in history(tmp_path / "crawl") if line["url"] == "http://a.example/docs/"]
+    assert len(visits) > 2
+    assert [visit["change"] for visit in visits[1:]] == ["same"] * (len(visits) - 1)
+    assert not any(visit["error"] for visit in visits)
 
 
 def test_failures_are_recorded_and_retried_inside_the_lease(tmp_path: Path) -> None:

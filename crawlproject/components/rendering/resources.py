@@ -20,10 +20,10 @@ from crawlproject.components.refused import Refused
 from crawlproject.components.rendering.page_session import PageAnswer
 from crawlproject.components.running import count
 from crawlproject.inspection.browser_requests import DOCUMENT, SCRIPT, PageRequest, RequestRules, preflight
+from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.webs.base import media_type
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.urls.post import Post
-from crawlproject.webs.base import Reply, media_type
+from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import wanted
 
 UNREACHABLE = "robots/unreachable"

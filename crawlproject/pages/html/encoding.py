@@ -25,6 +25,11 @@ _WEB_ENCODINGS = frozenset((
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 
+def media_type(content_type: str) -> str:
+    """``Text/HTML; charset=x`` to ``text/html``."""
+    return content_type.replace(",", ";").partition(";")[0].strip().lower()  # some write a comma
+
+
 def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
     """The name of the encoding of ``body`` and its text.
 

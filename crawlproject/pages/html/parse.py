@@ -17,7 +17,7 @@ from lxml import etree
 
 from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
-from crawlproject.pages.html.encoding import as_utf8
+from crawlproject.pages.html.encoding import as_utf8, media_type
 from crawlproject.pages.html.link_context import AggregationNodes
 
 try:
@@ -115,7 +115,7 @@ def _read_events(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple
 
 
 def _is_plain_text(content_type: str) -> bool:
-    kind = content_type.replace(",", ";").partition(";")[0].strip().lower()  # some write a comma
+    kind = media_type(content_type)
     return kind.startswith("text/") and kind not in ("text/html", "text/xml")
 
 

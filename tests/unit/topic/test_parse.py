@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from support.archives import shared_data
 
 from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
@@ -159,10 +159,8 @@ def test_a_byte_order_mark_and_windows_lines_do_no_harm(tmp_path: Path) -> None:
 
 @pytest.mark.realweb
 def test_the_topics_of_the_archived_webs() -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[4] / "shared"))
-    paths = sorted(shared.glob("data/*/topics/*.toml"))
-    if not paths:
-        pytest.skip("the archived webs are absent")
+    paths = sorted(shared_data("").glob("*/topics/*.toml"))
+    assert paths
     for path in paths:
         topic = load_topic(path)
         assert topic.name == path.name.removesuffix(".toml")

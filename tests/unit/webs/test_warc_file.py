@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from support.archives import shared_data
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -291,10 +292,7 @@ def test_open_web_names_what_is_missing(tmp_path: Path) -> None:
 
 @pytest.mark.realweb
 def test_webkb_is_served_whole(tmp_path: Path) -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[4] / "shared"))
-    path = shared / "data" / "webkb" / "webkb.warc.gz"
-    if not path.is_file():
-        pytest.skip("the archived webs are absent")
+    path = shared_data("webkb/webkb.warc.gz")
     web = open_web(path, cache_dir=tmp_path)
     statuses = [web.get(url).status for url in web.urls()]
     assert statuses.count(200) == 8210

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import gzip
 import math
-import os
 from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import orjson
 import pytest
+from support.archives import shared_data
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.freshness.collection import SiteCollection
@@ -266,10 +266,7 @@ class TestSpawning:
 
 @pytest.mark.realweb
 def test_on_a_real_site_adaptive_is_fresher_than_uniform() -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[5] / "shared"))
-    path = shared / "data" / "changes" / "apache+incubator_content.jsonl.gz"
-    if not path.is_file():
-        pytest.skip("the change histories are absent")
+    path = shared_data("changes/apache+incubator_content.jsonl.gz")
     collection = SiteCollection([read_site(path)])
     fresh = {}
     for name in ("uniform", "adaptive"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from support.archives import shared_data
 from support.havoc import mutated
 
 from crawlproject.pages.html import parse
@@ -126,10 +126,7 @@ def test_elements_with_many_attributes_are_found(markup: str, crowded: bool) -> 
 @pytest.mark.realweb
 @pytest.mark.parametrize("name", ["webkb", "github-pages", "realweb", "ebola-pages"])
 def test_pages_of_real_webs(name: str, tmp_path: Path) -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[5] / "shared"))
-    path = shared / "data" / name / f"{name}.warc.gz"
-    if not path.is_file():
-        pytest.skip("the archived webs are absent")
+    path = shared_data(f"{name}/{name}.warc.gz")
     web = open_web(path, cache_dir=tmp_path)
     for url in Random(3).sample(sorted(web.urls()), 500):
         body = web.get(url).body

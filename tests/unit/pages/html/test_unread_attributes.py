@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.archives import shared_data
 from support.havoc import mutated
 
 from crawlproject.pages.html import parse
@@ -266,10 +266,7 @@ def test_compiled_readers_ask_for_no_others() -> None:
 @pytest.mark.realweb
 @pytest.mark.parametrize("name", ["webkb", "github-pages", "realweb", "ebola-pages"])
 def test_pages_of_real_webs(name: str, tmp_path: Path) -> None:
-    shared = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[5] / "shared"))
-    path = shared / "data" / name / f"{name}.warc.gz"
-    if not path.is_file():
-        pytest.skip("the archived webs are absent")
+    path = shared_data(f"{name}/{name}.warc.gz")
     web = open_web(path, cache_dir=tmp_path)
     for number, url in enumerate(Random(4).sample(sorted(web.urls()), 500)):
         check(web.get(url).body, url=url, tag_paths=number % 2 == 0)

@@ -1,0 +1,17 @@
+"""The archived webs and change histories, which are not part of the project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def shared_data(place: str) -> Path:
+    """The file or folder ``place`` of the archives. The test is skipped when it is absent."""
+    root = Path(os.environ.get("TOPICAL_SHARED", Path(__file__).parents[3] / "shared"))
+    path = root / "data" / place
+    if not path.exists():
+        pytest.skip("the archived webs are absent")
+    return path
