@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -26,6 +25,7 @@ from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.process_tuning import tune_process
 from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.stated_lifetime import stated_lifetime
 from crawlproject.crawl.validators import validator
@@ -99,7 +99,7 @@ class TopicalSpider(scrapy.Spider):
         for setting, names in _IDLE.items():
             for name in crawler.settings[setting].keys() & names:
                 crawler.settings[setting][name] = None
-        spare_the_garbage_collector()
+        tune_process()
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
@@ -251,12 +251,3 @@ def _folder_under_scrapyd(crawler: Crawler, job: str | None, topic_name: str) ->
     if not job or jobdir.name != job or crawler.settings.get("CRAWL_DIR"):
         return None
     return jobdir.parent / "crawls" / topic_name
-
-
-def spare_the_garbage_collector() -> None:
-    """Let the collector look less often, and never at what was imported.
-
-    A crawl makes many small objects and hardly any cycle: the default thresholds cost about 4% of its CPU.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)

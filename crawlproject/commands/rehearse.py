@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -151,8 +150,9 @@ class RehearseCommand(Subcommand):
         return split(plan)
 
     def _rehearse(self, plans: Sequence[Plan], jobs: int) -> None:
+        from crawlproject.crawl.process_tuning import tune_process
         from crawlproject.evaluation.simulation.plan import rehearse_here
-        from crawlproject.evaluation.simulation.workers import MEMORY_GENERATION, WorkerFailed, rehearse_with_workers
+        from crawlproject.evaluation.simulation.workers import WorkerFailed, rehearse_with_workers
 
         def warn(sentence: str) -> None:
             print(f"{program}: web {plans[0].web}: {sentence}", file=sys.stderr)
@@ -161,7 +161,7 @@ class RehearseCommand(Subcommand):
             for plan in plans:
                 yield from rehearse_with_workers(plan, jobs, warn) if jobs > 1 else rehearse_here(plan, warn)
 
-        gc.set_threshold(MEMORY_GENERATION)
+        tune_process()
         done = lines()
         empty: dict[str, None] = {}
         try:

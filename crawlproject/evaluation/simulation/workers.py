@@ -6,7 +6,6 @@ the files of the cache folder. When one fails, the others are stopped; the next 
 
 from __future__ import annotations
 
-import gc
 import signal
 import traceback
 from collections import deque
@@ -17,11 +16,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from crawlproject.crawl.process_tuning import tune_process
 from crawlproject.errors import BadInput, StorageFailed, TopicalError
 from crawlproject.evaluation.simulation.plan import Line, Plan, Rehearser
 
 _READY, _LINE, _WARNING, _BAD_INPUT, _STORAGE, _UNFORESEEN = "ready", "line", "warning", "bad input", "storage", "error"
-MEMORY_GENERATION = 100_000  # allocations between garbage collections, which are slow and find little
 
 
 class WorkerFailed(TopicalError):
@@ -109,7 +108,7 @@ def _stop(workers: list[_Worker]) -> None:
 def _work(plan: Plan, connection: Connection) -> None:
     """The main function of a worker process: runs each topic it receives, until it receives None."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole process group; the parent handles it
-    gc.set_threshold(MEMORY_GENERATION)
+    tune_process()
     try:
         _topics(plan, connection)
     except (EOFError, BrokenPipeError):
