@@ -25,6 +25,7 @@ from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
 from crawlproject.crawl.crawl import Crawl
+from crawlproject.crawl.kinds.handler import TOO_MANY_REDIRECTS
 from crawlproject.crawl.process_tuning import tune_process
 from crawlproject.crawl.response_limits import FLOOD
 from crawlproject.crawl.stated_lifetime import stated_lifetime
@@ -60,7 +61,6 @@ _IDLE = {
         "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
     ),
 }
-TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
 _LIMITS = ("CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_ITEMCOUNT")  # Scrapy's own budgets of pages
 VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
 

@@ -26,6 +26,7 @@ from crawlproject.components.meta import LEASE, fetch_of
 from crawlproject.components.request_json import canonical_identity, lease_key, post_key
 from crawlproject.components.running import count
 from crawlproject.components.spider_requests import SpiderRequests
+from crawlproject.crawl.kinds.handler import TOO_MANY_REDIRECTS
 from crawlproject.crawl.stopping import NO_NETWORK
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import is_post
@@ -139,6 +140,11 @@ class CrawlScheduler(GuardedScheduler):
     def _enqueue(self, request: Request, now: float) -> bool:
         key = lease_key(request, self.crawl.canonicalize)
         if key is not None and self._continues(request, key):
+            lease = self.frontier.leased(key)
+            if lease is not None and _goes_in_circles(request):
+                self._leases.forget(key)
+                self.crawl.fail(lease, TOO_MANY_REDIRECTS, fetch_of(request, _redirect_status(request), now))
+                return False
             self._leases.wait_again(key, request, now)
             return True
         source = self._redirected_from(request)
@@ -160,8 +166,7 @@ class CrawlScheduler(GuardedScheduler):
         return self.frontier.leased(source) if source and self._continues(request, source) else None
 
     def _redirect(self, source: CrawlUrl, request: Request, now: float) -> bool:
-        reason = request.meta.get("redirect_reasons", [0])[-1]
-        fetch = fetch_of(request, reason if isinstance(reason, int) else 200, now)
+        fetch = fetch_of(request, _redirect_status(request), now)
         self._leases.forget(source.key)
         if source.request is not None:
             with self.frontier.batch():
@@ -201,6 +206,17 @@ class CrawlScheduler(GuardedScheduler):
                     "No host answers: the crawl stops. Run the same command to resume; what failed is tried again."
                 )
             raise CloseSpider(reason)
+
+
+def _redirect_status(request: Request) -> int:
+    """Of the response that led here; 200 when that was a page."""
+    reason = request.meta.get("redirect_reasons", [0])[-1]
+    return reason if isinstance(reason, int) else 200
+
+
+def _goes_in_circles(request: Request) -> bool:
+    """Whether it would be the third request for this URL as it is spelled: the second may have brought a cookie back."""
+    return request.meta.get("redirect_urls", []).count(request.url) > 1
 
 
 def _redirects(request: Request) -> int:

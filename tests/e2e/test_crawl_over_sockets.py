@@ -83,7 +83,7 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
         def get(self, url: str) -> Reply:
             return exact[url] if url in exact else super().get(url)
 
-    with running(Exact(replies)) as server:
+    with AccessLog(tmp_path / "log") as log, running(Exact(replies), log=log) as server:
         done = crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", port=server.port)
     assert done.returncode == 0, done.stderr
     assert stored(tmp_path / "crawl") == {"http://a.example/", "http://b.example/new", "http://spelled.example/"}
@@ -92,6 +92,8 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     assert lines["http://a.example/moved"]["status"] == 301
     assert lines["http://b.example/new"]["parent"] == "http://a.example/"
     assert lines["http://a.example/itself"]["error"] == "too_many_redirects"
+    assert lines["http://a.example/itself"]["status"] == 301
+    assert [access["url"] for access in read_log(tmp_path / "log")].count("http://a.example/itself") == 2
     assert refusals(tmp_path / "crawl")["trap/too_long"] == 1
 
 

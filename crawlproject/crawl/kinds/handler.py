@@ -13,6 +13,7 @@ from crawlproject.urls.post import Post
 from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import wanted
 
+TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
 UNREACHABLE = "robots/unreachable"
 
 
