@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -37,11 +37,12 @@ from typing import Any, cast
 
 import redis
 
+from benchmarks.linked_web import LinkedWeb
 from benchmarks.redis_server import RedisServer
 from crawlproject.components.virtual_web_server import WebServer
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.access_log import Access, AccessLog, read_log
-from crawlproject.webs.base import Reply, Web, not_held
+from crawlproject.webs.base import Web
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTAL = "http://portal.example/"
@@ -49,37 +50,18 @@ K = 50
 _SLACK = 1.0  # seconds around a moment, when the number of waiting hosts is told from the log
 
 
-class KnownWeb:
+def known_web(hosts: int, pages: int, latency: float) -> LinkedWeb:
     """``hosts`` hosts and ``pages`` pages in all, each reachable from the portal, and three links a page to anywhere."""
-
-    warnings: Sequence[str] = ()
-
-    def __init__(self, hosts: int, pages: int, latency: float) -> None:
-        random = Random(5)
-        self.latency = latency
-        each = max(1, -(-(pages - 1) // hosts))
-        front = [f"http://h{host}.example/" for host in range(hosts)]
-        inner = [f"{url}p{page}" for url in front for page in range(each - 1)]
-        self._links: dict[str, list[str]] = {PORTAL: front}
-        for host, url in enumerate(front):
-            self._links[url] = inner[host * (each - 1) : (host + 1) * (each - 1)]
-        for url in inner:
-            self._links[url] = random.sample(inner, 3)
-
-    def get(self, url: str) -> Reply:
-        if url not in self._links:
-            return not_held(url)
-        body = "".join(f'<p>reef <a href="{link}">reef</a></p>' for link in self._links[url])
-        return Reply(url, 200, {"content-type": "text/html"}, f"<title>{url}</title>{body}".encode(), self.latency)
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._links)
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._links
-
-    def close(self) -> None:
-        return None
+    random = Random(5)
+    each = max(1, -(-(pages - 1) // hosts))
+    front = [f"http://h{host}.example/" for host in range(hosts)]
+    inner = [f"{url}p{page}" for url in front for page in range(each - 1)]
+    links = {PORTAL: front}
+    for host, url in enumerate(front):
+        links[url] = inner[host * (each - 1) : (host + 1) * (each - 1)]
+    for url in inner:
+        links[url] = random.sample(inner, 3)
+    return LinkedWeb(links, latency)
 
 
 @dataclass
@@ -169,7 +151,7 @@ def open_leases(client: redis.Redis, worker: str) -> int:
 
 def run(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """The crawl and its disasters."""
-    web = KnownWeb(chosen.hosts, chosen.pages, chosen.latency)
+    web = known_web(chosen.hosts, chosen.pages, chosen.latency)
     settings = {
         "POLITENESS_MIN_DELAY": chosen.delay,
         "POLITENESS_FACTOR": 0,

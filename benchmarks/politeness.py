@@ -16,44 +16,26 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/politeness.py`
+
+from benchmarks.linked_web import LinkedWeb
 from crawlproject.components.virtual_web_server import running
 from crawlproject.webs.access_log import Access, AccessLog, read_log
-from crawlproject.webs.base import Reply, not_held
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-class HostFarm:
+def host_farm(hosts: int, pages: int, latency: float) -> LinkedWeb:
     """``hosts`` hosts whose front pages link to ``pages - 1`` pages of their own; a portal links to all of them."""
-
-    warnings: Sequence[str] = ()
-
-    def __init__(self, hosts: int, pages: int, latency: float) -> None:
-        self._latency = latency
-        self._links = {"http://portal.example/": [f"http://h{h}.example/" for h in range(hosts)]}
-        for h in range(hosts):
-            inner = [f"http://h{h}.example/p{p}" for p in range(pages - 1)]
-            self._links |= {f"http://h{h}.example/": inner} | {url: [] for url in inner}
-
-    def get(self, url: str) -> Reply:
-        if url not in self._links:
-            return not_held(url)
-        body = "".join(f'<p>reef <a href="{link}">reef</a></p>' for link in self._links[url])
-        return Reply(url, 200, {"content-type": "text/html"}, f"<title>{url}</title>{body}".encode(), self._latency)
-
-    def urls(self) -> Iterator[str]:
-        return iter(self._links)
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._links
-
-    def close(self) -> None:
-        return None
+    links = {"http://portal.example/": [f"http://h{host}.example/" for host in range(hosts)]}
+    for front in links["http://portal.example/"]:
+        inner = [f"{front}p{page}" for page in range(pages - 1)]
+        links |= {front: inner} | {url: [] for url in inner}
+    return LinkedWeb(links, latency)
 
 
 def crawl(folder: Path, port: int, delay: float) -> None:
@@ -106,7 +88,7 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        farm = HostFarm(chosen.hosts, chosen.pages, chosen.latency)
+        farm = host_farm(chosen.hosts, chosen.pages, chosen.latency)
         with AccessLog(folder / "log") as log, running(farm, latency=True, log=log) as server:
             crawl(folder, server.port, chosen.delay)
         found = figures(read_log(folder / "log"), chosen.hosts, chosen.delay)

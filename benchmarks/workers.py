@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chaos import Crew, KnownWeb, served
+from benchmarks.chaos import Crew, known_web, served
 from benchmarks.redis_server import redis_server
 from crawlproject.webs.access_log import read_log
 
@@ -24,7 +24,7 @@ from crawlproject.webs.access_log import read_log
 def crawl(workers: int, chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """One crawl of the whole web."""
     folder.mkdir()
-    web = KnownWeb(chosen.hosts, chosen.pages, chosen.latency)
+    web = known_web(chosen.hosts, chosen.pages, chosen.latency)
     settings = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CONCURRENT_REQUESTS": chosen.concurrent}
     began = time.monotonic()
     with redis_server(folder / "redis") as server, served(web, folder / "log") as port:
