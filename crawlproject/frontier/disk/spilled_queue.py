@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
 
+from crawlproject.frontier.disk.entry_heap import ENTRY, Entry, PlainEntryHeap
 from crawlproject.frontier.disk.spill_file import SpillFile
 
-Entry = tuple[float, int]  # rank and number of a URL: least first, then first come
+try:
+    from crawlproject.frontier.disk.packed_heap import PackedHeap as EntryHeap
+except Exception:  # not built, or in a zip file
+    EntryHeap = PlainEntryHeap  # type: ignore[assignment, misc]
 
-_ENTRY = struct.Struct("<dq")
 _DTYPE = np.dtype([("rank", "<f8"), ("number", "<i8")])
 _FAN = 8  # runs of about one size that are merged into one
 _READ = 1 << 16  # bytes that are read together when many entries leave
@@ -44,18 +46,18 @@ class _Run:
             self.buffer = self.file.read(self.offset + self.position, size)
             self.position += size
             self.at = 0
-        entry: Entry = _ENTRY.unpack_from(self.buffer, self.at)
-        self.at += _ENTRY.size
+        entry: Entry = ENTRY.unpack_from(self.buffer, self.at)
+        self.at += ENTRY.size
         return entry
 
     def until(self, rank: float) -> np.ndarray:
         """The entries up to this rank, which leave; the block is only freed by the next look for one."""
         parts: list[np.ndarray] = []
         while True:
-            entries = np.frombuffer(self.buffer, _DTYPE)[self.at // _ENTRY.size :]
+            entries = np.frombuffer(self.buffer, _DTYPE)[self.at // ENTRY.size :]
             inside = int(np.searchsorted(entries["rank"], rank, "right"))
             parts.append(entries[:inside])
-            self.at += inside * _ENTRY.size
+            self.at += inside * ENTRY.size
             if inside < len(entries) or self.position == self.length:
                 return np.concatenate(parts)
             size = min(_READ, self.length - self.position)
@@ -106,32 +108,30 @@ class SpilledQueue:
         self._alive = alive
         self._alive_many = alive_many
         self._limit = limit
-        self._chunk = chunk * _ENTRY.size
-        self._fresh: list[Entry] = []
+        self._chunk = chunk * ENTRY.size
+        self._fresh = EntryHeap()
         self._heads: list[tuple[float, int, int, _Run]] = []  # the first entry of each run
         self._tiers: dict[int, list[_Run]] = {}
         self._in_runs = 0  # entries, dead ones too
         self._dead = 0  # entries, as reported
 
     def push(self, entry: Entry) -> None:
-        fresh = self._fresh
-        heappush(fresh, entry)
-        if len(fresh) > self._limit:
+        if self._fresh.push(entry) > self._limit:
             self._spill()
 
     def first(self) -> Entry | None:
         """The least living entry; it stays inside."""
         while True:
-            fresh, heads = self._fresh, self._heads
-            if heads and (not fresh or heads[0] < fresh[0]):
+            entry, heads = self._fresh.first(), self._heads
+            if heads and (entry is None or heads[0] < entry):
                 entry = heads[0][:2]
                 if self._alive(entry):
                     return entry
                 self._step()
-            elif fresh:
-                if self._alive(fresh[0]):
-                    return fresh[0]
-                heappop(fresh)
+            elif entry is not None:
+                if self._alive(entry):
+                    return entry
+                self._fresh.pop()
             else:
                 self._dead = 0
                 return None
@@ -148,16 +148,16 @@ class SpilledQueue:
         """Take out what ``first`` has given."""
         fresh, heads = self._fresh, self._heads
         rank, number = entry
-        while fresh and fresh[0][1] == number and fresh[0][0] == rank:
-            heappop(fresh)
+        while fresh.first() == entry:
+            fresh.pop()
         while heads and heads[0][1] == number and heads[0][0] == rank:
             self._step()
 
     def pop_until(self, rank: float) -> tuple[np.ndarray, np.ndarray]:
         """Take out everything up to this rank: ranks and numbers, in no order. A number may be there twice."""
-        taken = [np.array([entry for entry in self._fresh if entry[0] <= rank], _DTYPE)]
-        self._fresh = [entry for entry in self._fresh if entry[0] > rank]
-        heapify(self._fresh)
+        fresh = self._fresh.entries()
+        taken = [np.array([entry for entry in fresh if entry[0] <= rank], _DTYPE)]
+        self._fresh = EntryHeap(entry for entry in fresh if entry[0] > rank)
         while self._heads and self._heads[0][0] <= rank:
             more = self._heads[0][3].until(rank)
             taken += [np.array([self._heads[0][:2]], _DTYPE), more]
@@ -181,7 +181,7 @@ class SpilledQueue:
 
     def all_in_memory(self) -> list[Entry] | None:
         """The living entries, in no order, when none is on disk."""
-        return None if self._heads else [entry for entry in self._fresh if self._alive(entry)]
+        return None if self._heads else [entry for entry in self._fresh.entries() if self._alive(entry)]
 
     # ------------------------------------------------------------ inside
 
@@ -201,23 +201,20 @@ class SpilledQueue:
         return len(self._fresh) + self._in_runs
 
     def _spill(self) -> None:
-        fresh = self._fresh
-        self._add_run(np.array([entry[0] for entry in fresh]), np.array([entry[1] for entry in fresh]))
-        self._fresh = []
+        self._add_sorted(self._fresh.take_all())
         for tier in sorted(self._tiers):
             runs = self._tiers.get(tier, [])
-            if len(runs) >= _FAN and sum(run.length for run in runs) <= _LARGEST_MERGE * _ENTRY.size:
+            if len(runs) >= _FAN and sum(run.length for run in runs) <= _LARGEST_MERGE * ENTRY.size:
                 self._merge(runs)
 
     def _sweep(self) -> None:
         """Clear away dead entries: all of them when the queue is short, those of the oldest runs when it is long."""
         before = self._size()
-        self._fresh = [entry for entry in self._fresh if self._alive(entry)]
-        heapify(self._fresh)
+        self._fresh = EntryHeap(filter(self._alive, self._fresh.entries()))
         some: list[_Run] = []
         entries = 0
         for run in sorted((head[3] for head in self._heads), key=lambda run: run.serial):
-            entries += (run.length - run.position) // _ENTRY.size
+            entries += (run.length - run.position) // ENTRY.size
             if some and entries > _LARGEST_MERGE:
                 break
             some.append(run)
@@ -247,8 +244,11 @@ class SpilledQueue:
         entries = np.empty(len(order), _DTYPE)
         entries["rank"] = ranks[order]
         entries["number"] = numbers[order]
-        run = _Run(self._file, entries.tobytes(), self._chunk)
-        self._in_runs += len(entries)
+        self._add_sorted(entries.tobytes())
+
+    def _add_sorted(self, entries: bytes) -> None:
+        run = _Run(self._file, entries, self._chunk)
+        self._in_runs += run.length // ENTRY.size
         self._tiers.setdefault(_tier(run.length), []).append(run)
         first = run.next()
         assert first is not None
