@@ -192,7 +192,7 @@ class DiskFiles:
         self.urls_known = self.rows.wipe(self.urls_known)
         self.hosts.total += _HOSTS_GAP
 
-    def _apply(self, rows: list[bytes]) -> None:
+    def _apply(self, rows: bytes) -> None:
         """Write the step into the mapped files; what the disk does not take stays gathered."""
         if self._new_urls:
             put = self._seen.set

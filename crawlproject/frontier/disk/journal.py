@@ -127,22 +127,18 @@ class DiskJournal:
 
     def append(
         self,
-        rows: Sequence[bytes],
+        rows: bytes,
         urls: Mapping[bytes, int],
         hosts: Mapping[bytes, int],
         urls_end: int,
         notes: Sequence[list[Any]],
     ) -> None:
-        """Write one frame; ``rows`` are packed behind their numbers. When the disk refuses, the journal is as before."""
+        """Write one frame; ``rows`` are packed, each behind its number. When the disk refuses, the journal is as before."""
         if self._thread is not None:
             self._finish_turn()
-        noted = orjson.dumps((urls_end, notes))
-        if urls or hosts:
-            known = [_KNOWN.pack(*pair) for names in (urls, hosts) for pair in names.items()]
-            body = b"".join((*rows, *known, noted))
-        else:
-            body = b"".join((*rows, noted))
-        self._write(_HEAD.pack(crc32(body), len(rows), len(urls), len(hosts), len(body)) + body)
+        body = b"".join((rows, _packed(urls), _packed(hosts), orjson.dumps((urls_end, notes))))
+        count = len(rows) // NUMBERED_ROW.size
+        self._write(_HEAD.pack(crc32(body), count, len(urls), len(hosts), len(body)) + body)
 
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
         """Begin a new generation with this summary; ``force`` puts what came before onto the disk, in a thread."""
@@ -256,6 +252,10 @@ class DiskJournal:
 
     def _path(self, generation: int) -> Path:
         return self.folder / f"journal.{generation}"
+
+
+def _packed(numbers: Mapping[bytes, int]) -> bytes:
+    return b"".join([_KNOWN.pack(*pair) for pair in numbers.items()])
 
 
 def _frame(body: bytes, rows: int, urls: int, hosts: int) -> Frame:

@@ -1,10 +1,15 @@
 # cython: language_level=3
 """``PlainEntryHeap`` in compiled code: ranks and numbers side by side in one block of memory."""
 
+import sys
+
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from libc.stdint cimport int64_t
 from libc.stdlib cimport qsort
+
+if sys.byteorder != "little":
+    raise ImportError("entries are little-endian")
 
 cdef enum:
     LEAST_ROOM = 8  # entries

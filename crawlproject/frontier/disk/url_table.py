@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from crawlproject.frontier.disk.mapped_file import MappedFile
+
+try:
+    from crawlproject.frontier.disk import url_rows
+except Exception:  # not built, or in a zip file
+    url_rows = None  # type: ignore[assignment]
 
 SHARED, LEASED, DONE, GONE, PAGED, HELD, LATER = range(1, 8)
 """States: in the shared queue, being fetched, known for ever, unknown again; in the queue of its host, held
@@ -62,7 +67,11 @@ class UrlTable:
 
     def matches(self, number: int, score: float, state: int) -> bool:
         """Whether the URL is in this state with this score."""
-        row = self.changed.get(number) or ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
+        row = self.changed.get(number)
+        if row is None:
+            if url_rows is not None:
+                return url_rows.matches(self._maps, number, score, state)
+            row = UrlRow(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
         return row[3] == state and row[0] == score
 
     def match_many(self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int]) -> np.ndarray:
@@ -71,18 +80,11 @@ class UrlTable:
         Without ``scores`` they may be any.
         """
         found = np.empty(len(numbers), bool)
-        pieces = numbers >> _BITS
-        for piece in np.unique(pieces):
-            inside = pieces == piece
-            if piece >= len(self._maps):
-                found[inside] = True
-                continue
-            rows = self._array(int(piece))[numbers[inside] & _INSIDE]
-            found[inside] = np.isin(rows["state"], list(states))
-            if scores is not None:
-                found[inside] &= rows["score"] == scores[inside]
-        if self.changed:
-            found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
+        if url_rows is not None:
+            bits = sum(1 << state for state in states)
+            url_rows.match_many(self._maps, self.changed, numbers, scores, bits, found.view(np.uint8))
+        else:
+            self._match_many(numbers, scores, states, found)
         return found
 
     def many(self, numbers: np.ndarray) -> np.ndarray:
@@ -98,21 +100,25 @@ class UrlTable:
         score, offset, host, _ = self[number]
         self.changed[number] = UrlRow(score, offset, host, state)
 
-    def pack(self) -> list[bytes]:
+    def pack(self) -> bytes:
         """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
-        pack = NUMBERED_ROW.pack
-        return [pack(number, *row) for number, row in self.changed.items()]
+        if url_rows is not None:
+            return url_rows.pack(self.changed)
+        return b"".join([NUMBERED_ROW.pack(number, *row) for number, row in self.changed.items()])
 
-    def apply(self, packed: Iterable[bytes]) -> None:
+    def apply(self, packed: bytes) -> None:
         """Write the changed rows, which ``pack`` has given. They stay changed when the disk is full."""
         self._last = -1
         maps = self._maps
-        for number, data in zip(self.changed, packed, strict=True):
-            piece = number >> _BITS
-            while piece >= len(maps):
-                self._file.grow()
-            at = (number & _INSIDE) * 24
-            maps[piece][at : at + 24] = data[8:]
+        while max(self.changed, default=-1) >= len(maps) << _BITS:
+            self._file.grow()
+        if url_rows is not None:
+            url_rows.store(maps, packed)
+        else:
+            for place, number in enumerate(self.changed):
+                at = (number & _INSIDE) * ROW.size
+                start = place * NUMBERED_ROW.size
+                maps[number >> _BITS][at : at + ROW.size] = packed[start + 8 : start + NUMBERED_ROW.size]
         self.changed.clear()
 
     def chunks(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
@@ -164,6 +170,23 @@ class UrlTable:
 
     def close(self) -> None:
         self._file.close()
+
+    def _match_many(
+        self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int], found: np.ndarray
+    ) -> None:
+        """``url_rows.match_many`` without compiled code."""
+        pieces = numbers >> _BITS
+        for piece in np.unique(pieces):
+            inside = pieces == piece
+            if piece >= len(self._maps):
+                found[inside] = True
+                continue
+            rows = self._array(int(piece))[numbers[inside] & _INSIDE]
+            found[inside] = np.isin(rows["state"], list(states))
+            if scores is not None:
+                found[inside] &= rows["score"] == scores[inside]
+        if self.changed:
+            found |= np.isin(numbers, np.fromiter(self.changed, np.int64, len(self.changed)))
 
     def _array(self, piece: int) -> np.ndarray:
         return np.frombuffer(self._maps[piece], DTYPE)

@@ -252,7 +252,7 @@ def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path)
         for size in (1, 0, 30_000, 5, 60_000)
     ]
     for frame in frames:
-        packed = [NUMBERED_ROW.pack(number, *row) for number, row in frame.rows.items()]
+        packed = b"".join(NUMBERED_ROW.pack(number, *row) for number, row in frame.rows.items())
         journal.append(packed, frame.urls, frame.hosts, frame.urls_end, frame.notes)
     journal.close()
     assert list(DiskJournal(tmp_path).frames()) == frames
