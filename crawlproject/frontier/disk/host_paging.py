@@ -80,9 +80,16 @@ class PagedSchedule(HostSchedule):
             self._rows.set_state(entry.arrival, SHARED)
             self.shared.push((entry.rank, entry.arrival))
 
-    def add_new(self, rank: float, number: int, name: Any) -> None:
-        """A new URL that is not held enters the queue of its host; its row says so already."""
-        host = self._queues.get(name) or self.queue(name)
+    def add_new(self, number: int, score: float, offset: int, name: Any) -> None:
+        """A URL enters that was not held, with its row: as ``add``, without the way there."""
+        rank, host = -score, self._queues.get(name)
+        if host is None and not self.takes(rank, name):
+            self._rows.changed[number] = UrlRow(score, offset, name, SHARED)
+            self.shared.push((rank, number))
+            return
+        if host is None:
+            host = self.queue(name)
+        self._rows.changed[number] = UrlRow(score, offset, name, PAGED)  # first, for a queue that spills looks at it
         host.size += 1
         host.ready.push_new((rank, number))
         if host.state in BY_RANK and host.size > 1 and host.held is None and host.key < (rank, number):

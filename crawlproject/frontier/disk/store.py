@@ -136,8 +136,8 @@ class DiskStore(DiskUrls):
     # ------------------------------------------------------------ the changes
 
     def wait(self, record: CrawlUrl) -> None:
-        files = self.files
-        number = files.find(record.key)
+        files, key = self.files, record.key
+        number = files.find(key)
         if number is not None and (row := self._rows[number]).state in WAITING:
             other = UrlRow(record.score, files.urls.add(record), row.host, row.state)
             if (row.score, files.held_until[number]) == (record.score, record.not_before):
@@ -146,10 +146,10 @@ class DiskStore(DiskUrls):
                 self._replace(number, row, other, record.not_before)
             return
         host = self.host_of(record.url)
-        number = files.new(record.key, host)
+        number = files.new(key, host)
         if record.not_before:
             files.hold(number, record.not_before)
-        self._queues.enter_new(number, UrlRow(record.score, files.urls.add(record), host, SHARED), record.not_before)
+        self._queues.enter_new(number, record.score, files.urls.add(record), host, record.not_before)
 
     def rescore(self, url: str, score: float) -> None:
         number = self._known(url)
@@ -181,7 +181,8 @@ class DiskStore(DiskUrls):
     def refetch(self, url: str, refetch_at: float, score: float) -> None:
         number, _ = self._leases.pop(url)
         self._return(number, refetch_at, score)
-        self._queues.enter_new(number, self._rows[number], refetch_at)
+        row = self._rows[number]
+        self._queues.enter_new(number, row.score, row.offset, row.host, refetch_at)
 
     def end(self, url: str) -> None:
         lease = self._leases.pop(url, None)

@@ -64,25 +64,18 @@ class UrlQueues:
 
     # ------------------------------------------------------------ URLs come and leave
 
-    def enter_new(self, number: int, row: UrlRow, not_before: float) -> None:
-        """A URL that was not known waits; ``row`` has the state ``SHARED``."""
-        score, offset, host, _ = row
-        rank, pool = -score, self.pool
+    def enter_new(self, number: int, score: float, offset: int, host: int, not_before: float) -> None:
+        """A URL waits; its record is at ``offset``."""
         self._count(host)
-        is_timed = not_before or self.candidates is not None
-        is_paged = not is_timed and pool.takes(rank, host)
-        # First, for a queue that spills looks at it.
-        self._rows.changed[number] = UrlRow(score, offset, host, PAGED) if is_paged else row
+        if not_before or self.candidates is not None:
+            self._rows.changed[number] = UrlRow(score, offset, host, SHARED)
+            self.schedule.add(DiskEntry(-score, number, host, not_before))
+        else:
+            self.pool.add_new(number, score, offset, host)
         if self._worst is not None:
             self._worst.push((score, -number))
-        if is_paged:  # what the schedule would do, without the way there
-            pool.add_new(rank, number, host)
-        elif is_timed:
-            self.schedule.add(DiskEntry(rank, number, host, not_before))
-        else:
-            pool.shared.push((rank, number))
-        if not_before or self.counts.is_asleep(host):
-            pool.turn(host)
+        if not_before or self.counts.asleep[host]:
+            self.pool.turn(host)
 
     def enter_again(self, entry: DiskEntry) -> None:
         """A URL that was leased waits."""
