@@ -95,8 +95,8 @@ class TrapFilter:
 def extension_of(url: str) -> str:
     """The lower-case extension of the file name in a canonical URL, without dot; empty when it has none."""
     path = url.partition("?")[0]
-    name = path[path.rfind("/") + 1 :]
-    return name.rpartition(".")[2].lower() if "." in name else ""
+    dot = path.rfind(".")
+    return path[dot + 1 :].lower() if dot > path.rfind("/") else ""
 
 
 def has_more_segments(url: str, limit: int) -> bool:

@@ -33,6 +33,7 @@ class SiteHolds:
     def __init__(self, sites: SiteBudgets) -> None:
         self._sites = sites
         self._holds: OrderedDict[str, SiteHold] = OrderedDict()
+        self._has_waited = False  # whether any site ever had to wait: every link is asked about
         self._trials = 0
         self.count = 0  # times that a URL had to wait
 
@@ -56,6 +57,8 @@ class SiteHolds:
 
     def host_blocked_until(self, url: str) -> float:
         """The end of the wait of a site over budget."""
+        if not self._has_waited:
+            return 0.0
         hold = self._holds.get(domain_of(url))
         if hold is None or not hold.until or not self._is_over(self._sites.site(url), hold):
             return 0.0
@@ -66,6 +69,7 @@ class SiteHolds:
         if self._sites.share:
             hold = self._hold(domain_of(url))
             hold.until = max(hold.until, until)
+            self._has_waited = True
 
     def release_order(self, url: str, now: float) -> float:
         """1 within the budget; beyond it 0.9 for an honest site, whatever it is about, and next to nothing for any other."""
@@ -100,6 +104,7 @@ class SiteHolds:
         fetches = POLICY.first_wait * 2.0 ** min(hold.waits, POLICY.most_doublings)
         hold.until = now + min(POLICY.longest_wait, fetches * max(self._sites.pace, 1e-3))
         hold.waits += 1
+        self._has_waited = True
 
     def _hold(self, name: str) -> SiteHold:
         hold = self._holds.get(name)
