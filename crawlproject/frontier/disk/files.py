@@ -87,7 +87,7 @@ class DiskFiles:
                 if row.state in states:
                     yield self.record(number, row)
         for number in sorted(self.rows.changed):  # those that the file has no space for yet
-            row = self.rows.changed[number]
+            row = self.rows[number]
             if number >= self.rows.capacity() and row.state in states:
                 yield self.record(number, row)
 

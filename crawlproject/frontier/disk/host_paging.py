@@ -13,7 +13,7 @@ from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_counts import HostCounts
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UrlRow, UrlTable
+from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UrlTable
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.host_states import BY_RANK, INACTIVE, READY, SPARE
@@ -84,12 +84,12 @@ class PagedSchedule(HostSchedule):
         """A URL enters that was not held, with its row: as ``add``, without the way there."""
         rank, host = -score, self._queues.get(name)
         if host is None and not self.takes(rank, name):
-            self._rows.changed[number] = UrlRow(score, offset, name, SHARED)
+            self._rows.changed[number] = score, offset, name, SHARED
             self.shared.push((rank, number))
             return
         if host is None:
             host = self.queue(name)
-        self._rows.changed[number] = UrlRow(score, offset, name, PAGED)  # first, for a queue that spills looks at it
+        self._rows.changed[number] = score, offset, name, PAGED  # first, for a queue that spills looks at it
         host.size += 1
         host.ready.push_new((rank, number))
         if host.state in BY_RANK and host.size > 1 and host.held is None and host.key < (rank, number):
@@ -137,7 +137,7 @@ class PagedSchedule(HostSchedule):
     def take(self, entry: DiskEntry) -> None:
         number = entry.arrival
         score, offset, host, state = self._rows[number]
-        self._rows.changed[number] = UrlRow(score, offset, host, LEASED)
+        self._rows.changed[number] = score, offset, host, LEASED
         if state == SHARED:
             self.lease(host)
             self.shared.drop((entry.rank, number))

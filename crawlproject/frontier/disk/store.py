@@ -155,7 +155,7 @@ class DiskStore(DiskUrls):
         number = self._known(url)
         row = self._rows[number]
         held = self.files.held_until[number]
-        self._rows.changed[number] = UrlRow(score, row.offset, row.host, row.state)
+        self._rows.changed[number] = score, row.offset, row.host, row.state
         old, new = DiskEntry(-row.score, number, row.host, held), DiskEntry(-score, number, row.host, held)
         self._queues.replace(old, new)
 
@@ -171,7 +171,7 @@ class DiskStore(DiskUrls):
         self._leases[url] = entry.arrival, record
         self._queues.take(entry)
         if self.schedule is not self.hosts:  # the paged schedule has changed the row
-            self._rows.changed[entry.arrival] = UrlRow(row.score, row.offset, row.host, LEASED)
+            self._rows.changed[entry.arrival] = row.score, row.offset, row.host, LEASED
 
     def give_back(self, url: str, not_before: float) -> None:
         number, record = self._leases.pop(url)
@@ -189,14 +189,14 @@ class DiskStore(DiskUrls):
         if lease is not None:
             score, offset, host, _ = self._rows[lease[0]]
             self.schedule.free(host)
-            self._rows.changed[lease[0]] = UrlRow(score, offset, host, DONE)
+            self._rows.changed[lease[0]] = score, offset, host, DONE
             self.files.hold(lease[0], 0.0)
             return
         number = self.files.find(url)
         if number is None or self._rows[number].state in UNKNOWN:
             host = self.host_of(url)
             number = self.files.new(url, host)
-            self._rows.changed[number] = UrlRow(0.0, self.files.urls.add(CrawlUrl(url, 0.0)), host, DONE)
+            self._rows.changed[number] = 0.0, self.files.urls.add(CrawlUrl(url, 0.0)), host, DONE
         else:
             self._leave(number, DONE)
 
@@ -239,13 +239,13 @@ class DiskStore(DiskUrls):
         row = self._rows[number]
         self.schedule.free(row.host)
         self.files.hold(number, not_before)
-        self._rows.changed[number] = UrlRow(score, row.offset, row.host, SHARED)
+        self._rows.changed[number] = score, row.offset, row.host, SHARED
 
     def _leave(self, number: int, state: int) -> None:
         """The URL no longer waits; the queues are informed before its row changes."""
         row = self._rows[number]
         self._queues.leave(self._queues.entry(number))
-        self._rows.changed[number] = UrlRow(row.score, row.offset, row.host, state)
+        self._rows.changed[number] = row.score, row.offset, row.host, state
         self.files.hold(number, 0.0)
 
     def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:

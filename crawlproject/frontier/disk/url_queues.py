@@ -19,7 +19,7 @@ from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry, PagedHostQueue
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UNKNOWN, WAITING, UrlRow
+from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UNKNOWN, WAITING
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule
 
@@ -68,7 +68,7 @@ class UrlQueues:
         """A URL waits; its record is at ``offset``."""
         self._count(host)
         if not_before or self.candidates is not None:
-            self._rows.changed[number] = UrlRow(score, offset, host, SHARED)
+            self._rows.changed[number] = score, offset, host, SHARED
             self.schedule.add(DiskEntry(-score, number, host, not_before))
         else:
             self.pool.add_new(number, score, offset, host)

@@ -3,16 +3,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from crawlproject.frontier.disk.url_table import UrlRow
+from crawlproject.frontier.disk.url_table import Row
 
 def matches(maps: Sequence[mmap.mmap], number: int, score: float, state: int) -> bool: ...
 def match_many(
     maps: Sequence[mmap.mmap],
-    changed: Mapping[int, UrlRow],
+    changed: Mapping[int, Row],
     numbers: np.ndarray,
     scores: np.ndarray | None,
     states: int,
     found: np.ndarray,
 ) -> None: ...
-def pack(changed: Mapping[int, UrlRow]) -> bytes: ...
+def pack(changed: Mapping[int, Row]) -> bytes: ...
 def store(maps: Sequence[mmap.mmap], packed: bytes) -> None: ...

@@ -23,6 +23,9 @@ there; in the calendar. Those that wait may be taken for one another: an opening
 WAITING = frozenset((SHARED, PAGED, HELD, LATER))
 UNKNOWN = frozenset((0, GONE))
 
+Row = tuple[float, int, int, int]
+"""A ``UrlRow`` without names, which takes an eighth of the time to make."""
+
 ROW = struct.Struct("<dQII")
 NUMBERED_ROW = struct.Struct("<QdQII")
 _BITS = 16
@@ -49,14 +52,14 @@ class UrlTable:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size, readonly=readonly)
         self._maps = self._file.maps
-        self.changed: dict[int, UrlRow] = {}
+        self.changed: dict[int, Row] = {}
         self._last = -1  # the number of the row that was read last
         self._last_row = UrlRow(0.0, 0, 0, 0)
 
     def __getitem__(self, number: int) -> UrlRow:
         row = self.changed.get(number)
         if row is not None:
-            return row
+            return UrlRow(*row)
         if number != self._last:  # the row of a URL is asked for several times in a row
             self._last_row = UrlRow(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
             self._last = number
@@ -71,7 +74,7 @@ class UrlTable:
         if row is None:
             if url_rows is not None:
                 return url_rows.matches(self._maps, number, score, state)
-            row = UrlRow(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
+            row = ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
         return row[3] == state and row[0] == score
 
     def match_many(self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int]) -> np.ndarray:
@@ -98,7 +101,7 @@ class UrlTable:
 
     def set_state(self, number: int, state: int) -> None:
         score, offset, host, _ = self[number]
-        self.changed[number] = UrlRow(score, offset, host, state)
+        self.changed[number] = score, offset, host, state
 
     def pack(self) -> bytes:
         """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
