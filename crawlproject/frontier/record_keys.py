@@ -9,7 +9,8 @@ _PROBE_MARK = f"#{PROBE}/"
 
 def written_kind(record: CrawlUrl) -> str | None:
     """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
-    return record.kind if record.kind != PAGE or _kind_of(record.key, record.parent) != PAGE else None
+    kind = record.kind
+    return None if kind == PAGE and _kind_of(record.key, record.parent) == PAGE else kind
 
 
 def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:

@@ -113,9 +113,9 @@ class UrlQueues:
         on_host = self.counts.waiting
         if host >= len(on_host):
             self.counts.grow(host)
-        on_host[host] += 1
+        on_host[host] = waiting = on_host[host] + 1
         self.waiting += 1
-        if on_host[host] == 1:
+        if waiting == 1:
             self.pool.count_hosts(1)
 
     def _left(self, entry: DiskEntry) -> bool:
