@@ -153,7 +153,7 @@ def to_json(change: Change) -> list[Any]:
             record.not_before,
             [_number(value) for value in record.inherited],
             record.request,
-            *([kind] if (kind := written_kind(record)) else ()),
+            *([kind] if (kind := written_kind(record.key, record.parent, record.kind)) else ()),
         ]
     if isinstance(change, Rescored):
         return ["score", change.url, _number(change.score)]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from crawlproject.records import PAGE, PROBE, SITEMAP, CrawlUrl
+from crawlproject.records import PAGE, PROBE, SITEMAP
 
 _PROBE_MARK = f"#{PROBE}/"
 
 
-def written_kind(record: CrawlUrl) -> str | None:
+def written_kind(key: str, parent: str | None, kind: str) -> str | None:
     """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
-    kind = record.kind
-    return None if kind == PAGE and _kind_of(record.key, record.parent) == PAGE else kind
+    return None if kind == PAGE and _kind_of(key, parent) == PAGE else kind
 
 
 def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:

@@ -195,9 +195,7 @@ class DiskFiles:
     def _apply(self, rows: bytes) -> None:
         """Write the step into the mapped files; what the disk does not take stays gathered."""
         if self._new_urls:
-            put = self._seen.set
-            for digest, number in self._new_urls.items():
-                put(digest, number)
+            self._seen.update(self._new_urls)
             self._new_urls.clear()
         if self.hosts.new:
             self.hosts.write()

@@ -1,6 +1,12 @@
 from array import array
+from collections.abc import Iterator
 
 def find(views: list[memoryview], directory: array[int], mask: int, digest: bytes) -> int | None: ...
-def put(
-    views: list[memoryview], directory: array[int], mask: int, counts: array[int], full: int, digest: bytes, number: int
-) -> bool: ...
+def put_all(
+    views: list[memoryview],
+    directory: array[int],
+    mask: int,
+    counts: array[int],
+    full: int,
+    numbers: Iterator[tuple[bytes, int]],
+) -> tuple[bytes, int] | None: ...

@@ -49,11 +49,23 @@ def find(list views not None, array.array directory not None, uint64_t mask, byt
     return <long long>(value & NUMBER) - 1 if value else None
 
 
-def put(
-    list views not None, array.array directory not None, uint64_t mask, array.array counts not None, int full,
-    bytes digest not None, uint64_t number
+def put_all(
+    list views not None, array.array directory not None, uint64_t mask, array.array counts not None, int full, numbers
 ):
-    """Set the number of a digest. False, and nothing is set: its segment is full, or nobody has counted it."""
+    """Set the numbers of digests, from an iterator of pairs.
+
+    None: of all. Else the pair that was not set, as its segment is full, or nobody has counted it.
+    """
+    for digest, number in numbers:
+        if not put(views, directory, mask, counts, full, digest, number):
+            return digest, number
+    return None
+
+
+cdef bint put(
+    list views, array.array directory, uint64_t mask, array.array counts, int full, bytes digest, uint64_t number
+) except -1:
+    """False: nothing is set."""
     cdef const unsigned char* data = digest
     cdef uint64_t key = word(data), tag = word(data + 8) & TAG
     cdef int segment = directory.data.as_ints[(key >> 36) & mask]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -71,10 +72,19 @@ class HashTable:
 
     def set(self, digest: bytes, number: int) -> None:
         """Remember the number; it replaces the one that was set before."""
-        if hash_slots is not None and hash_slots.put(
-            self._views, self._directory, self._mask, self._counts, _FULL, digest, number
-        ):
-            return
+        self.update({digest: number})
+
+    def update(self, numbers: Mapping[bytes, int]) -> None:
+        """``set`` of each."""
+        pairs = iter(numbers.items())
+        if hash_slots is not None:
+            while pair := hash_slots.put_all(self._views, self._directory, self._mask, self._counts, _FULL, pairs):
+                self._set(*pair)
+        else:
+            for pair in pairs:
+                self._set(*pair)
+
+    def _set(self, digest: bytes, number: int) -> None:
         words, slot, key, tag = self._slot(digest)
         if not words[slot + 1]:
             segment = self._directory[(key >> 36) & self._mask]
@@ -84,7 +94,7 @@ class HashTable:
             if count >= _FULL:
                 self._counts[segment] = count
                 self._split(segment, (key >> 36) & self._mask)
-                self.set(digest, number)
+                self._set(digest, number)
                 return
             words[slot] = key
             self._counts[segment] = count + 1

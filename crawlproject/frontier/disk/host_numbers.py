@@ -67,8 +67,7 @@ class HostNumbers:
         self.total = max(self.total, *(number + 1 for number in numbers.values()), 0)
 
     def write(self) -> None:
-        for digest, number in self.new.items():
-            self._table.set(digest, number)
+        self._table.update(self.new)
         self.new.clear()
 
     def pieces(self) -> int:

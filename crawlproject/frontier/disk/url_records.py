@@ -38,8 +38,9 @@ class UrlRecords:
         context_score = record.context_score
         if context_score - context_score:  # infinite, or no number
             context_score = str(context_score)  # type: ignore[assignment]
-        fields = [record.key, record.depth, record.parent, record.anchor, context_score]
-        kind = written_kind(record)
+        key, parent = record.key, record.parent
+        fields = [key, record.depth, parent, record.anchor, context_score]
+        kind = written_kind(key, parent, record.kind)
         if record.inherited or record.request is not None or kind:
             fields += [[*map(_number, record.inherited)], record.request]
         if kind:

@@ -34,7 +34,7 @@ def dump_record(url: CrawlUrl) -> bytes:
         _number(url.context_score),
         [],
         _text(url.request),
-        written_kind(url),
+        written_kind(url.key, url.parent, url.kind),
     ]
     while fields[-1] == _DEFAULTS[len(fields) - 1]:
         fields.pop()
