@@ -1,0 +1,139 @@
+"""The compiled parts of the frontier on disk do what their Python paths do, to the bit."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.frontiersteps import Driver, random_steps, waiting
+
+from crawlproject.frontier.disk import entry_heap, hash_table, spilled_queue, url_table
+from crawlproject.frontier.disk.entry_heap import ENTRY, PlainEntryHeap
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
+from crawlproject.frontier.disk.url_table import DONE, LATER, PAGED, SHARED, WAITING, UrlTable
+from crawlproject.frontier.politeness import Politeness
+
+packed_heap = pytest.importorskip("crawlproject.frontier.disk.packed_heap", reason="not compiled")
+ROWS = {number: (number / 7, number << 33, number, 1 + number % 7) for number in (5, 0, 70_000, 65_535, 65_536, 6)}
+
+ranks = st.sampled_from([-math.inf, -1.0, 0.5, 1e300, math.inf]) | st.floats(allow_nan=False).filter(bool)
+
+
+def without_compiled_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hash_table, "hash_slots", None)
+    monkeypatch.setattr(url_table, "url_rows", None)
+    monkeypatch.setattr(spilled_queue, "EntryHeap", entry_heap.PlainEntryHeap)
+
+
+# ---------------------------------------------------------------- the heap
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(ranks, st.integers(-(2**62), 2**62))),
+    st.lists(st.tuples(ranks, st.integers(0, 5)) | st.sampled_from(["pop", "take_all"]), max_size=200),
+)
+def test_both_heaps_give_the_same(entries: list[tuple[float, int]], steps: list[Any]) -> None:
+    compiled, plain = packed_heap.PackedHeap(entries), PlainEntryHeap(entries)
+    for step in steps:
+        if step == "take_all":
+            packed = compiled.take_all()
+            assert packed == plain.take_all()
+            assert [*ENTRY.iter_unpack(packed)] == sorted(ENTRY.iter_unpack(packed))
+        elif step != "pop":
+            assert compiled.push(step) == plain.push(step)
+        elif plain:
+            compiled.pop()
+            plain.pop()
+        assert compiled.first() == plain.first()
+        assert len(compiled) == len(plain)
+        assert sorted(compiled.entries()) == sorted(plain.entries())
+
+
+@pytest.mark.parametrize("heap", [packed_heap.PackedHeap, PlainEntryHeap])
+def test_an_empty_heap_has_no_first_entry(heap: type[PlainEntryHeap]) -> None:
+    assert heap().first() is None
+    assert heap().take_all() == b""
+    with pytest.raises(IndexError):
+        heap().pop()
+
+
+# ---------------------------------------------------------------- the rows
+
+
+def written(folder: Path, rows: dict[int, tuple[float, int, int, int]]) -> tuple[UrlTable, bytes]:
+    """A table with these rows in its file, and these rows packed."""
+    table = UrlTable(folder / "rows")
+    table.changed.update(rows)
+    packed = table.pack()
+    table.apply(packed)
+    return table, packed
+
+
+def test_rows_are_packed_and_written_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plain").mkdir()
+    _, compiled = written(tmp_path, ROWS)
+    without_compiled_parts(monkeypatch)
+    _, plain = written(tmp_path / "plain", ROWS)
+    assert compiled == plain
+    assert (tmp_path / "rows").read_bytes() == (tmp_path / "plain" / "rows").read_bytes()
+
+
+def test_rows_are_compared_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, _ = written(tmp_path, ROWS)
+    table.changed |= {6: (0.25, 1, 1, DONE), 70_000: (0.0, 1, 1, PAGED)}
+    numbers = np.array([*ROWS, 7, 200_000, 6, 5])
+    scores = np.array([number / 7 for number in ROWS] + [0.0, 0.0, 0.25, 9.0])
+
+    def answers() -> list[Any]:
+        many = [
+            table.match_many(numbers, scores if scored else None, states).tolist()
+            for scored in (True, False)
+            for states in (WAITING, (SHARED,), (LATER, DONE), (0,))
+        ]
+        one = [
+            table.matches(number, score, state)
+            for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
+            for state in range(8)
+            if number < table.capacity()
+        ]
+        return [many, one]
+
+    compiled = answers()
+    without_compiled_parts(monkeypatch)
+    assert compiled == answers()
+
+
+# ---------------------------------------------------------------- the whole
+
+
+@pytest.mark.parametrize("limits", [MemoryLimits(), MemoryLimits(shared=3, host=2, crowd=1, hosts=4)], ids=str)
+@pytest.mark.parametrize("options", [{}, {"commit": 5}, {"max_urls": 40}], ids=str)
+def test_a_frontier_takes_and_writes_the_same_without_compiled_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, int], limits: MemoryLimits
+) -> None:
+    monkeypatch.setattr(os, "urandom", lambda size: bytes(range(size)))  # the seed of the digests
+
+    def run(folder: Path) -> list[Any]:
+        frontier = DiskFrontier(
+            folder, politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0, limits=limits, **options
+        )
+        driver = Driver(frontier)
+        answers = [driver.do(step) for step in itertools.islice(random_steps(11, floors=0.02), 2500)]
+        found = [answers, waiting(frontier)]
+        frontier.close()
+        return found + [(folder / name).read_bytes() for name in ("urls.jsonl", "rows", "times", "seen", "hosts")]
+
+    compiled = run(tmp_path / "compiled")
+    without_compiled_parts(monkeypatch)
+    plain = run(tmp_path / "plain")
+    assert [part == other for part, other in zip(compiled, plain, strict=True)] == [True] * len(plain)
