@@ -39,8 +39,6 @@ class PlainEntryHeap:
         """All entries, in no order."""
         return list(self._entries)
 
-    def take_all(self) -> bytes:
-        """Remove all entries: packed, the least first."""
-        entries = sorted(self._entries)
-        self._entries.clear()
-        return b"".join([ENTRY.pack(*entry) for entry in entries])
+    def packed(self) -> bytes:
+        """All entries, the least first."""
+        return b"".join([ENTRY.pack(*entry) for entry in sorted(self._entries)])

@@ -80,11 +80,9 @@ cdef class PackedHeap:
         cdef Py_ssize_t at
         return [(self.heap[at].rank, self.heap[at].number) for at in range(self.size)]
 
-    def take_all(self):
-        qsort(self.heap, self.size, sizeof(Packed), compare)
-        found = PyBytes_FromStringAndSize(<char*>self.heap, self.size * sizeof(Packed))
-        self.size = 0
-        return found
+    def packed(self):
+        qsort(self.heap, self.size, sizeof(Packed), compare)  # what is sorted is a heap, too
+        return PyBytes_FromStringAndSize(<char*>self.heap, self.size * sizeof(Packed))
 
     cdef int grow(self) except -1:
         cdef Py_ssize_t room = max(<Py_ssize_t>LEAST_ROOM, 2 * self.room)

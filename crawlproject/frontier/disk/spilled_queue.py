@@ -201,7 +201,8 @@ class SpilledQueue:
         return len(self._fresh) + self._in_runs
 
     def _spill(self) -> None:
-        self._add_sorted(self._fresh.take_all())
+        self._add_sorted(self._fresh.packed())
+        self._fresh = EntryHeap()  # only now: the disk may have refused
         for tier in sorted(self._tiers):
             runs = self._tiers.get(tier, [])
             if len(runs) >= _FAN and sum(run.length for run in runs) <= _LARGEST_MERGE * ENTRY.size:

@@ -15,10 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.frontiersteps import Driver, random_steps, waiting
 
+from crawlproject.errors import StorageFailed
 from crawlproject.frontier.disk import entry_heap, hash_table, spilled_queue, url_table
 from crawlproject.frontier.disk.entry_heap import ENTRY, PlainEntryHeap
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.memory_limits import MemoryLimits
+from crawlproject.frontier.disk.spill_file import SpillFile
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_table import DONE, LATER, PAGED, SHARED, WAITING, UrlTable
 from crawlproject.frontier.politeness import Politeness
 
@@ -40,14 +43,14 @@ def without_compiled_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(ranks, st.integers(-(2**62), 2**62))),
-    st.lists(st.tuples(ranks, st.integers(0, 5)) | st.sampled_from(["pop", "take_all"]), max_size=200),
+    st.lists(st.tuples(ranks, st.integers(0, 5)) | st.sampled_from(["pop", "packed"]), max_size=200),
 )
 def test_both_heaps_give_the_same(entries: list[tuple[float, int]], steps: list[Any]) -> None:
     compiled, plain = packed_heap.PackedHeap(entries), PlainEntryHeap(entries)
     for step in steps:
-        if step == "take_all":
-            packed = compiled.take_all()
-            assert packed == plain.take_all()
+        if step == "packed":
+            packed = compiled.packed()
+            assert packed == plain.packed()
             assert [*ENTRY.iter_unpack(packed)] == sorted(ENTRY.iter_unpack(packed))
         elif step != "pop":
             assert compiled.push(step) == plain.push(step)
@@ -62,9 +65,34 @@ def test_both_heaps_give_the_same(entries: list[tuple[float, int]], steps: list[
 @pytest.mark.parametrize("heap", [packed_heap.PackedHeap, PlainEntryHeap])
 def test_an_empty_heap_has_no_first_entry(heap: type[PlainEntryHeap]) -> None:
     assert heap().first() is None
-    assert heap().take_all() == b""
+    assert heap().packed() == b""
     with pytest.raises(IndexError):
         heap().pop()
+
+
+@pytest.mark.parametrize("heap", [packed_heap.PackedHeap, PlainEntryHeap])
+def test_a_disk_that_refuses_new_entries_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, heap: type[PlainEntryHeap]
+) -> None:
+    monkeypatch.setattr(spilled_queue, "EntryHeap", heap)
+    file = SpillFile(tmp_path / "lines")
+    line = SpilledQueue(file, lambda entry: True, lambda ranks, numbers: np.ones(len(ranks), bool), limit=4, chunk=1)
+    refused = 0
+    for number in range(20):
+        with monkeypatch.context() as full:
+            if number % 3:
+                full.setattr(SpillFile, "write", refuse)
+            try:
+                line.push((-float(number), number))
+            except StorageFailed:
+                refused += 1
+    assert refused
+    assert [line.pop() for _ in range(20)] == [(-float(number), number) for number in reversed(range(20))]
+    file.close()
+
+
+def refuse(file: SpillFile, data: bytes) -> int:
+    raise StorageFailed("the disk is full")
 
 
 # ---------------------------------------------------------------- the rows
