@@ -60,10 +60,7 @@ def sketch(page: Page) -> Sketch:
     """
     plain, folded = term_hashes(page.terms)
     text = int(xxh3_64_intdigest(plain.tobytes()))
-    outside = outside_links(page)
-    if outside is not None and 2 * np.count_nonzero(outside) >= len(outside):
-        outside = outside[: len(plain)]
-        plain, folded = plain[outside], folded[outside]
+    plain, folded = _without_links(page, plain, folded)
     hashes = shingle_hashes(plain)
     hashes.sort()
     different = 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1])) if len(hashes) else 0
@@ -78,8 +75,8 @@ def similarity(one: Minima, other: Minima) -> float:
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
     """A hash of each term, and the same with one hash for all numbers."""
     if isinstance(terms, Terms):
-        plain, folded, sizes = terms.each(_hashes_of_each)
-        if sizes.sum() < MAX_BYTES:
+        plain, folded, size = _hashes_of_numbered(terms)
+        if size < MAX_BYTES:
             return plain, folded
     if text_hashes is not None:
         plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
@@ -176,16 +173,38 @@ def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
     return outside
 
 
-def _hashes_of_each(terms: Sequence[str]) -> Hashes:
-    """For each term its ``term_hashes``, and the bytes of it and of what divides it from the next: (3, terms)."""
-    found = np.empty((3, len(terms)), dtype=np.uint64)
-    plain, folded, sizes = found
+def _without_links(page: Page, plain: Hashes, folded: Hashes) -> tuple[Hashes, Hashes]:
+    """The hashes of the terms outside links, if these are at least half of the terms, else all. They may be the same arrays."""
     if text_hashes is not None:
-        text_hashes.hash_terms(terms, _BASE, _NUMBER, 1 << 62, plain, folded)
-    else:
-        for place, term in enumerate(terms):
-            (plain[place],), (folded[place],) = term_hashes([term])
-    sizes[:] = [len(term.encode("utf-8", "replace")) + 1 for term in terms]
+        spans = [link.anchor_span for link in page.links]
+        kept = text_hashes.leave_out(spans, np.ones(len(page.terms), np.uint8), plain, folded)
+        return plain[:kept], folded[:kept]
+    outside = outside_links(page)
+    if outside is None or 2 * np.count_nonzero(outside) < len(outside):
+        return plain, folded
+    outside = outside[: len(plain)]
+    return plain[outside], folded[outside]
+
+
+def _hashes_of_numbered(terms: Terms) -> tuple[Hashes, Hashes, int]:
+    """The hashes of each term, and the bytes of all of them."""
+    if text_hashes is None:
+        found = terms.each(_hashes_of_each)
+        return found["plain"], found["folded"], int(found["size"].sum())
+    plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
+    size = text_hashes.look_up(terms.numbers, terms.vocabulary.column(_hashes_of_each), plain, folded)
+    return plain, folded, size
+
+
+def _hashes_of_each(terms: Sequence[str]) -> npt.NDArray[np.void]:
+    """For each term its ``term_hashes``, and the bytes of it and of what divides it from the next."""
+    found = np.empty(len(terms), dtype=_HASHED)
+    if text_hashes is not None:
+        text_hashes.hash_each(terms, _BASE, _NUMBER, found)
+        return found
+    for place, term in enumerate(terms):
+        (plain,), (folded,) = term_hashes([term])
+        found[place] = plain, folded, len(term.encode("utf-8", "replace")) + 1
     return found
 
 
@@ -224,6 +243,7 @@ def _sources() -> npt.NDArray[np.uint8]:
     return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)], dtype=np.uint8)
 
 
+_HASHED = np.dtype([("plain", np.uint64), ("folded", np.uint64), ("size", np.int64)])  # of a term, in one place of memory
 _NONE: Hashes = np.zeros(0, dtype=np.uint64)
 _ZERO = np.zeros(1, dtype=np.int64)
 _NUMBER = np.uint64(0x2545F4914F6CDD1D)

@@ -5,11 +5,26 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.records import Span
+
 def hash_terms(
     terms: Sequence[str],
     base: int,
     number: int | np.uint64,
     max_bytes: int,
+    plain: npt.NDArray[np.uint64],
+    folded: npt.NDArray[np.uint64],
+) -> int: ...
+def hash_each(terms: Sequence[str], base: int, number: int | np.uint64, found: npt.NDArray[np.void]) -> None: ...
+def look_up(
+    numbers: npt.NDArray[np.int32],
+    known: npt.NDArray[np.void],
+    plain: npt.NDArray[np.uint64],
+    folded: npt.NDArray[np.uint64],
+) -> int: ...
+def leave_out(
+    spans: list[Span],
+    outside: npt.NDArray[np.uint8],
     plain: npt.NDArray[np.uint64],
     folded: npt.NDArray[np.uint64],
 ) -> int: ...

@@ -2,10 +2,21 @@
 """The hashes of ``minhash.py`` in compiled code, into arrays that the caller made."""
 
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from crawlproject.pages.text.prefetch cimport fetch
+
+
+cdef struct Term:
+    uint64_t hash
+    Py_ssize_t size  # in UTF-8
+    bint is_number
+
+
+cdef struct Hashed:  # ``minhash._HASHED``
+    uint64_t plain, folded
+    int64_t size
 
 
 def hash_terms(
@@ -21,9 +32,48 @@ def hash_terms(
         if end > max_bytes or (end == max_bytes and count + 1 < plain.shape[0]):
             break
         plain[count] = term.hash
-        folded[count] = number if c"0" <= term.first <= c"9" else term.hash
+        folded[count] = number if term.is_number else term.hash
         count += 1
     return count
+
+
+def hash_each(terms, uint64_t base, uint64_t number, Hashed[::1] found):
+    """``minhash._hashes_of_each``."""
+    cdef Py_ssize_t at = 0
+    cdef Term term
+    for text in terms:
+        term = hashed(text, base)
+        found[at] = Hashed(term.hash, number if term.is_number else term.hash, term.size + 1)
+        at += 1
+
+
+def look_up(const int32_t[::1] numbers, const Hashed[::1] known, uint64_t[::1] plain, uint64_t[::1] folded):
+    """``Terms.each`` of the hashes that are ``known``; the sum of the sizes."""
+    cdef Py_ssize_t at
+    cdef int64_t size = 0
+    cdef const Hashed* found
+    for at in range(numbers.shape[0]):
+        found = &known[numbers[at]]
+        plain[at], folded[at] = found.plain, found.folded
+        size += found.size
+    return size
+
+
+def leave_out(list spans, uint8_t[::1] outside, uint64_t[::1] plain, uint64_t[::1] folded):
+    """``minhash._without_links``, where the hashes are; how many there are now. ``outside`` is 1 for each term of the text."""
+    cdef Py_ssize_t start, end, at, count = 0, kept = 0
+    for start, end in spans:
+        end = min(end, outside.shape[0])
+        if 0 <= start < end:
+            memset(&outside[start], 0, end - start)
+    for at in range(outside.shape[0]):
+        count += outside[at]
+    if 2 * count < outside.shape[0]:
+        return plain.shape[0]
+    for at in range(plain.shape[0]):
+        plain[kept], folded[kept] = plain[at], folded[at]
+        kept += outside[at]
+    return kept
 
 
 def hash_shingles(const uint64_t[::1] terms, const uint64_t[::1] factors, uint64_t[::1] shingles):
@@ -83,24 +133,18 @@ def new_share(
     return <double>new / count
 
 
-cdef struct Term:
-    uint64_t hash
-    Py_ssize_t size  # in UTF-8
-    uint8_t first  # byte of it
-
-
 cdef inline Term hashed(str text, uint64_t base):
     """The sum of the bytes of a term in UTF-8, each times another power of the base."""
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
-    cdef Term term = Term(0, 0, 0)
+    cdef Term term = Term(0, 0, False)
     cdef uint64_t power = 1
     cdef uint8_t letters[4]
     cdef Py_ssize_t at, place, size
     for at in range(PyUnicode_GET_LENGTH(text)):
         size = encode(PyUnicode_READ(kind, data, at), letters)
         if not at:
-            term.first = letters[0]
+            term.is_number = c"0" <= letters[0] <= c"9"
         for place in range(size):
             term.hash += letters[place] * power
             power *= base
