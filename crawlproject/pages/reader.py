@@ -187,10 +187,10 @@ class Reader:
 
     def _link_terms(self, text: str, links: Sequence[tuple[str, RawLink]]) -> tuple[Sequence[str], tuple[Link, ...]]:
         """The terms of ``text``, and the links with ranges of characters turned into spans of terms."""
-        edges: set[int] = set()
+        edges: list[int] = []
         for _, link in links:
-            edges.update(link.anchor)
-            edges.update(link.context)
+            edges += link.anchor
+            edges += link.context
         terms, terms_before = self.analyzer.terms_between(text, edges)
         return terms, tuple([_link(url, link, text, terms_before) for url, link in links])
 

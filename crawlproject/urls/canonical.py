@@ -44,8 +44,8 @@ _CACHED_URLS = 32_768
 
 # A URL that the steps above do not change, except for the default page. Doubtful cases do not match.
 _CLEAN = re.compile(
-    r"https?://(?=[^/]{1,253}/)(?![^/]*xn--)(?:[a-z0-9-]{1,63}\.)*[a-z]{1,63}"
-    r"(?:/(?!\.)(?:[A-Za-z0-9\-._~!$&'*+,=:@]|%(?:[89A-F][0-9A-F]|2[0-9A-CF]))*)+"
+    r"https?://(?=[^/]{1,253}/)(?![^/]*xn--)(?:[a-z0-9-]{1,63}\.)*+[a-z]{1,63}"
+    r"(?:/(?!\.)(?:[A-Za-z0-9\-._~!$&'*+,=:@]++|%(?:[89A-F][0-9A-F]|2[0-9A-CF]))*+)++"
 )
 _HOST_NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
 

@@ -22,9 +22,9 @@ def domain_of(url: str) -> str:
 
 def sites_linked(url: str, links: Iterable[str]) -> dict[str, None]:
     """The sites, other than its own, that a page at ``url`` links to, in the order of its links."""
-    own = domain_of(url)
-    domains = map(registrable_domain, dict.fromkeys(map(host_of, links)))
-    return dict.fromkeys([domain for domain in domains if domain != own])
+    sites = dict.fromkeys(map(registrable_domain, dict.fromkeys(map(host_of, links))))
+    sites.pop(domain_of(url), None)
+    return sites
 
 
 @lru_cache(_REMEMBERED)

@@ -110,7 +110,7 @@ class Adaptive(BaseOrdering):
             return {}
         evidence = self._evidence_of(row)
         parts = dict(zip(KINDS, (evidence[0] * self._ridge.weights[0]).tolist(), strict=True))
-        parts["behind"] = self.prospect * float(behind_of(evidence[1] @ self._ridge.weights[1]))
+        parts["behind"] = self.prospect * float(behind_of(float(evidence[1] @ self._ridge.weights[1])))
         parts["exploration"] = self._active.raised_by(row)
         parts["learned since"] = url.score - sum(parts.values())
         return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))

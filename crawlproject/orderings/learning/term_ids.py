@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.pages.text.terms import Terms, Vocabulary
+from crawlproject.pages.text.terms import Terms, Vocabulary, look_up
 
 Numbers = npt.NDArray[np.int32]
 
@@ -41,11 +41,11 @@ class TermIds:
         if len(self._known) < len(self._vocabulary):
             known, self._known = self._known, np.full(2 * len(self._vocabulary), -1, np.int32)
             self._known[: len(known)] = known
-        found = self._known[terms.numbers]
-        if found.min(initial=0) < 0:
+        found, all_known = look_up(terms.numbers, self._known)
+        if not all_known:
             for number in dict.fromkeys(terms.numbers[found < 0].tolist()):
                 self._known[number] = self.number(self._vocabulary.terms[number])
-            found = self._known[terms.numbers]
+            found, _ = look_up(terms.numbers, self._known)
         return found
 
     def number(self, term: str) -> int:

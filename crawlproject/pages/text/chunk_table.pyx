@@ -10,7 +10,7 @@ from cpython.unicode cimport (
     PyUnicode_KIND,
     PyUnicode_READ,
 )
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from crawlproject.pages.text.prefetch cimport fetch
@@ -32,6 +32,11 @@ cdef enum:
 cdef bint separates[128]
 for number in range(128):
     separates[number] = number == 0 or SEPARATORS[number] == 32
+
+ctypedef fused code:  # of a letter, as wide as the text has them
+    uint8_t
+    uint16_t
+    uint32_t
 
 cdef struct Entry:
     uint64_t low, high  # the chunk, a byte a letter; 0: nothing is here
@@ -135,6 +140,13 @@ cdef class ChunkTable:
         """
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
+        if kind == 1:
+            return self.read_letters(numbers, text, <const uint8_t*>data, at, end)
+        if kind == 2:
+            return self.read_letters(numbers, text, <const uint16_t*>data, at, end)
+        return self.read_letters(numbers, text, <const uint32_t*>data, at, end)
+
+    cdef int read_letters(self, Numbers numbers, str text, const code* data, Py_ssize_t at, Py_ssize_t end) except -1:
         cdef Chunk chunks[AHEAD]
         cdef Py_ssize_t size, number, ready
         cdef Py_UCS4 letter
@@ -146,7 +158,7 @@ cdef class ChunkTable:
                 size, is_wide = 0, False
                 chunk.low = chunk.high = chunk.found = 0
                 while at + size < end:
-                    letter = PyUnicode_READ(kind, data, at + size)
+                    letter = data[at + size]
                     if is_separator(letter):
                         break
                     is_wide |= <uint64_t>letter > 255

@@ -31,6 +31,25 @@ def count(const int32_t[::1] numbers):
     return different[:found], times
 
 
+def find(const int32_t[::1] numbers, int number):
+    """The first place of a number; -1 if it is not there."""
+    cdef Py_ssize_t at
+    for at in range(numbers.shape[0]):
+        if numbers[at] == number:
+            return at
+    return -1
+
+
+def look_up(const int32_t[::1] numbers, const int32_t[::1] values, int32_t[::1] found):
+    """The value of each number; whether none of them is below 0."""
+    cdef Py_ssize_t at
+    cdef int32_t least = 0
+    for at in range(numbers.shape[0]):
+        found[at] = values[numbers[at]]
+        least = min(least, found[at])
+    return least == 0
+
+
 def squared_norms(const int32_t[::1] numbers, list spans):
     """The sum of the squared counts in each of the ``spans``, pairs of positions. O(their lengths)."""
     cdef Py_ssize_t start, end, at

@@ -130,8 +130,8 @@ class TermCounts(Mapping[str, int]):
         return isinstance(term, str) and self.get(term) is not None
 
     def get(self, term: str, default: Any = None) -> Any:
-        place = (self.numbers == self._terms.find(term)).nonzero()[0]
-        return int(self.counts[place[0]]) if len(place) else default
+        place = place_of(self._terms.find(term), self.numbers)
+        return default if place < 0 else int(self.counts[place])
 
     def some(self, terms: Iterable[str]) -> dict[str, int]:
         """The counts of those of ``terms`` that occur."""
@@ -165,6 +165,23 @@ def counted(numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.int64]]:
     different, first, counts = np.unique(numbers, return_index=True, return_counts=True)
     order = np.argsort(first)
     return different[order], counts[order]
+
+
+def place_of(number: int, numbers: Numbers) -> int:
+    """The first place of a number among others; -1 if it is not there."""
+    if term_counts is not None:
+        return term_counts.find(numbers, number)
+    places = (numbers == number).nonzero()[0]
+    return int(places[0]) if len(places) else -1
+
+
+def look_up(numbers: Numbers, values: Numbers) -> tuple[Numbers, bool]:
+    """The value of each number, and whether none of them is below 0."""
+    if term_counts is not None:
+        found = np.empty(len(numbers), np.int32)
+        return found, term_counts.look_up(numbers, values, found)
+    found = values[numbers]
+    return found, not (found < 0).any()
 
 
 def counts_of(terms: Sequence[str]) -> Mapping[str, int]:
