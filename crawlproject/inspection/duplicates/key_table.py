@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from array import array
 
+try:
+    from crawlproject.inspection.duplicates import key_slots
+except Exception:  # not built, or in a zip file
+    key_slots = None  # type: ignore[assignment]
+
 PER_KEY = 8  # numbers kept of a key: the first ones
 
 _TABLES = 64
@@ -26,6 +31,8 @@ class KeyTable:
         """The numbers of a key, first in, first out."""
         tag = key & _NUMBER
         table = self._tables[key >> 58]
+        if key_slots is not None:
+            return key_slots.find(table, tag)
         mask = len(table) - 1
         place = tag & mask
         found = []
@@ -39,15 +46,8 @@ class KeyTable:
         """Give a key (0 to 2^64 - 1) one more number, unless it has ``PER_KEY`` already."""
         which, tag = key >> 58, key & _NUMBER
         table = self._tables[which]
-        mask = len(table) - 1
-        place = tag & mask
-        same = 0
-        while held := table[place]:
-            same += held >> 32 == tag
-            place = (place + 1) & mask
-        if same >= PER_KEY:
+        if not (key_slots.put if key_slots is not None else _put)(table, tag, number, PER_KEY):
             return
-        table[place] = tag << 32 | number + 1
         self._taken[which] += 1
         if 3 * self._taken[which] > 2 * len(table):
             self._tables[which] = _doubled(table)
@@ -62,8 +62,25 @@ def _empty(places: int) -> array[int]:
     return array("Q", bytes(8 * places))
 
 
+def _put(table: array[int], tag: int, number: int, most: int) -> bool:
+    """Give a tag one more number; False when it has ``most`` of them."""
+    mask = len(table) - 1
+    place = tag & mask
+    same = 0
+    while held := table[place]:
+        same += held >> 32 == tag
+        place = (place + 1) & mask
+    if same >= most:
+        return False
+    table[place] = tag << 32 | number + 1
+    return True
+
+
 def _doubled(table: array[int]) -> array[int]:
     larger = _empty(2 * len(table))
+    if key_slots is not None:
+        key_slots.move(table, larger)
+        return larger
     mask = len(larger) - 1
     start = next(place for place, held in enumerate(table) if not held)  # no run of places begins before it
     for held in (*table[start:], *table[:start]):

@@ -61,10 +61,8 @@ def sketch(page: Page) -> Sketch:
     plain, folded = term_hashes(page.terms)
     text = int(xxh3_64_intdigest(plain.tobytes()))
     plain, folded = _without_links(page, plain, folded)
-    hashes = shingle_hashes(plain)
-    hashes.sort()
-    different = 1 + int(np.count_nonzero(hashes[1:] != hashes[:-1])) if len(hashes) else 0
-    return Sketch(minima_of(hashes), text, different, len(page.terms), shingle_hashes(folded))
+    minima, different = minima_of(shingle_hashes(plain))
+    return Sketch(minima, text, different, len(page.terms), shingle_hashes(folded))
 
 
 def similarity(one: Minima, other: Minima) -> float:
@@ -120,8 +118,8 @@ def sketch_names(names: Sequence[str]) -> bytes:
     if not names:
         return b""
     hashes = np.array([xxh3_64_intdigest(name.encode("utf-8", "replace")) for name in set(names)], dtype=np.uint64)
-    hashes.sort()
-    return minima_of(hashes)[::2].astype(np.uint8).tobytes()
+    minima, _ = minima_of(hashes)
+    return minima[::2].astype(np.uint8).tobytes()
 
 
 def same_names(one: bytes, other: bytes) -> float:
@@ -131,21 +129,21 @@ def same_names(one: bytes, other: bytes) -> float:
     return float(np.count_nonzero(np.frombuffer(one, np.uint8) == np.frombuffer(other, np.uint8))) / len(one)
 
 
-def minima_of(hashes: Hashes) -> Minima:
-    """The minima of sorted hashes; all zero for none."""
+def minima_of(hashes: Hashes) -> tuple[Minima, int]:
+    """The minima of hashes, all zero for none, and how many different ones there are."""
     if not len(hashes):
-        return np.zeros(BINS, dtype=np.uint16)
+        return np.zeros(BINS, dtype=np.uint16), 0
     if text_hashes is not None:
-        minima = np.empty(BINS, dtype=np.uint16)
-        text_hashes.find_minima(hashes, _BIN_BITS, _SOURCES, minima)
-        return minima
+        minima, seen = np.empty(BINS, dtype=np.uint16), np.zeros(2 << len(hashes).bit_length(), dtype=np.uint64)
+        return minima, text_hashes.find_minima(hashes, _BIN_BITS, _SOURCES, seen, minima)
+    hashes = np.unique(hashes)
     places = np.searchsorted(hashes, _EDGES)
     found = hashes[np.minimum(places[:-1], len(hashes) - 1)]
     empty = places[:-1] == places[1:]
     values = (found & _LOW).astype(np.uint16)
     if empty.any():
         _densify(values, empty)
-    return values
+    return values, len(hashes)
 
 
 def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:

@@ -32,8 +32,12 @@ def hash_shingles(
     terms: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64], shingles: npt.NDArray[np.uint64]
 ) -> None: ...
 def find_minima(
-    hashes: npt.NDArray[np.uint64], bits: int, sources: npt.NDArray[np.uint8], minima: npt.NDArray[np.uint16]
-) -> None: ...
+    hashes: npt.NDArray[np.uint64],
+    bits: int,
+    sources: npt.NDArray[np.uint8],
+    seen: npt.NDArray[np.uint64],
+    minima: npt.NDArray[np.uint16],
+) -> int: ...
 def new_share(
     shingles: npt.NDArray[np.uint64],
     sampled: int | np.uint64,

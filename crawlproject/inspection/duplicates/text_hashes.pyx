@@ -89,16 +89,29 @@ def hash_shingles(const uint64_t[::1] terms, const uint64_t[::1] factors, uint64
         shingles[at] = value ^ value >> 33
 
 
-def find_minima(const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sources, uint16_t[::1] minima):
-    """``minhash.minima_of`` for ``2 ** bits`` bins, at most 256: the rows of ``sources`` are permutations of them."""
+def find_minima(
+    const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sources, uint64_t[::1] seen, uint16_t[::1] minima
+):
+    """``minhash.minima_of`` for ``2 ** bits`` bins, at most 256: the rows of ``sources`` are permutations of them.
+
+    ``seen`` are zeros, a power of 2 of them and more than hashes.
+    """
     cdef uint8_t filled[256]
-    cdef Py_ssize_t at, place, attempt
-    cdef uint8_t source, first = hashes[0] >> (64 - bits)
+    cdef uint64_t least[256]
+    cdef uint64_t value
+    cdef Py_ssize_t at, place, attempt, different = 0, zero = 0
+    cdef uint8_t source, first = 255
     memset(filled, 0, sizeof(filled))
     for at in range(hashes.shape[0]):
-        place = hashes[at] >> (64 - bits)
-        if not filled[place]:
-            filled[place], minima[place] = 1, <uint16_t>hashes[at]
+        value = hashes[at]
+        place = value >> (64 - bits)
+        if not filled[place] or value < least[place]:
+            filled[place], least[place], minima[place] = 1, value, <uint16_t>value
+            first = min(first, place)
+        if value:
+            different += is_new(seen, value)
+        else:
+            zero = 1
     for place in range(minima.shape[0]):
         if filled[place]:
             continue
@@ -108,6 +121,18 @@ def find_minima(const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sour
             if filled[source]:
                 minima[place] = minima[source]
                 break
+    return different + zero
+
+
+cdef inline bint is_new(uint64_t[::1] seen, uint64_t value) noexcept:
+    """Whether a hash, not 0, is not in the table ``seen``, which has it from now on."""
+    cdef uint64_t last = seen.shape[0] - 1, place = value & last
+    while seen[place] and seen[place] != value:
+        place = (place + 1) & last
+    if seen[place]:
+        return False
+    seen[place] = value
+    return True
 
 
 def new_share(

@@ -80,15 +80,15 @@ class PageCopy:
         return float(self.text.size), float(self.links.size), *map(float, packed)
 
 
-NOTHING = PageCopy(MinHashSet(minima_of(np.zeros(0, np.uint64)), 0), MinHashSet(minima_of(np.zeros(0, np.uint64)), 0))
-
-
 def copy_of(page: Page) -> PageCopy:
     """What a page that was read is compared by."""
     _, folded = term_hashes(page.terms)
     places = {link.url.partition("?")[0].partition("://")[2] for link in page.links}
     linked = np.array([xxh3_64_intdigest(place.encode("utf-8", "replace")) for place in places], dtype=np.uint64)
-    return PageCopy(_outline(shingle_hashes(folded)), _outline(linked))
+    return PageCopy(MinHashSet(*minima_of(shingle_hashes(folded))), MinHashSet(*minima_of(linked)))
+
+
+NOTHING = copy_of(Page(""))
 
 
 def copies_from(numbers: Sequence[float]) -> list[PageCopy]:
@@ -103,8 +103,3 @@ def _copy(numbers: Sequence[float]) -> PageCopy:
     minima = np.stack([packed >> shift & 0xFFFF for shift in (0, 16, 32)], axis=1).reshape(-1).astype(np.uint16)
     text, links = minima[:BINS], minima[BINS : 2 * BINS]
     return PageCopy(MinHashSet(text, int(numbers[0])), MinHashSet(links, int(numbers[1])))
-
-
-def _outline(hashes: Hashes) -> MinHashSet:
-    different = np.unique(hashes)
-    return MinHashSet(minima_of(different), len(different))

@@ -137,9 +137,11 @@ class LinkFarms:
         site.degree = degree
         site.suspicion = max(site.page_spam, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
-        for target in () if visit.repeats else self.linked(visit.url, event.links):
-            site.links.pop(target, None)
-            site.links[target] = None
+        if not visit.repeats:
+            linked = self.linked(visit.url, event.links)
+            for target in linked:
+                site.links.pop(target, None)
+            site.links.update(linked)
         while len(site.links) > _LINKS:
             del site.links[next(iter(site.links))]
 

@@ -67,15 +67,17 @@ class ActiveSet:
         wanted = values.copy()
         self.near = self.floor = -math.inf
         self._raised = {}
+        best, before = values, told[rows]
         if 0 < NEAR * size < len(rows):
-            self.near = float(np.partition(values, -NEAR * size)[-NEAR * size])
+            best = np.partition(values, -NEAR * size)[-NEAR * size :]
+            self.near = float(best[0])
         if 0 < size < len(rows):
-            self.floor = float(np.partition(values, -size)[-size])
+            self.floor = float(np.partition(best, -size)[-size])
             others = explored(values, self._table.groups[rows, 0], self.floor, self._explore)
             wanted[others] = self.floor
             self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
-        active, was_active = wanted >= self.floor, told[rows] >= self.floor
-        moved = (active != was_active) | ((active | was_active) & (np.abs(wanted - told[rows]) > MOVED))
+        active, was_active = wanted >= self.floor, before >= self.floor
+        moved = (active != was_active) | ((active | was_active) & (np.abs(wanted - before) > MOVED))
         told[rows[moved]] = wanted[moved]
         self._count = int(np.count_nonzero(active))
         return rows[moved]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.orderings.learning.term_ids import Numbers, TermIds
-from crawlproject.pages.text.terms import counted
+from crawlproject.pages.text.terms import count_up, counted
 
 Vector = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ class TermStatistics:
         """Add a page; return its distinct terms, and how often it has each."""
         distinct, counts = counted(text)
         self._frequency = self.grown(self._frequency)
-        self._frequency[distinct] += 1
+        count_up(self._frequency, distinct)
         self.documents += 1
         self.mean_length += (len(text) - self.mean_length) / self.documents
         return distinct, counts

@@ -50,6 +50,13 @@ def look_up(const int32_t[::1] numbers, const int32_t[::1] values, int32_t[::1] 
     return least == 0
 
 
+def count_up(double[::1] counts, const int32_t[::1] places):
+    """Add one to the count at each of these places."""
+    cdef Py_ssize_t at
+    for at in range(places.shape[0]):
+        counts[places[at]] += 1
+
+
 def squared_norms(const int32_t[::1] numbers, list spans):
     """The sum of the squared counts in each of the ``spans``, pairs of positions. O(their lengths)."""
     cdef Py_ssize_t start, end, at

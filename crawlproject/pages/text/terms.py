@@ -184,6 +184,14 @@ def look_up(numbers: Numbers, values: Numbers) -> tuple[Numbers, bool]:
     return found, not (found < 0).any()
 
 
+def count_up(counts: npt.NDArray[np.float64], places: Numbers) -> None:
+    """Add one to the count at each of these places, which are different."""
+    if term_counts is not None:
+        term_counts.count_up(counts, places)
+    else:
+        counts[places] += 1
+
+
 def counts_of(terms: Sequence[str]) -> Mapping[str, int]:
     """How often each term occurs, in the order in which they occur first."""
     return TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
