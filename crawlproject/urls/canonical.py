@@ -76,10 +76,10 @@ class Canonicalizer:
         self._remembered = lru_cache(maxsize=_CACHED_URLS)(self._canonical)
 
     def __call__(self, url: str, base: str | None = None) -> str:
-        if len(url) > MAX_LENGTH:
-            raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters")
         if len(url) <= _MAX_CACHED_LENGTH and url.startswith(_ABSOLUTE):
             return self._remembered(url)
+        if len(url) > MAX_LENGTH:
+            raise InvalidUrl(url, f"longer than {MAX_LENGTH} characters")
         href = cleaned(url)
         if base is not None:
             href = absolute(href, base)

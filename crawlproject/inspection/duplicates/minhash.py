@@ -241,7 +241,7 @@ def _sources() -> npt.NDArray[np.uint8]:
     return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)], dtype=np.uint8)
 
 
-_HASHED = np.dtype([("plain", np.uint64), ("folded", np.uint64), ("size", np.int64)])  # of a term, in one place of memory
+_HASHED = np.dtype([("plain", np.uint64), ("folded", np.uint64), ("size", np.int64)])  # of a term
 _NONE: Hashes = np.zeros(0, dtype=np.uint64)
 _ZERO = np.zeros(1, dtype=np.int64)
 _NUMBER = np.uint64(0x2545F4914F6CDD1D)

@@ -23,10 +23,7 @@ def look_up(
     folded: npt.NDArray[np.uint64],
 ) -> int: ...
 def leave_out(
-    spans: list[Span],
-    outside: npt.NDArray[np.uint8],
-    plain: npt.NDArray[np.uint64],
-    folded: npt.NDArray[np.uint64],
+    spans: list[Span], outside: npt.NDArray[np.uint8], plain: npt.NDArray[np.uint64], folded: npt.NDArray[np.uint64]
 ) -> int: ...
 def hash_shingles(
     terms: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64], shingles: npt.NDArray[np.uint64]

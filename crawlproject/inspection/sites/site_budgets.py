@@ -132,11 +132,9 @@ class SiteBudgets:
         weight = value * site.mean * (1.0 - site.endless / self.trust)
         sites = self._sites
         for name in linked:
-            target = sites.get(name) or self._site(name)
-            if weight > target.links.get(linker, 0.0) and (
-                linker in target.links or len(target.links) < POLICY.linkers
-            ):
-                target.links[linker] = weight
+            links = (sites.get(name) or self._site(name)).links
+            if weight > links.get(linker, 0.0) and (linker in links or len(links) < POLICY.linkers):
+                links[linker] = weight
 
     def _pay(self, visit: Visit) -> None:
         if self.fetches and visit.at >= self._latest:

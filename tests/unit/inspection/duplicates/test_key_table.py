@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.inspection.duplicates import key_table
 from crawlproject.inspection.duplicates.key_table import PER_KEY, KeyTable
 
 KEYS = st.integers(0, 2**64 - 1)
@@ -33,3 +35,19 @@ def test_it_takes_less_than_25_bytes_a_number():
     for number in range(50_000):
         table.add(number * 0x9E3779B97F4A7C15 % 2**64, number)
     assert table.size / 50_000 < 25
+
+
+@given(st.lists(st.tuples(st.one_of(KEYS, st.integers(0, 5)), st.integers(0, 2**32 - 2)), max_size=400))
+def test_compiled_code_keeps_the_same(pairs):
+    pytest.importorskip("crawlproject.inspection.duplicates.key_slots", reason="not compiled")
+    pairs += [(number << 20, number) for number in range(100)]  # some tables double
+    compiled, interpreted = KeyTable(), KeyTable()
+    for key, number in pairs:
+        compiled.add(key, number)
+    found = [compiled.find(key) for key, _ in pairs]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(key_table, "key_slots", None)
+        for key, number in pairs:
+            interpreted.add(key, number)
+        assert found == [interpreted.find(key) for key, _ in pairs]
+    assert compiled.size == interpreted.size > KeyTable().size

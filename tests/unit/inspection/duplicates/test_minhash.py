@@ -97,7 +97,8 @@ def test_minima_do_not_depend_on_order_or_repetition(count, seed):
     random = np.random.default_rng(seed)
     hashes = random.integers(0, 2**64, count, dtype=np.uint64)
     repeated = np.concatenate((hashes, random.permutation(hashes)))
-    assert np.array_equal(minima_of(np.sort(hashes)), minima_of(np.sort(repeated)))
+    (one, different), (other, same) = minima_of(np.sort(hashes)), minima_of(repeated)
+    assert np.array_equal(one, other) and different == same == len(set(hashes.tolist()))
 
 
 def test_names_of_links_are_compared():

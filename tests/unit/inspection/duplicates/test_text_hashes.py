@@ -39,6 +39,19 @@ def test_any_page(terms: int) -> None:
         assert (found.text, found.shingles, found.terms) == (expected.text, expected.shingles, expected.terms)
 
 
+@pytest.mark.parametrize("few", [0, 1, 3, 200])
+def test_minima_of_any_hashes(few: int) -> None:
+    random = np.random.default_rng(few)
+    for size in (0, 1, 2, 127, 128, 3_000):
+        hashes = random.integers(0, 1 << 64, size, dtype=np.uint64)
+        hashes[:few] %= np.uint64(3)  # of one bin, repeated, some of them 0
+        minima, different = minhash.minima_of(hashes)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(minhash, "text_hashes", None)
+            expected, count = minhash.minima_of(hashes)
+        assert np.array_equal(minima, expected) and different == count
+
+
 def test_what_is_new_on_a_host() -> None:
     random = np.random.default_rng(1)
     compiled, interpreted = SeenShingles(), SeenShingles()

@@ -17,7 +17,17 @@ from crawlproject.pages.text import terms as texts
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.span_statistics import span_squared_norms
-from crawlproject.pages.text.terms import TermCounts, Terms, Vocabulary, counted, counts_of, frequencies
+from crawlproject.pages.text.terms import (
+    TermCounts,
+    Terms,
+    Vocabulary,
+    count_up,
+    counted,
+    counts_of,
+    frequencies,
+    look_up,
+    place_of,
+)
 from crawlproject.pages.text.vectors import squared_norm
 from crawlproject.records import Span
 
@@ -101,6 +111,22 @@ def test_compiled_code_counts_as_numpy_does(numbers: list[int]) -> None:
         interpreted = counted(asked)
     assert [part.tolist() for part in compiled] == [part.tolist() for part in interpreted]
     assert dict(zip(*(part.tolist() for part in compiled), strict=True)) == Counter(numbers)
+
+
+@given(st.lists(st.integers(0, 9), max_size=60), st.integers(-1, 12))
+def test_compiled_code_finds_as_numpy_does(numbers: list[int], wanted: int) -> None:
+    pytest.importorskip("crawlproject.pages.text.term_counts", reason="not compiled")
+    asked, values = np.array(numbers, np.int32), np.arange(wanted, wanted + 10, dtype=np.int32)
+
+    def found() -> list[object]:
+        counts, (looked_up, complete) = np.arange(10.0), look_up(asked, values)
+        count_up(counts, np.unique(asked))
+        return [place_of(wanted, asked), looked_up.tolist(), complete, counts.tolist()]
+
+    compiled = found()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(texts, "term_counts", None)
+        assert found() == compiled
 
 
 def test_a_value_is_computed_once_for_each_term() -> None:
