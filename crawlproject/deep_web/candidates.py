@@ -111,7 +111,10 @@ class Candidates:
 
     def asked_by(self, url: str) -> Value | None:
         """The value that the URL of a query asks for; None when it asks for none."""
-        sent, alone = (dict(parse_qsl(urlsplit(as_get(each)).query)) for each in (url, address(self._form, {})))
+        sent, alone = (
+            dict(parse_qsl(urlsplit(as_get(each)).query, encoding=self._form.encoding))
+            for each in (url, address(self._form, {}))
+        )
         ends = [name for found in ranges_in(self._form) for name in (found.low, found.high)]
         asking = {self.keyword, *self._menus, *self._attributes, *ends}
         names = [field.name for field in self._form.fields if field.name in asking]

@@ -76,7 +76,7 @@ def address(form: Form, filled: Mapping[str, str]) -> str:
             sent.append((field.name, value))
     if form.button:
         sent.append(form.button)
-    body = urlencode(sent)
+    body = urlencode(sent, encoding=form.encoding, errors="xmlcharrefreplace")
     return post_url(form.action, body) if form.method == "post" else f"{form.action.partition('?')[0]}?{body}"
 
 

@@ -24,6 +24,7 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.terms import counts_of
 from crawlproject.records import Link, Page, Span
+from crawlproject.urls.percent_encoding import encode_query
 
 MAX_ANCHOR = 1_000
 
@@ -158,7 +159,7 @@ class Reader:
                 continue
             target = targets.get(link.href)
             if target is None:
-                target = targets[link.href] = self._target(link.href, document.base)
+                target = targets[link.href] = self._target(link.href, document)
             if target == url:
                 self._count("links/self", 1)
             elif target:
@@ -170,18 +171,18 @@ class Reader:
 
     def _elsewhere(self, document: Document, url: str) -> str:
         """Where the document sends its reader at once, as a canonical URL; empty when it does not."""
-        target = self._target(document.redirect, document.base) if document.redirect else ""
+        target = self._target(document.redirect, document) if document.redirect else ""
         return "" if target == url else target
 
     def _related(self, document: Document, body: bytes) -> list[tuple[str, str]]:
         markup = body.decode(document.encoding, "replace")
-        found = ((kind, self._target(href, document.base)) for kind, href in related_in(markup))
+        found = ((kind, self._target(href, document)) for kind, href in related_in(markup))
         return [(kind, url) for kind, url in found if url]
 
-    def _target(self, href: str, base: str) -> str:
+    def _target(self, href: str, document: Document) -> str:
         """The canonical URL of a link, empty when there is none."""
         try:
-            return self._canonicalize(href, base)
+            return self._canonicalize(encode_query(href, document.encoding), document.base)
         except InvalidUrl:
             return ""
 

@@ -5,7 +5,8 @@ The steps, in this order:
 1.  Surrounding white space, tabs, newlines and the fragment are removed; a relative reference is resolved.
 2.  The WHATWG parser reads it as browsers do: scheme and host in lower case, international names in punycode, IPv4 and
     IPv6 addresses normalised, ``\\`` read as ``/``, ``.`` and ``..`` resolved, default ports dropped, an empty path
-    replaced by ``/``, characters outside ASCII encoded as UTF-8.
+    replaced by ``/``, characters outside ASCII encoded as UTF-8, the query of a link in the encoding of its
+    page (``encode_query``).
 3.  User name and password, which identify a visitor, and the final dot of a host are removed.
 4.  Percent-encoding is normalised, as in ``~`` for ``%7E``; see ``percent_encoding``.
 5.  Session ids and tracking parameters are removed, and the other parameters sorted; see ``parameters``. An empty query

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, to_unicode
+from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding, to_unicode
 
 FALLBACK = "cp1252"
 
@@ -48,6 +48,13 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[str, bytes]:
         return "utf-8", body
     encoding = encoding or FALLBACK
     return encoding, to_unicode(body, encoding).encode("utf-8")
+
+
+def of_form(accept_charset: str, page: str) -> str:
+    """The encoding that a form is sent in: the first that it accepts, or that of its ``page``; never UTF-16."""
+    accepted = map(resolve_encoding, accept_charset.replace(",", " ").split())
+    encoding = next((name for name in accepted if name in _WEB_ENCODINGS), page)
+    return "utf-8" if encoding.startswith("utf-") else encoding
 
 
 def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:

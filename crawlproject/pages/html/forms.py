@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
-from crawlproject.pages.html.encoding import decode
+from crawlproject.pages.html.encoding import decode, of_form
 
 MAX_FORMS = 50  # of a page that are read
 MAX_FIELDS = 100  # of a form
@@ -56,6 +56,7 @@ class Form:
     ``submit`` is the text of its buttons, ``hints`` the names, classes and roles by which its author calls it, and its
     heading or legend; both are in lower case. Buttons are no fields, but the first that is sent is ``button``. ``enctype`` is
     how the form says that a POST is to be written, in lower case; empty: as ``application/x-www-form-urlencoded``.
+    ``encoding`` is that of the letters that are sent.
     """
 
     action: str
@@ -65,22 +66,23 @@ class Form:
     hints: str = ""
     button: tuple[str, str] | None = None
     enctype: str = ""
+    encoding: str = "utf-8"
 
 
 def read_forms(body: bytes, url: str, content_type: str = "") -> tuple[Form, ...]:
     """The forms of the document at ``url``, in order. Raises nothing for malformed input; then there may be none."""
     if b"<form" not in body and b"<FORM" not in body and b"<Form" not in body:
         return ()
-    _, markup = decode(body[:MAX_BYTES], content_type)
+    encoding, markup = decode(body[:MAX_BYTES], content_type)
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, no_network=True)
     try:
         root = etree.fromstring(markup.replace("\0", "").encode("utf-8"), parser)
     except (etree.XMLSyntaxError, ValueError):
         return ()
-    return tuple(_forms(root, url)) if root is not None else ()
+    return tuple(_forms(root, url, encoding)) if root is not None else ()
 
 
-def _forms(root: etree._Element, url: str) -> Iterator[Form]:
+def _forms(root: etree._Element, url: str, encoding: str) -> Iterator[Form]:
     base = next((_attribute(element, "href") for element in root.iter("base") if element.get("href")), "")
     labels: dict[str, str] = {}
     elsewhere: dict[str, list[etree._Element]] = {}  # controls that name their form
@@ -100,12 +102,13 @@ def _forms(root: etree._Element, url: str) -> Iterator[Form]:
             continue
         controls = [control for control in form.iter(*_CONTROLS) if not control.get("form")]
         controls += elsewhere.get(form.get("id") or "", [])
-        yield _FormReader(labels).form(form, controls[:MAX_FIELDS], action)
+        yield _FormReader(labels, encoding).form(form, controls[:MAX_FIELDS], action)
 
 
 class _FormReader:
-    def __init__(self, labels: dict[str, str]) -> None:
+    def __init__(self, labels: dict[str, str], encoding: str) -> None:
         self._labels = labels
+        self._encoding = encoding  # of the page
         self._fields: dict[tuple[str, str], Field] = {}
         self._submit: list[str] = []
         self._button: tuple[str, str] | None = None
@@ -119,7 +122,8 @@ class _FormReader:
         method = "post" if _attribute(element, "method").lower() == "post" else "get"
         fields = tuple(self._fields.values())
         submit, enctype = " ".join(self._submit).lower(), _attribute(element, "enctype").lower()
-        return Form(action, method, fields, submit, " ".join(hints).lower(), self._button, enctype)
+        encoding = of_form(_attribute(element, "accept-charset"), self._encoding)
+        return Form(action, method, fields, submit, " ".join(hints).lower(), self._button, enctype, encoding)
 
     def _add(self, control: etree._Element) -> None:
         kind = _type_of(control)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from support.pages import ANALYZER
 
 from crawlproject.deep_web.fields import ValueTable, address, choices, labelled_values, roles_of
@@ -56,6 +57,17 @@ def test_the_url_is_the_one_of_a_browser() -> None:
         address(BOOKS, {"a": "J. Ö"})
         == "http://a.example/find?a=J.+%C3%96&k=&t=&g=&sort=date&min=&lang=en&site=3&go=Search"
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "accepts", "query"),
+    [("gbk", "", "%BA%A3"), ("utf-8", "", "%E6%B5%B7"), ("gbk", "x,utf-8", "%E6%B5%B7"),
+     ("utf-8", "euc-jp", "%B3%A4"), ("latin-1", "", "%26%2328023%3B")],
+)  # fmt: skip
+def test_the_words_are_in_the_encoding_of_the_form(page: str, accepts: str, query: str) -> None:
+    body = f"<form action=/find accept-charset='{accepts}'><input name=q></form>".encode(page)
+    read = read_forms(body, "http://a.example/", f"text/html; charset={page}")[0]
+    assert address(read, {"q": "海"}) == f"http://a.example/find?q={query}"
 
 
 def test_an_unfilled_menu_asks_for_all_whatever_it_shows_first() -> None:

@@ -52,6 +52,18 @@ def test_links_are_joined_with_the_base() -> None:
     assert [link.url for link in page.links] == ["http://b.org/x/y", "http://b.org/x/"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "query"),
+    [("utf-8", "%E3%82%BD%E6%B5%B7"), ("utf-16", "%E3%82%BD%E6%B5%B7"), ("shift_jis", "%83%5C%8AC"), ("gbk", "%A5%BD%BA%A3"),
+     ("windows-1252", "%26%2312477%3B%26%2328023%3B")],
+)  # fmt: skip
+def test_queries_are_sent_in_the_encoding_of_the_page(encoding: str, query: str) -> None:
+    """As browsers do; a path is always in UTF-8, and so is what stands behind a fragment's mark."""
+    body = "<a href='海?q=ソ海&a=1#海?海'>x</a><a href='#?海'>y</a>".encode(encoding, "xmlcharrefreplace")
+    page = reader().read(URL, body, content_type=f"text/html; charset={encoding}")
+    assert [link.url for link in page.links] == [f"http://a.org/dir/%E6%B5%B7?a=1&q={query}"]
+
+
 def test_what_becomes_of_links_is_counted() -> None:
     body = b"""<a href="mailto:me@a.org">x</a><a href="#top">x</a><a href="page.html">x</a><a href="">x</a>
         <a href=1 rel=nofollow>x</a><a href=2>x</a><a href=2>again</a><a href="http://[bad">x</a><a href=3>x</a>"""
