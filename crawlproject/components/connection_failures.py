@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ssl
+
 import aiohttp
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -21,9 +23,25 @@ class Unanswered(Exception):
         self.error = error
 
 
+class TlsFailed(DownloadConnectionRefusedError):
+    """A server and this crawler do not agree on TLS; ``error`` says why, in the words of OpenSSL."""
+
+    def __init__(self, failure: ssl.SSLError) -> None:
+        super().__init__(str(failure))
+        self.error = f"tls {(failure.reason or 'failed').lower().replace('_', ' ')}"
+
+
+def tls_failure(failure: aiohttp.ClientError) -> TlsFailed | None:
+    """What ``failure`` says of TLS, if it is about that: a connection that only ends is not."""
+    cause = failure.os_error if isinstance(failure, aiohttp.ClientConnectorError) else failure.__cause__
+    if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
+        return None
+    return TlsFailed(cause)
+
+
 def connection_failure(failure: BaseException) -> str:
-    """The name of a failure to connect (no address, refused, broken off, timeout); empty for any other."""
-    if isinstance(failure, Unanswered):
+    """The name of a failure to connect (no address, refused, no TLS, broken off, timeout); empty for any other."""
+    if isinstance(failure, Unanswered | TlsFailed):
         return failure.error
     broken_off = isinstance(failure, DownloadFailedError) and isinstance(
         failure.__cause__, aiohttp.ClientConnectionError

@@ -131,8 +131,10 @@ class CrawlScheduler(GuardedScheduler):
             return
         deadline = connections.deadline()
         logger.warning(
-            "No host answers: the crawl pauses until one does%s. Nothing is lost; what failed waits for another try.",
+            "No host answers: the crawl pauses until one does%s. Nothing is lost; what failed waits for another try. "
+            "The latest failure: %s",
             f", for {deadline - now:.0f} s at most" if deadline else "",
+            connections.failure,
         )
 
     # ------------------------------------------------------------ in
@@ -203,7 +205,9 @@ class CrawlScheduler(GuardedScheduler):
         if reason := self.crawl.end_reason(time()):
             if reason == NO_NETWORK:
                 logger.error(
-                    "No host answers: the crawl stops. Run the same command to resume; what failed is tried again."
+                    "No host answers: the crawl stops. Run the same command to resume; what failed is tried again. "
+                    "The latest failure: %s",
+                    self.crawl.connections.failure,
                 )
             raise CloseSpider(reason)
 

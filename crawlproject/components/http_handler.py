@@ -29,6 +29,7 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from yarl import URL
 
+from crawlproject.components.connection_failures import tls_failure
 from crawlproject.components.connector import AddressRefused, GuardedConnector
 from crawlproject.components.guarded_protocol import GuardedResponse
 from crawlproject.components.leases import SLOW_BESIDE
@@ -158,9 +159,9 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as wrong:
             raise UnsupportedURLSchemeError(str(wrong)) from wrong
         except aiohttp.ClientConnectorError as failed:
-            raise _connection_failure(failed, request) from failed
+            raise tls_failure(failed) or _connection_failure(failed, request) from failed
         except aiohttp.ClientError as broken:
-            raise DownloadFailedError(str(broken)) from broken
+            raise tls_failure(broken) or DownloadFailedError(str(broken)) from broken
 
 
 def _as_pairs(headers: Headers) -> list[tuple[str, str]]:

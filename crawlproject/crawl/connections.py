@@ -54,6 +54,7 @@ class Connections:
         self.began: float | None = None  # when the outage began; None: there is none
         self.outages = 0
         self.latest = 0.0  # seconds that the latest outage took
+        self.failure = ""  # the latest one, with its origin
         self.probe = ""  # key of the URL that was taken last during the outage
         self._delay = delay
         self._patience = patience
@@ -85,8 +86,9 @@ class Connections:
         elif self._failing:
             self._failing.pop(origin, None)
 
-    def failed(self, key: str, origin: str, now: float, *, waiting: int, in_flight: int) -> Retry:
+    def failed(self, key: str, origin: str, now: float, *, waiting: int, in_flight: int, error: str = "") -> Retry:
         """No reply came from ``origin`` for the URL ``key``; ``waiting`` hosts have URLs, ``in_flight`` others are fetched."""
+        self.failure = f"{origin}: {error}"
         if self.began is not None:
             return Retry(self._after_probe(origin, now) if key == self.probe else self._delay)
         if not self._in_a_row:

@@ -260,9 +260,9 @@ class Crawl:
 
     def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """Nobody answered, neither for the page nor for its robots.txt: it waits for another try, or it fails with ``error``."""
-        retry = self.connections.failed(
-            url.key, origin_of(url.url), fetch.at, waiting=self.frontier.hosts(), in_flight=self.frontier.leases() - 1
-        )
+        origin = origin_of(url.url)
+        waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
+        retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
         if retry.again:
             self.tracker.holds.ended(url.url)
             self.frontier.release(url.key, fetch.at + retry.rest, fetch.seconds)

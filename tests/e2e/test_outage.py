@@ -76,6 +76,7 @@ def test_seeds_that_are_all_away_are_tried_again_by_the_next_run(tmp_path: Path)
     failed = crawl(topic, folder, port=port, **RETRIES)
     assert failed.returncode == 3, failed.stderr
     assert "No host answers: the crawl stops" in failed.stderr and "Traceback" not in failed.stderr
+    assert ".example: DownloadConnectionRefusedError" in failed.stderr
     assert reason(folder) == "no network" and not (folder / "finished.json").exists()
     assert not (folder / "history.jsonl").exists() or not history(folder)
     with running(web, port):

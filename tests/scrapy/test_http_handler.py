@@ -266,6 +266,22 @@ def test_failures_are_what_the_retry_middleware_knows(url: str, error: type[Exce
     run(scenario)
 
 
+def test_a_failure_of_tls_says_why() -> None:
+    """Here the port speaks http."""
+
+    async def greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        async with await asyncio.start_server(greet, "127.0.0.1", 0) as plain:
+            with pytest.raises(DownloadConnectionRefusedError) as failed:
+                await fetch(f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/")
+        assert connection_failure(failed.value) == "tls wrong version number"
+
+    run(scenario)
+
+
 def test_bytes_that_come_one_by_one_are_read_together() -> None:
     pieces: list[bytes] = []
 
