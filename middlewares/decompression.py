@@ -13,7 +13,7 @@ from crawlproject.components.refused import Refused
 from crawlproject.components.running import count
 from crawlproject.crawl.address_policy import BOMB
 from crawlproject.options import read_options
-from crawlproject.pages.unpack import Unpacked
+from crawlproject.pages.unpack import CODINGS, Damaged, Unpacked
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 MAX_CODINGS = 2  # servers compress once, and by mistake twice
+_GZIP = b"\x1f\x8b\x08"
 
 
 class DecompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's middleware, with limits for the number of codings and for what comes out of each: ``PAGE_MAX_BYTES``."""
+    """Scrapy's middleware, with limits for the number of codings and for what comes out of each: ``PAGE_MAX_BYTES``.
+
+    What is no coding (``utf-8``, ``none``) is not heeded, and what a body begins with says more than its header.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler=crawler)
@@ -35,26 +39,31 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         packed_as = response.headers.getlist(b"Content-Encoding")
         if not packed_as or request.method == "HEAD":
             return response
-        if b",".join(packed_as).count(b",") >= MAX_CODINGS:
+        named = b",".join(packed_as).decode("latin-1").lower().split(",")
+        codings = [coding for each in named if (coding := each.strip()) in CODINGS]
+        if len(codings) > MAX_CODINGS:
             raise self._refused(request)
-        codings, unknown = self._split_encodings(packed_as)
         body = response.body
-        for coding in codings if body else ():
-            unpacked = Unpacked(body, coding.decode(), longest_body(request, self.max_bytes))
-            if unpacked.is_bomb:
-                raise self._refused(request)
-            if unpacked.is_cut:
-                count(self.crawler, "truncate/stopped/max_bytes")
-            body = unpacked.body
-        if unknown:
-            self._warn_unknown_encoding(response, unknown)
-        response.headers[b"Content-Encoding"] = unknown
+        for coding in reversed(codings) if body else ():
+            body = self._unpacked(request, body, coding)
+        del response.headers[b"Content-Encoding"]
         kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
         changes = {"encoding": None} if issubclass(kind, TextResponse) else {}  # found anew
-        response = response.replace(cls=kind, body=body, **changes)
-        if not unknown:
-            del response.headers[b"Content-Encoding"]
-        return response
+        return response.replace(cls=kind, body=body, **changes)
+
+    def _unpacked(self, request: Request, body: bytes, coding: str) -> bytes:
+        limit = longest_body(request, self.max_bytes)
+        try:
+            unpacked = Unpacked(body, "gzip" if body.startswith(_GZIP) else coding, limit)
+        except Damaged:
+            if body.lstrip().startswith(b"<"):
+                return body  # mark-up that is not packed at all
+            raise
+        if unpacked.is_bomb:
+            raise self._refused(request)
+        if unpacked.is_cut:
+            count(self.crawler, "truncate/stopped/max_bytes")
+        return unpacked.body
 
     def _refused(self, request: Request) -> Refused:
         count(self.crawler, f"{BOMB}/refused")

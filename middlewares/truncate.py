@@ -52,7 +52,8 @@ class TruncateMiddleware:
 
     def headers_received(self, headers: Headers, body_length: int, request: Request, spider: Spider) -> None:
         content_type = (headers.get(b"Content-Type") or b"").decode("latin-1")
-        if content_type and self._is_page(request) and media_type(content_type) not in self.wanted:
+        named = media_type(content_type)
+        if named and named not in self.wanted and self._is_page(request):
             self._stop("content_type")
 
     def bytes_received(self, data: bytes, request: Request, spider: Spider) -> None:

@@ -47,7 +47,7 @@ class Unpacked:
         pieces: list[bytes] = []
         size = used = 0
         try:
-            for piece, used in _CODINGS[coding](packed):  # noqa: B007 it is wanted after the loop
+            for piece, used in CODINGS[coding](packed):  # noqa: B007 it is wanted after the loop
                 pieces.append(piece)
                 size += len(piece)
                 if size > limit:
@@ -137,4 +137,4 @@ def _unzstded(packed: bytes) -> Pieces:
             return
 
 
-_CODINGS = {"gzip": _gunzipped, "x-gzip": _gunzipped, "deflate": _inflated, "br": _unbrotlied, "zstd": _unzstded}
+CODINGS = {"gzip": _gunzipped, "x-gzip": _gunzipped, "deflate": _inflated, "br": _unbrotlied, "zstd": _unzstded}

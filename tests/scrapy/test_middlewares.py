@@ -182,7 +182,8 @@ def test_a_body_stops_when_it_is_long_enough() -> None:
 
 
 def test_media_types() -> None:
-    assert media_type(" Text/HTML ; charset=x") == "text/html" and media_type("") == ""
+    assert media_type(" Text/HTML ; charset=x") == media_type("text/html charset=x") == "text/html"
+    assert {media_type(said) for said in ("", "html", "*/*", "unknown/unknown", "; charset=utf-8")} == {""}
 
 
 # ------------------------------------------------------------ robots.txt

@@ -8,6 +8,7 @@ otherwise. Only the encodings of the WHATWG Encoding Standard are honoured: Pyth
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding, to_unicode
@@ -22,12 +23,19 @@ _WEB_ENCODINGS = frozenset((
     "iso8859-15", "iso8859-16", "koi8-r", "koi8-u", "mac-cyrillic", "mac-roman", "utf-16-be", "utf-16-le",
     "utf-8",
 ))  # fmt: skip
+_MEDIA_TYPE = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+)", re.ASCII)
+_UNKNOWN = ("unknown/unknown", "application/unknown", "*/*")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 
 def media_type(content_type: str) -> str:
-    """``Text/HTML; charset=x`` to ``text/html``."""
-    return content_type.replace(",", ";").partition(";")[0].strip().lower()  # some write a comma
+    """``Text/HTML; charset=x`` to ``text/html``; empty when it names none.
+
+    As browsers read it (WHATWG MIME Sniffing sections 4.4 and 5.1): whatever follows the name, and "unknown" is none.
+    """
+    found = _MEDIA_TYPE.match(content_type)
+    name = found[1].lower() if found else ""
+    return "" if name in _UNKNOWN else name
 
 
 def decode(body: bytes, content_type: str = "") -> tuple[str, str]:

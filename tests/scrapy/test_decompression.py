@@ -1,0 +1,54 @@
+"""Bodies are unpacked by what they are, where the header says something else."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import brotli
+import pytest
+from scrapy import Request
+from scrapy.http import Headers, Response, TextResponse
+from scrapy.utils.test import get_crawler
+
+from crawlproject.pages.unpack import Damaged
+from middlewares.decompression import DecompressionMiddleware
+
+PAGE = b"<!doctype html><p>coral reef"
+
+
+def unpacked(body: bytes, *codings: str) -> Response:
+    headers = Headers({"Content-Type": "text/html", "Content-Encoding": list(codings)})
+    response = TextResponse("http://a.example/", headers=headers, body=body)
+    middleware = DecompressionMiddleware(get_crawler())
+    return middleware.process_response(Request("http://a.example/"), response)
+
+
+@pytest.mark.parametrize(
+    ("body", "codings"),
+    [
+        (gzip.compress(PAGE), ["gzip"]),
+        (gzip.compress(PAGE), ["GZip, utf-8"]),
+        (gzip.compress(PAGE), ["gzip,,", "identity", "none"]),
+        (brotli.compress(gzip.compress(PAGE)), ["gzip", "br"]),
+        (gzip.compress(PAGE), ["br"]),
+        (gzip.compress(PAGE), ["deflate"]),
+        (PAGE, ["utf-8\xe9"]),
+        (PAGE, ["gzip"]),
+        (b"\n" + PAGE, ["br"]),
+        (PAGE, ["deflate"]),
+        (PAGE, ["zstd"]),
+    ],
+)
+def test_a_page_is_read_whatever_its_header_says(
+    body: bytes, codings: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    response = unpacked(body, *codings)
+    assert response.body.strip() == PAGE
+    assert b"Content-Encoding" not in response.headers
+    assert not caplog.records
+
+
+def test_what_is_neither_packed_nor_mark_up_is_damaged() -> None:
+    with pytest.raises(Damaged):
+        unpacked(zlib.compress(PAGE), "gzip")
