@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 MAX_CODINGS = 2  # servers compress once, and by mistake twice
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # no text has these (WHATWG MIME Sniffing section 3)
+_LOOK = 1_445  # bytes that are looked at for them (section 5.2)
 _GZIP = b"\x1f\x8b\x08"
 
 
@@ -56,9 +59,9 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         try:
             unpacked = Unpacked(body, "gzip" if body.startswith(_GZIP) else coding, limit)
         except Damaged:
-            if body.lstrip().startswith(b"<"):
-                return body  # mark-up that is not packed at all
-            raise
+            if _BINARY.search(body[:_LOOK]):
+                raise
+            return body  # text that is not packed at all
         if unpacked.is_bomb:
             raise self._refused(request)
         if unpacked.is_cut:

@@ -29,7 +29,7 @@ from crawlproject.crawl.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.options import read_options
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
-from crawlproject.urls.hosts import origin_of
+from crawlproject.urls.hosts import host_of, origin_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -127,9 +127,9 @@ class RobotsMiddleware:
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
         self._count("fetched")
         url = f"{origin}/robots.txt"
+        passed = [url]
         try:
             response = await self._download(url, retry=retry)
-            passed = [url]
             for _ in range(MAX_REDIRECTS):
                 target = _target(response)
                 if target is None or target in passed:
@@ -146,7 +146,8 @@ class RobotsMiddleware:
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             self._count(f"failed/{type(failure).__name__}")
             rules = self.cache.store(origin, 0, {}, b"", time())
-            rules.failure = connection_failure(failure)
+            if host_of(passed[-1]) == host_of(url):  # else another host is away, not that of the page
+                rules.failure = connection_failure(failure)
             return rules
         headers = {
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()

@@ -36,6 +36,7 @@ def unpacked(body: bytes, *codings: str) -> Response:
         (PAGE, ["utf-8\xe9"]),
         (PAGE, ["gzip"]),
         (b"\n" + PAGE, ["br"]),
+        (PAGE, ["gzip, gzip"]),
         (PAGE, ["deflate"]),
         (PAGE, ["zstd"]),
     ],
@@ -49,6 +50,11 @@ def test_a_page_is_read_whatever_its_header_says(
     assert not caplog.records
 
 
-def test_what_is_neither_packed_nor_mark_up_is_damaged() -> None:
+def test_text_is_text() -> None:
+    """A robots.txt for example."""
+    assert unpacked(b"User-agent: *\nDisallow: /x\n", "gzip").body == b"User-agent: *\nDisallow: /x\n"
+
+
+def test_what_is_neither_packed_nor_text_is_damaged() -> None:
     with pytest.raises(Damaged):
-        unpacked(zlib.compress(PAGE), "gzip")
+        unpacked(b"\0\1" + zlib.compress(PAGE), "gzip")

@@ -352,6 +352,15 @@ def test_a_leased_page_whose_host_does_not_answer_is_left_to_the_crawl_until_it_
     assert crawler.engine.fetched.total() == NEW_RETRIES + 2, "and then no more"
 
 
+def test_a_host_that_leads_its_robots_txt_to_a_dead_one_is_not_dead(tmp_path: Path) -> None:
+    dead = "http://dead.example/robots.txt"
+    crawler = a_crawler(led_on(f"{HOME}robots.txt", dead), (dead, Reply("", 0, error="timeout")), RETRY_TIMES=1)
+    topical(crawler, tmp_path, HOME)
+    middleware, request = RobotsMiddleware(crawler), Request(HOME)
+    outcomes = [ask(middleware, request)[0] for _ in range(2)]
+    assert outcomes[0] is request and reasons(outcomes[1:]) == {"robots/unreachable": 1}
+
+
 def test_robots_txt_shows_whether_a_host_is_away_or_a_page(tmp_path: Path) -> None:
     crawler = a_crawler(RULES)
     crawl = topical(crawler, tmp_path, HOME)
