@@ -9,7 +9,7 @@ INSTANT = 10.0  # seconds: a refresh that waits longer is for a reader who has r
 # The content of <meta http-equiv="refresh"> that leads elsewhere (HTML standard, section 4.2.5.3, "shared declarative
 # refresh steps").
 _REFRESH = re.compile(
-    r"""\s*(?P<seconds>[\d.]+)\s*[;,]\s*+(?:url\s*=\s*+|(?!url\s*=))(?P<quote>["']?)(?P<url>[^"']+)(?P=quote)""",
+    r"""\s*(?P<seconds>[\d.]+)(?:\s*[;,]|\s)\s*+(?:url\s*=\s*+|(?!url\s*=))(?P<quote>["']?)(?P<url>[^"']+)(?P=quote)""",
     re.IGNORECASE,
 )
 _LONGEST_SCRIPT = 600  # characters; a script that does nothing else is short

@@ -11,14 +11,15 @@ of the attributes of an element (20,000: seconds). Nothing here recurses, resolv
 from __future__ import annotations
 
 from contextlib import suppress
-from urllib.parse import urljoin
 
 from lxml import etree
 
+from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import as_utf8, media_type
 from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.urls.resolve import absolute, base_of, cleaned
 
 try:
     from crawlproject.pages.html import tree_walk
@@ -33,7 +34,6 @@ MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
 _PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
-_WEB = ("http://", "https://")
 _LARGEST_TREE = 1_000_000  # bytes; a tree takes up to 40 times the memory of its page
 
 
@@ -122,7 +122,6 @@ def _is_plain_text(content_type: str) -> bool:
 def _absolute(base: str, url: str) -> str:
     """``base`` as written in the document at ``url``; ``url`` itself when there is none, or none of the web."""
     try:
-        joined = urljoin(url, base)
-    except ValueError:
+        return base_of(absolute(cleaned(base), url)).url if base else url
+    except InvalidUrl:
         return url
-    return joined if joined.startswith(_WEB) else url

@@ -52,7 +52,15 @@ def test_scripts_that_do_more_or_less(script):
 
 @pytest.mark.parametrize(
     ("content", "target"),
-    [("0; url=/b", "/b"), ("0;URL='b.html'", "b.html"), ("10; /b", "/b"), ("0", ""), ("x; url=/b", "")],
+    [
+        ("0; url=/b", "/b"),
+        ("0;URL='b.html'", "b.html"),
+        ("10; /b", "/b"),
+        ("5 url=/b", "/b"),
+        ("0 ", ""),
+        ("0", ""),
+        ("x; url=/b", ""),
+    ],
 )
 def test_instant_refreshes(content, target):
     assert redirect(f'<meta http-equiv="refresh" content="{content}">') == target

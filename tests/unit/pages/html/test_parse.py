@@ -110,6 +110,8 @@ class TestLinks:
             ('<base href="http://b.org/">', "http://b.org/"),
             ('<base href="http://[bad">', "http://a.org/x/y.html"),
             ('<base href="javascript:void(0)">', "http://a.org/x/y.html"),
+            ('<base href="http://b.org:99999/">', "http://a.org/x/y.html"),
+            ('<base href="http:\\\\b.org\\z\\">', "http://b.org/z/"),
         ],
     )
     def test_base_is_absolute(self, base: str, expected: str) -> None:
