@@ -13,6 +13,7 @@ from functools import cache, partial
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
 from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.encoding import encode_query
 from crawlproject.pages.html.form_kinds import SEARCH_FORMS, TOKEN_FORMS, is_query, wants_token
 from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.html.link_context import AggregationNodes
@@ -24,7 +25,6 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.terms import counts_of
 from crawlproject.records import Link, Page, Span
-from crawlproject.urls.percent_encoding import encode_query
 
 MAX_ANCHOR = 1_000
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import string
 from itertools import product
-from urllib.parse import quote_from_bytes
 
 _UNRESERVED = string.ascii_letters + string.digits + "-._~"
 
@@ -35,7 +34,6 @@ _RFC = _spellings(_UNRESERVED)
 _FORM = _spellings(_UNRESERVED + _DATA_IN_FORMS) | {"%20": "+"}
 
 _PATH_TOKEN = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&'()*+,;=:@/]")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _QUERY_TOKEN = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9\-._~!$&()*+,;=:@/?]")
 
 
@@ -52,17 +50,3 @@ def spell_query(query: str) -> str:
 def spell_form(query: str) -> str:
     """Normalise a query made by a form: a space is ``+``, and characters that can only be data are decoded."""
     return _QUERY_TOKEN.sub(lambda token: _FORM[token[0]], query)
-
-
-def encode_query(href: str, encoding: str) -> str:
-    """The reference ``href`` with the letters of its query in the encoding of its page, as browsers send them.
-
-    Unicode pages need nothing: the WHATWG parser writes UTF-8. Letters that the encoding lacks become ``&#1234;`` (WHATWG URL
-    section 1.3).
-    """
-    if encoding.startswith("utf-") or href.isascii():
-        return href
-    reference, hash_mark, fragment = href.partition("#")
-    path, mark, query = reference.partition("?")
-    query = _NOT_ASCII.sub(lambda run: quote_from_bytes(run[0].encode(encoding, "xmlcharrefreplace"), safe=""), query)
-    return path + mark + query + hash_mark + fragment

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from urllib.parse import quote_from_bytes
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding, to_unicode
 
@@ -25,6 +26,7 @@ _WEB_ENCODINGS = frozenset((
 ))  # fmt: skip
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+)", re.ASCII)
 _UNKNOWN = ("unknown/unknown", "application/unknown", "*/*")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 
@@ -63,6 +65,20 @@ def of_form(accept_charset: str, page: str) -> str:
     accepted = map(resolve_encoding, accept_charset.replace(",", " ").split())
     encoding = next((name for name in accepted if name in _WEB_ENCODINGS), page)
     return "utf-8" if encoding.startswith("utf-") else encoding
+
+
+def encode_query(href: str, encoding: str) -> str:
+    """The reference ``href`` with the letters of its query in the encoding of its page, as browsers send them.
+
+    Unicode pages need nothing: the WHATWG parser writes UTF-8. Letters that the encoding lacks become ``&#1234;`` (WHATWG URL
+    section 1.3).
+    """
+    if encoding.startswith("utf-") or href.isascii():
+        return href
+    reference, hash_mark, fragment = href.partition("#")
+    path, mark, query = reference.partition("?")
+    query = _NOT_ASCII.sub(lambda run: quote_from_bytes(run[0].encode(encoding, "xmlcharrefreplace"), safe=""), query)
+    return path + mark + query + hash_mark + fragment
 
 
 def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import ada_url
 from lxml import etree
 
-from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import as_utf8, media_type
 from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.urls.resolve import absolute, base_of, cleaned
 
 try:
     from crawlproject.pages.html import tree_walk
@@ -34,6 +33,7 @@ MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
 _PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
+_WEB = ("http://", "https://")
 _LARGEST_TREE = 1_000_000  # bytes; a tree takes up to 40 times the memory of its page
 
 
@@ -122,6 +122,7 @@ def _is_plain_text(content_type: str) -> bool:
 def _absolute(base: str, url: str) -> str:
     """``base`` as written in the document at ``url``; ``url`` itself when there is none, or none of the web."""
     try:
-        return base_of(absolute(cleaned(base), url)).url if base else url
-    except InvalidUrl:
+        joined = ada_url.join_url(url, base) if base else url
+    except ValueError:
         return url
+    return joined if joined.startswith(_WEB) else url
