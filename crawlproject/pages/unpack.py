@@ -82,7 +82,12 @@ def _unzipped(packed: bytes, window: int, start: int = 0) -> Iterator[tuple[byte
     """One member; the last number is where it ends."""
     zipped = zlib.decompressobj(window)
     for bite, used in _bites(packed, start):
-        piece = zipped.decompress(bite, PIECE)
+        try:
+            piece = zipped.decompress(bite, PIECE)
+        except zlib.error:
+            if window == _GZIP:
+                yield from _before_damage(packed, start, used - len(bite))
+            raise
         yield piece, used - len(zipped.unconsumed_tail)
         while not zipped.eof and (zipped.unconsumed_tail or len(piece) == PIECE):
             piece = zipped.decompress(zipped.unconsumed_tail, PIECE)
@@ -90,6 +95,14 @@ def _unzipped(packed: bytes, window: int, start: int = 0) -> Iterator[tuple[byte
         if zipped.eof:
             yield b"", used - len(zipped.unused_data)
             return
+
+
+def _before_damage(packed: bytes, start: int, at: int) -> Iterator[tuple[bytes, int]]:
+    """What comes out of the bite at ``at`` before its damage, which is often a wrong checksum behind all that matters."""
+    zipped = zlib.decompressobj(_GZIP)
+    zipped.decompress(packed[start:at])
+    for used in range(at, min(at + BITE, len(packed))):
+        yield zipped.decompress(packed[used : used + 1]), used + 1
 
 
 def _gunzipped(packed: bytes) -> Pieces:
