@@ -80,17 +80,14 @@ def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
         plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
         count = text_hashes.hash_terms(terms, _BASE, _NUMBER, MAX_BYTES, plain, folded)
         return plain[:count], folded[:count]
-    buffer = _joined(terms)
-    if not buffer:
+    if not terms:
         return _NONE, _NONE
-    letters = np.frombuffer(buffer, dtype=np.uint8)
-    length = len(letters)
+    letters = np.frombuffer(_joined(terms) + b"\0", dtype=np.uint8)
     powers, inverses = _powers()
-    sums = np.zeros(length + 1, dtype=np.uint64)
-    np.cumsum(letters * powers[:length], out=sums[1:])
-    cuts = np.flatnonzero(letters == 0)
-    starts = np.concatenate((_ZERO, cuts + 1))
-    ends = np.concatenate((cuts, np.array([length])))
+    sums = np.zeros(len(letters) + 1, dtype=np.uint64)
+    np.cumsum(letters * powers[: len(letters)], out=sums[1:])
+    ends = np.flatnonzero(letters == 0)
+    starts = np.concatenate((_ZERO, ends[:-1] + 1))
     hashes = (sums[ends] - sums[starts]) * inverses[starts]
     folded = hashes.copy()
     folded[letters[starts] - np.uint8(ord("0")) < 10] = _NUMBER  # below "0" wraps around

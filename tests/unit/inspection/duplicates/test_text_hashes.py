@@ -17,7 +17,7 @@ LETTERS = "abc019'éßЖ珊ก\u0301😀\ud800"
 
 
 def made_up(random: Random, terms: int) -> Page:
-    words = ["".join(random.choices(LETTERS, k=random.randint(1, 12))) for _ in range(max(1, terms // 2))]
+    words = ["".join(random.choices(LETTERS, k=random.randint(0, 12))) for _ in range(max(1, terms // 2))]
     spans = [sorted(random.choices(range(terms + 1), k=2)) for _ in range(random.randrange(6))]
     links = tuple(Link("http://a.example/", "", Span(*span), Span(*span)) for span in spans)
     return Page("http://a.example/", terms=random.choices(words, k=terms), links=links)
