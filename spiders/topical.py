@@ -21,6 +21,7 @@ from crawlproject.components.refused import Refused
 from crawlproject.components.request_json import lease_key
 from crawlproject.components.running import attach, stopped, stopping
 from crawlproject.components.subcommand import cache_dir
+from crawlproject.components.tls_settings import refuse_tls_settings
 from crawlproject.components.topic_settings import apply_topic_settings
 from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.crawl.assembly import assemble
@@ -90,6 +91,7 @@ class TopicalSpider(scrapy.Spider):
         if kwargs.get("ordering"):
             crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
         refuse_unknown(crawler.settings)
+        refuse_tls_settings(crawler.settings)
         options = read_options(crawler.settings)
         make_safety(options)  # a wrong entry is told before anything starts
         if options.virtual_web:

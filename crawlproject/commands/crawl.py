@@ -1,4 +1,4 @@
-"""``scrapy crawl`` with two more exit codes: 2 for bad input, 3 for a crawl that was interrupted and can be resumed.
+"""``scrapy crawl`` with two more exit codes: 2 for bad input (also seeds of no use), 3 for a crawl that can be resumed.
 
 Also the process of a crawl that a program started.
 """
@@ -19,7 +19,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
 
-from crawlproject.components.running import interrupted, stopped
+from crawlproject.components.running import fruitless, interrupted, stopped
 from crawlproject.components.subcommand import STOPPED, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 
@@ -46,6 +46,10 @@ class CrawlCommand(ScrapyCrawl):
         crawler = self._create_crawler(args[0])
         with reporting_errors(self):
             self.crawl(crawler, opts.spargs)
+            if not self.exitcode and (folder := fruitless(crawler)):
+                raise BadInput(
+                    f"crawl {folder}", "none of its seeds led to a page; its report says what happened to them"
+                )
 
     def crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
         """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""

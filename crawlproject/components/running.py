@@ -14,11 +14,14 @@ from scrapy.utils.defer import deferred_from_coro
 
 from crawlproject.crawl.address_policy import AddressPolicy, make_safety
 from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.stopping import NO_NETWORK
+from crawlproject.crawl.stopping import FINISHED, NO_NETWORK
 from crawlproject.errors import StorageFailed
+from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
@@ -75,6 +78,17 @@ def interrupted(crawler: Crawler) -> bool:
     """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network."""
     crawl = crawl_of(crawler)
     return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK)
+
+
+def fruitless(crawler: Crawler) -> Path | None:
+    """The folder of a topical crawl that had nothing left to fetch and has no page; None for any other.
+
+    One of several workers may have none.
+    """
+    crawl = crawl_of(crawler)
+    if crawl is None or crawl.folder.history.pages or isinstance(crawl.frontier, SharedFrontier):
+        return None
+    return crawl.folder.path if crawl.folder.manifest.found.get("reason") == FINISHED else None
 
 
 def wake(crawler: Crawler) -> None:

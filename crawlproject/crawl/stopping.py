@@ -22,11 +22,12 @@ PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
 SATURATED = "saturated"
 DEAD_END = "frontier empty"
+FINISHED = "finished"  # nothing is left to fetch
 NO_NETWORK = "no network"
 ROUND = "round over"  # of revisits
 TOPICS_HAVE_ENOUGH = "topics have enough"  # each of several has the pages that it wanted
 OVER = frozenset(
-    (PAGE_BUDGET, TIME_BUDGET, SATURATED, DEAD_END, ROUND, TOPICS_HAVE_ENOUGH, "finished")
+    (PAGE_BUDGET, TIME_BUDGET, SATURATED, DEAD_END, ROUND, TOPICS_HAVE_ENOUGH, FINISHED)
 )  # it need not go on
 
 EVERY = 20  # pages between two looks at the frontier

@@ -206,6 +206,7 @@ def test_wrong_settings_are_one_message_and_exit_code_2(tmp_path: Path) -> None:
     topic = topic_file(tmp_path, "http://a.example/")
     wrong = {"FRONTIER_BATCH_SIZE": "many", "ORDERING_ALPHA": "x", "VIRTUAL_WEB": "nowhere.warc"}
     wrong |= {"CRAWL_ALLOWED_ADDRESSES": "http://10.0.0.1/", "CRAWL_ALLOWED_PORTS": "https"}
+    wrong |= {"DOWNLOAD_TLS_MIN_VERSION": "TLSv1", "DOWNLOADER_CLIENT_TLS_CIPHERS": "none"}
     for name, value in wrong.items():
         done = crawl(topic, tmp_path / "crawl", **{name: value})
         assert done.returncode == 2, done.stderr
@@ -213,6 +214,15 @@ def test_wrong_settings_are_one_message_and_exit_code_2(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
     done = crawl(topic, tmp_path / "crawl", ordering="bestfirst")
     assert done.returncode == 2 and "best_first" in done.stderr
+
+
+def test_a_crawl_whose_seeds_are_of_no_use_has_exit_code_2(tmp_path: Path) -> None:
+    replies = dict([page("http://b.example/"), robots("http://b.example", "User-agent: *\nDisallow: /\n")])
+    with running(DictWeb(replies)) as server:
+        topic = topic_file(tmp_path, "http://a.example/gone", "http://b.example/")
+        done = crawl(topic, tmp_path / "crawl", port=server.port)
+    assert done.returncode == 2
+    assert "none of its seeds led to a page" in done.stderr
 
 
 def test_robots_rules_bind_redirect_targets_too(tmp_path: Path) -> None:
