@@ -38,10 +38,10 @@ def web(tmp_path_factory) -> Path:
     return root
 
 
-def crawled(web: Path, name: str, **settings: object) -> Path:
+def crawled(web: Path, name: str, code: int = 0, **settings: object) -> Path:
     topic = topic_file(web, "http://reef.example/")
     run = crawl(topic, web / name, VIRTUAL_WEB=web / "web", **{"ordering": "best_first", **settings})
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == code, run.stderr
     return web / name
 
 
@@ -66,7 +66,7 @@ def test_refused_by_a_rule_also_without_a_sample(web: Path) -> None:
 
 
 def test_a_seed_that_may_not_enter(web: Path) -> None:
-    folder = crawled(web, "outside", CRAWL_ALLOWED_DOMAINS="other.example")
+    folder = crawled(web, "outside", code=2, CRAWL_ALLOWED_DOMAINS="other.example")
     assert "Refused: scope/domain" in why(folder, "/")
     (folder / "refused.json").unlink()
     told = why(folder, "/")
