@@ -19,6 +19,6 @@ def refuse_tls_settings(settings: BaseSettings) -> None:
         _make_ssl_context(settings)
     except ValueError as wrong:
         raise BadSetting("settings DOWNLOAD_TLS_*", f"expected TLSv1.0 to TLSv1.3 ({wrong})") from None
-    except SSLError as wrong:
-        wish = f"expected ciphers as OpenSSL lists them ({wrong})"
-        raise BadSetting("setting DOWNLOADER_CLIENT_TLS_CIPHERS", wish) from None
+    except SSLError:
+        name = "DOWNLOADER_CLIENT_TLS_CIPHERS"
+        raise BadSetting(f"setting {name}", f"expected ciphers that OpenSSL knows, not {settings[name]!r}") from None
