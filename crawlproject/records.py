@@ -158,6 +158,18 @@ REREAD = "reread"  # a listing, once more
 SUBSCRIBE = "subscribe"  # a hub is asked to say when a feed changes (WebSub)
 LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
 
+# In which precedence class a URL waits (``CrawlUrl.precedence``), as in Heritrix: the lower one first, whatever the scores.
+REREADS = 0  # listings that are read again: they say which pages are worth a visit
+REVISITS = 1  # pages that are visited again, whose share is limited elsewhere
+FIRST = 2  # seeds, and second looks at a page or a host
+PLANTED = 3  # the next page of a series, the next query of a form
+ACTIVE = 4  # all other URLs; by their scores, a frontier with a floor tells three classes of these apart
+SPARE = 5  # below the floor
+INACTIVE = 6  # below both floors
+OVER_BUDGET = 7  # of a site that has used up what it is worth
+UNINFORMATIVE = 8  # of a URL template whose pages say nothing new
+WASTE = 9  # of a site that wastes time on purpose, over its budget
+
 
 @record(frozen=True, slots=True)
 class CrawlUrl:
@@ -168,6 +180,7 @@ class CrawlUrl:
     time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
     the URL is fetched for: a page, a sitemap, a feed, a probe, a query, a hub, or to see what has become of a page. ``variant``
     tells several fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
+    ``precedence`` is the class in which it waits.
     """
 
     url: str
@@ -181,6 +194,7 @@ class CrawlUrl:
     request: str | None = None
     kind: str = PAGE
     variant: str = ""
+    precedence: int = ACTIVE
 
     @property
     def key(self) -> str:

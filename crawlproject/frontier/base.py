@@ -1,18 +1,29 @@
 """The contract of every frontier. ``tests/contract`` runs each implementation through one suite.
 
-**Order.** ``take`` gives the best-scored URL among the eligible hosts; equal scores leave first in, first out. A host is
-eligible when a URL of it waits that is not held, none of it is leased, its politeness clock is due, it is not blocked, and
-the k rule allows it.
+**Order.** ``take`` gives the best URL of the lowest precedence class that has an eligible host; within a class the best-
+scored URL, and equal scores leave first in, first out. A host is eligible when a URL of it waits that is not held, none of
+it is leased, its politeness clock is due, it is not blocked, and the k rule allows it.
+
+**Precedence** (as in Heritrix; the classes are in ``records``). A URL has a class, ``CrawlUrl.precedence``, and so has a
+host, ``ACTIVE`` unless ``set_host_precedence`` says otherwise. URLs up to ``FIRST`` wait in their own class. Every other
+one waits in the higher of its class and that of its host; what is ``ACTIVE`` then, the floor may make ``SPARE`` or
+``INACTIVE``. The class of a host is that of its first URL that may be taken, by (class, score, arrival). A host none of
+whose URLs may be taken yet has the class of the host itself.
+
+A host is *dormant* when no URL of it may be taken before some time: each is held, or the host is blocked. One that is only
+resting, or being visited, is awake. ``set_ceiling`` says up to which class URLs are taken while a lower class has a host
+that is awake. So the limit of a take is the ceiling or the lowest class with a host that is awake, whichever is higher:
+with the highest ceiling, a host that is due is never left alone; with a lower one, the crawl waits for better hosts, as
+long as there are any.
 
 **The k rule** (paper 000 section 2.1, paper 003 section 4.1). Any k consecutive takes are of k different hosts while k or
-more hosts wait. When fewer wait, the window is the number of hosts that wait; and when all hosts outside that window
-happen to be in flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule. For
-this, a blocked host and one whose URLs are all held do not count as hosts that wait. A rule that is not strict never stops
-the crawl, however many hosts wait.
+more hosts wait. When fewer wait, the window is the number of hosts that wait; and when all hosts outside that window happen
+to be in flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule. For this, a
+blocked host and one whose URLs are all held do not count as hosts that wait. A rule that is not strict never stops the
+crawl, however many hosts wait. The rule concerns the hosts up to class ``ACTIVE``; others neither count nor are barred.
 
-**The floor** (as the precedence floor of Heritrix). Hosts whose best URL that may be taken scores below it do not count for
-the k rule, and are only taken while no other host is eligible, and then only *spare* ones, from a second, lower floor on.
-When all active and spare hosts are blocked or hold no URL that may be taken, the best of the others become spare.
+**The floor** (as the precedence floor of Heritrix). A host whose best URL scores below it is ``SPARE`` in place of
+``ACTIVE``, and ``INACTIVE`` when that is below the second, lower floor as well.
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
@@ -88,7 +99,10 @@ class FrontierQuestions(Protocol):
         ...
 
     def best(self) -> float | None:
-        """The best waiting score (amortised O(log n)), or None when nothing waits."""
+        """The score of the waiting URL of the lowest class, the best of these (amortised O(log n)); None when nothing waits.
+
+        The classes of hosts, holds and floors are left aside.
+        """
         ...
 
     def hosts(self) -> int:
@@ -107,8 +121,8 @@ class Frontier(FrontierQuestions, Protocol):
     def put(self, url: CrawlUrl) -> bool:
         """Offer a URL. True: it waits now. False: it is known already, or the frontier is full of better ones.
 
-        A known URL that still waits takes over the new record when that has the higher score. Of the paths that led to it, the
-        least depth stays, and the larger of each inherited value, whichever has the higher score.
+        A known URL that still waits takes over the new record when that has the lower class, or in the same class the higher
+        score. Of the paths that led to it, the least depth stays, and the larger of each inherited value.
         """
         ...
 
@@ -155,6 +169,21 @@ class Frontier(FrontierQuestions, Protocol):
         """
         ...
 
+    def set_precedence(self, url: str, precedence: int) -> bool:
+        """A waiting URL waits in this class from now on; it keeps its score and place. Durable.
+
+        The lease of a leased URL ends without a visit, as by ``hold``. False when the URL neither waits nor is leased.
+        """
+        ...
+
+    def set_host_precedence(self, host: str, precedence: int) -> None:
+        """The class of a host, known to the frontier or not; ``ACTIVE``: as others. Not durable."""
+        ...
+
+    def set_ceiling(self, precedence: int) -> None:
+        """Up to which class URLs are taken while a lower class has a host that is awake; default ``WASTE``. Not durable."""
+        ...
+
     def crawl_delay(self, host: str, seconds: float) -> None:
         """The host asks for at least ``seconds`` between visits (robots.txt ``Crawl-delay``); 0 takes it back."""
         ...
@@ -174,7 +203,7 @@ class Frontier(FrontierQuestions, Protocol):
     def set_floor(self, floor: float, spare: float | None = None) -> None:
         """The scores from which a host is active, and spare (default: no host is). ``-inf``: no floor, the default.
 
-        Under a commitment to more than one URL nothing changes.
+        Not durable. Under a commitment to more than one URL nothing changes.
         """
         ...
 
