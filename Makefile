@@ -89,7 +89,7 @@ deploy: $(VENV)/.installed-dev
 
 extension:
 	@mkdir -p dist
-	$(PYTHON) -m zipfile -c dist/companion-extension.zip crawlproject/components/companion/browser/*
+	$(PYTHON) -m zipfile -c dist/companion-extension.zip crawlproject/companion/browser/*
 	@echo "dist/companion-extension.zip"
 
 image:

@@ -44,9 +44,9 @@ setup(
     package_dir={f"crawlproject.{name}": name for name in BESIDE},
     package_data={
         "crawlproject": ["*.pyi"],
-        "crawlproject.components.companion": ["browser/*"],
-        "crawlproject.components.dashboard": ["assets/*", "templates/*"],
-        "crawlproject.components.rendering": ["*.js"],
+        "crawlproject.companion": ["browser/*"],
+        "crawlproject.dashboard": ["assets/*", "templates/*"],
+        "crawlproject.parts.rendering.browser": ["*.js"],
         "crawlproject.frontier.redis": ["lua/*.lua"],
         "crawlproject.reports": ["templates/*"],
         "crawlproject.storage": ["*.json"],

@@ -39,7 +39,7 @@ import redis
 
 from benchmarks.linked_web import LinkedWeb
 from benchmarks.redis_server import RedisServer
-from crawlproject.components.virtual_web_server import WebServer
+from crawlproject.http.virtual_web_server import WebServer
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.access_log import Access, AccessLog, read_log
 from crawlproject.webs.base import Web

@@ -38,9 +38,9 @@ from statistics import fmean
 from benchmarks.companion_walk import ANCHORS, NONE, accompany
 from benchmarks.simulated_reader import Reader, Step
 from crawlproject import settings as defaults
+from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.companion.look_ahead import SETTINGS
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
+from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options

@@ -15,7 +15,7 @@ from crawlproject.companion.interests import Interests, page_vector
 from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead, choose_following
 from crawlproject.companion.pace import AheadPace
 from crawlproject.companion.profile import Profile
-from crawlproject.crawl.assembly import assemble
+from crawlproject.core.assembly import assemble
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import Options
 from crawlproject.records import Page

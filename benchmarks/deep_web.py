@@ -23,17 +23,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.deep_web_sites import PER_PAGE, TOPIC, DeepSite
 from benchmarks.twenty_deep_sites import twenty_sites
-from crawlproject.deep_web.candidates import Shared
-from crawlproject.deep_web.fields import ValueTable
-from crawlproject.deep_web.selection.registry import SELECTIONS, make_selection
-from crawlproject.deep_web.size import schnabel
-from crawlproject.deep_web.source import FormSource
-from crawlproject.deep_web.surface_words import SurfaceWords
 from crawlproject.pages.html.form_kinds import is_query
 from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.forms.candidates import Shared
+from crawlproject.parts.forms.fields import ValueTable
+from crawlproject.parts.forms.selection.registry import SELECTIONS, make_selection
+from crawlproject.parts.forms.size import schnabel
+from crawlproject.parts.forms.source import FormSource
+from crawlproject.parts.forms.surface_words import SurfaceWords
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.post import canonical_request
 

@@ -23,14 +23,14 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/duplicates.py`
 
 from benchmarks.edited_pages import Author, edited_pairs
-from crawlproject.crawl.reading import make_canonicalizer, make_reader
-from crawlproject.inspection.duplicates.index import DuplicateIndex, is_duplicate, original_of
-from crawlproject.inspection.duplicates.minhash import similarity, sketch
-from crawlproject.inspection.duplicates.novelty import SeenShingles
-from crawlproject.inspection.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
+from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, original_of
+from crawlproject.parts.duplicates.minhash import similarity, sketch
+from crawlproject.parts.duplicates.novelty import SeenShingles
+from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web

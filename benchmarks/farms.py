@@ -23,8 +23,8 @@ from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.inspection.sites import tracker
-from crawlproject.inspection.sites.link_farms import THRESHOLD, LinkFarms
+from crawlproject.parts.sites import tracker
+from crawlproject.parts.sites.link_farms import THRESHOLD, LinkFarms
 from crawlproject.records import CLIQUE, Fetch, FetchEvent, Page, Topic
 from crawlproject.topic.parse import load_topic
 from crawlproject.urls.domains import domain_of

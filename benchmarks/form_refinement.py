@@ -3,7 +3,7 @@
     python benchmarks/form_refinement.py [--limit 400] [--seed 1]
 
 Sites with several fields whose lists end after 100 results, asked by ``relevant_new`` with and without narrower queries. They are
-not those of ``deep_web.py``. A fetch is a result page of ten items.
+not those of ``parts/forms.py``. A fetch is a result page of ten items.
 """
 
 from __future__ import annotations

@@ -33,11 +33,11 @@ from crawlproject.evaluation.freshness.histories import SiteHistory, find_histor
 from crawlproject.evaluation.freshness.known_rates import expected_bias_reduced, expected_naive, judge
 from crawlproject.evaluation.freshness.spawning import greedy_cover, spawned_links
 from crawlproject.evaluation.significance import bootstrap_interval, holm, wilcoxon_test
-from crawlproject.revisits.allocation import SECONDS_A_DAY
-from crawlproject.revisits.base import Outcome, RevisitPolicy
-from crawlproject.revisits.estimators.registry import ESTIMATORS, make_estimator
-from crawlproject.revisits.registry import POLICIES, make_policy
-from crawlproject.revisits.table import Table as PageTable
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
+from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
+from crawlproject.parts.revisits.estimators.registry import ESTIMATORS, make_estimator
+from crawlproject.parts.revisits.registry import POLICIES, make_policy
+from crawlproject.parts.revisits.table import Table as PageTable
 
 CHURNING = ("planet.sympy.org", "devops-feed-hub")
 ORACLE = "oracle"

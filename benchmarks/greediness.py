@@ -22,7 +22,7 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from crawlproject.components.subcommand import cache_dir
+from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.comparison import Comparison
 from crawlproject.evaluation.popularity import IMPORTANCE

@@ -132,7 +132,7 @@ def _plain(
     from scrapy.crawler import CrawlerProcess
 
     from benchmarks.plain_spider import SETTINGS, PlainSpider
-    from crawlproject.components.virtual_web_handler import VirtualWebDownloadHandler
+    from crawlproject.http.virtual_web_handler import VirtualWebDownloadHandler
 
     fetched: list[tuple[str, bool]] = []
 

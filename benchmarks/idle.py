@@ -29,8 +29,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/idle.py`
 
 from benchmarks.endless import TOPIC, vocabulary
-from crawlproject.components.leases import SLOW, SLOW_BESIDE
-from crawlproject.components.virtual_web_server import running
+from crawlproject.adapters.leases import SLOW, SLOW_BESIDE
+from crawlproject.http.virtual_web_server import running
 from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply, not_held

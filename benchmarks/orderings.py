@@ -34,7 +34,7 @@ from benchmarks.ledger import Ledger
 from benchmarks.race import Race
 from benchmarks.rehearsed import rehearse
 from benchmarks.side_by_side import REHEARSED, SOCKETS, Entry, document, rows_of, table
-from crawlproject.components.subcommand import cache_dir
+from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question

@@ -25,16 +25,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.changing_pages import CHANGES, Serve, added, also, everything, farmed, nothing, sneaky, stuffed
 from benchmarks.duplicates import a_reader
-from crawlproject.inspection.duplicates.index import is_duplicate, original_of
-from crawlproject.inspection.duplicates.minhash import sketch
-from crawlproject.inspection.probes.cloaking import can_be_judged, judge
-from crawlproject.inspection.probes.probe_response import ProbeResponse
-from crawlproject.inspection.probes.probe_steps import BROWSER, DISGUISED
-from crawlproject.inspection.probes.soft_404 import Soft404Detector, made_up
-from crawlproject.inspection.probes.text_difference import copy_of
 from crawlproject.pages.reader import Reader
+from crawlproject.parts.duplicates.index import is_duplicate, original_of
+from crawlproject.parts.duplicates.minhash import sketch
+from crawlproject.parts.probes.cloaking import can_be_judged, judge
+from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding
+from crawlproject.parts.probes.probe_response import ProbeResponse
+from crawlproject.parts.probes.probe_steps import BROWSER, DISGUISED
+from crawlproject.parts.probes.soft_404 import Soft404Detector, made_up
+from crawlproject.parts.probes.text_difference import copy_of
 from crawlproject.records import Fetch, Page
-from crawlproject.storage.probe_log import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
 

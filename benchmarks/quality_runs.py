@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks import active_set
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
 from crawlproject.evaluation.runs import REACHABLE, Run, RunFolder, load_run

@@ -24,7 +24,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from crawlproject.components.seed_search import SeedSearch
+from crawlproject.adapters.seed_search import SeedSearch
 from crawlproject.evaluation.significance import standard_error
 from crawlproject.library import crawl, rehearse
 from crawlproject.options import read_options

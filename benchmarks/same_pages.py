@@ -16,8 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.components.virtual_web_server import running
+from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.open import open_web
 
 ROOT = Path(__file__).resolve().parent.parent

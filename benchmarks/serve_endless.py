@@ -7,7 +7,7 @@ import contextlib
 import sys
 
 from benchmarks.endless import EndlessWeb
-from crawlproject.components.virtual_web_server import WebServer
+from crawlproject.http.virtual_web_server import WebServer
 
 
 async def serve(hosts: int) -> None:

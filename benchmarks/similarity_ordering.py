@@ -24,8 +24,8 @@ import numpy as np
 from benchmarks.crawl_and_stop import crawl_and_stop_with_threshold
 from benchmarks.url_ordering import crawl_all, crawlers, table
 from benchmarks.virtual_crawler import Estimate, HotQueue, Web
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
 from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher

@@ -21,13 +21,13 @@ from random import Random
 
 from benchmarks.hostile_web import KINDS, HostileWeb
 from benchmarks.hostile_web.prose import KEYWORDS
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.crawl.reading import make_canonicalizer, make_reader
-from crawlproject.inspection.spam import SpamInspector
-from crawlproject.inspection.spam_model import Features, Judged, SpamModel, train
+from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.spam.inspector import SpamInspector
+from crawlproject.parts.spam.model import Features, Judged, SpamModel, train
 from crawlproject.records import Fetch
 from crawlproject.webs.open import open_web
 

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
 from crawlproject.evaluation.runs import known_targets
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.options import read_options

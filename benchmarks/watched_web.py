@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
+from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.options import Options
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.history import History

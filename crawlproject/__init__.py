@@ -13,8 +13,6 @@ __all__ = ["Topic", "crawl", "open_crawl", "ordering", "rehearse"]
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "crawl":  # a package, too, which is called in its place
-        return _import_module("crawlproject.crawl")
     return getattr(_import_module("crawlproject.library"), name)
 
 

@@ -24,9 +24,9 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 
 import crawlproject
 from crawlproject import commands
+from crawlproject.adapters.completion import SHELLS, script
+from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
-from crawlproject.components.completion import SHELLS, script
-from crawlproject.components.subcommand import BAD_INPUT, Subcommand
 
 PROGRAM = "topical"
 SETTINGS = "crawlproject.settings"

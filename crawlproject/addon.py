@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
-from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
+from crawlproject.adapters.request_scheduler import RequestScheduler, frontier_options
 from crawlproject.errors import BadSetting
 from crawlproject.options import unknown_settings
 

@@ -152,7 +152,7 @@ CRAWL_SITEMAP_URLS = (
     1_000  # links of a sitemap or feed that are followed: the nearest to the topic, the first of a feed
 )
 CRAWL_FORMS = 0  # result pages fetched from each search form that a relevant page has; 0 = no form is ever filled in
-CRAWL_FORM_SELECTION = "relevant_new"  # which query comes next: a policy of crawlproject/deep_web/selection
+CRAWL_FORM_SELECTION = "relevant_new"  # which query comes next: a policy of crawlproject/parts/forms/selection
 CRAWL_PROGRESS_SECONDS = 10.0  # seconds between progress lines; 0 = none
 CRAWL_METRICS_PORT = 0  # of http://CRAWL_METRICS_HOST:PORT/metrics for Prometheus; 0 = none
 CRAWL_METRICS_HOST = "127.0.0.1"  # address it listens on
@@ -186,9 +186,9 @@ NEWSPIDER_MODULE = f"{_inside}spiders"
 COMMANDS_MODULE = "crawlproject.commands"
 USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to say who you are)"
 
-SCHEDULER = "crawlproject.components.scheduler.FrontierScheduler"
+SCHEDULER = "crawlproject.adapters.scheduler.FrontierScheduler"
 ROBOTSTXT_OBEY = True
-DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.components.http_handler.HttpDownloadHandler")
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.http.http_handler.HttpDownloadHandler")
 CONCURRENT_REQUESTS = 64
 CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in flight
 CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
@@ -234,24 +234,24 @@ ITEM_PIPELINES = {
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,
     "scrapy.extensions.telnet.TelnetConsole": None,
-    "crawlproject.components.extensions.plain_log.PlainLog": 0,
-    "crawlproject.components.extensions.failures.Failures": 0,
-    "crawlproject.components.extensions.dashboard.DashboardServer": 5,
-    "crawlproject.components.extensions.progress.Progress": 10,
-    "crawlproject.components.extensions.report.ReportWriter": 20,
-    "crawlproject.components.extensions.finished.FinishedMarker": 25,
-    "crawlproject.components.extensions.judgments.JudgmentWatch": 28,
-    "crawlproject.components.extensions.pushed_seeds.PushedSeedsFeed": 30,
-    "crawlproject.components.extensions.metrics.Metrics": 30,
-    "crawlproject.components.extensions.warc.WarcRecorder": 40,
-    "crawlproject.components.extensions.change_hook.ChangeHook": 50,
-    "crawlproject.components.extensions.websub.HubDeliveries": 60,
+    "crawlproject.adapters.extensions.plain_log.PlainLog": 0,
+    "crawlproject.adapters.extensions.failures.Failures": 0,
+    "crawlproject.dashboard.extension.DashboardServer": 5,
+    "crawlproject.adapters.extensions.progress.Progress": 10,
+    "crawlproject.adapters.extensions.report.ReportWriter": 20,
+    "crawlproject.adapters.extensions.finished.FinishedMarker": 25,
+    "crawlproject.parts.judgments.watch.JudgmentWatch": 28,
+    "crawlproject.parts.workers.pushed_seeds.PushedSeedsFeed": 30,
+    "crawlproject.adapters.extensions.metrics.Metrics": 30,
+    "crawlproject.adapters.extensions.warc.WarcRecorder": 40,
+    "crawlproject.parts.revisits.change_hook.ChangeHook": 50,
+    "crawlproject.parts.revisits.websub.HubDeliveries": 60,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
 LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
-LOG_FORMATTER = "crawlproject.components.extensions.log_formatter.QuietLogFormatter"
+LOG_FORMATTER = "crawlproject.adapters.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

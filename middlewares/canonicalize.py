@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.components.meta import AS_SPELLED
-from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.adapters.meta import AS_SPELLED
+from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import InvalidUrl
 from crawlproject.options import read_options
 

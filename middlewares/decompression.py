@@ -9,10 +9,10 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
-from crawlproject.components.meta import longest_body
-from crawlproject.components.refused import Refused
-from crawlproject.components.running import count
-from crawlproject.crawl.address_policy import BOMB
+from crawlproject.adapters.meta import longest_body
+from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.running import count
+from crawlproject.core.address_policy import BOMB
 from crawlproject.options import read_options
 from crawlproject.pages.unpack import CODINGS, Damaged, Unpacked
 

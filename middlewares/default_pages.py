@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from crawlproject.components.meta import AS_SPELLED
-from crawlproject.components.request_json import lease_key
-from crawlproject.components.running import count, crawl_of
+from crawlproject.adapters.meta import AS_SPELLED
+from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.running import count, crawl_of
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import PAGE, REVISIT, CrawlUrl
 from crawlproject.urls.canonical import canonical_or_none
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlproject.crawl.crawl import Crawl
+    from crawlproject.core.crawl import Crawl
 
 _NOT_THERE = (403, 404)
 _USUAL = "index.html"

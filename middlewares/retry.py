@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 
-from crawlproject.components.connection_failures import connection_failure
-from crawlproject.components.request_json import lease_key
-from crawlproject.components.running import crawl_of
+from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.running import crawl_of
+from crawlproject.http.connection_failures import connection_failure
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.components.refused import Refused
-from crawlproject.components.running import safety_of
+from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.running import safety_of
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:

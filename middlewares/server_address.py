@@ -13,11 +13,11 @@ from urllib.request import getproxies, proxy_bypass
 
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.components.meta import AWAITED_ADDRESS, ROBOTS
-from crawlproject.components.name_resolver import names_of
-from crawlproject.components.request_json import lease_key
-from crawlproject.components.running import count, crawl_of
-from crawlproject.crawl.server_addresses import ServerAddresses
+from crawlproject.adapters.meta import AWAITED_ADDRESS, ROBOTS
+from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.running import count, crawl_of
+from crawlproject.core.server_addresses import ServerAddresses
+from crawlproject.http.name_resolver import names_of
 from crawlproject.options import read_options
 from crawlproject.urls.addresses import read_address
 from crawlproject.urls.hosts import host_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlproject.crawl.crawl import Crawl
+    from crawlproject.core.crawl import Crawl
 
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawlproject.components.refused import Refused
-from crawlproject.crawl.reading import make_traps
+from crawlproject.adapters.refused import Refused
+from crawlproject.core.reading import make_traps
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:

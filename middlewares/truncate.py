@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.components.meta import ANY_TYPE, longest_body
-from crawlproject.components.running import crawl_of
+from crawlproject.adapters.meta import ANY_TYPE, longest_body
+from crawlproject.adapters.running import crawl_of
 from crawlproject.options import read_options
 from crawlproject.pages.html.encoding import media_type
 

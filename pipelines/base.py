@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem
 
-from crawlproject.components.items import PageItem
-from crawlproject.components.running import crawl_of, stopped, stopping
+from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.running import crawl_of, stopped, stopping
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
 
-    from crawlproject.crawl.crawl import Crawl
+    from crawlproject.core.crawl import Crawl
 
 
 class PagePipeline:

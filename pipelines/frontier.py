@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scrapy.exceptions import DropItem
 
-from crawlproject.components.items import PageItem
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.adapters.items import PageItem
+from crawlproject.core.crawl import Crawl
 
 from .base import PagePipeline
 

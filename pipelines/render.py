@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem, NotConfigured
 
-from crawlproject.components.clock import time
-from crawlproject.components.items import PageItem
-from crawlproject.components.running import crawl_of, stopped, stopping
-from crawlproject.crawl.rendering import HTML
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.running import crawl_of, stopped, stopping
 from crawlproject.options import read_options
+from crawlproject.parts.rendering.rendering import HTML
 from crawlproject.storage.warc.archive import RenderedPage
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import post_of
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-    from crawlproject.components.rendering.renderer import Renderer
-    from crawlproject.crawl.crawl import Crawl
+    from crawlproject.core.crawl import Crawl
+    from crawlproject.parts.rendering.browser.renderer import Renderer
 
 
 class RenderPipeline:
@@ -45,7 +45,7 @@ class RenderPipeline:
 
     def open_spider(self) -> None:
         if crawl_of(self.crawler) is not None:
-            from crawlproject.components.rendering.renderer import Renderer
+            from crawlproject.parts.rendering.browser.renderer import Renderer
 
             self._renderer = Renderer(self.crawler, self.options)
 

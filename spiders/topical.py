@@ -12,26 +12,26 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.components.clock import time
-from crawlproject.components.connection_failures import connection_failure
-from crawlproject.components.feeds import refuse_crawl_files
-from crawlproject.components.items import PageItem
-from crawlproject.components.meta import ANY_TYPE, ENDED_AT, LEASE, cookies_of, fetch_of, robots_agent
-from crawlproject.components.refused import Refused
-from crawlproject.components.request_json import lease_key
-from crawlproject.components.running import attach, stopped, stopping
-from crawlproject.components.subcommand import cache_dir
-from crawlproject.components.tls_settings import refuse_tls_settings
-from crawlproject.components.topic_settings import apply_topic_settings
-from crawlproject.crawl.address_policy import ADDRESS, PORT, make_safety
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.kinds.handler import TOO_MANY_REDIRECTS
-from crawlproject.crawl.process_tuning import tune_process
-from crawlproject.crawl.response_limits import FLOOD
-from crawlproject.crawl.stated_lifetime import stated_lifetime
-from crawlproject.crawl.validators import validator
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.feeds import refuse_crawl_files
+from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.meta import ANY_TYPE, ENDED_AT, LEASE, cookies_of, fetch_of, robots_agent
+from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.running import attach, stopped, stopping
+from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.adapters.topic_settings import apply_topic_settings
+from crawlproject.core.address_policy import ADDRESS, PORT, make_safety
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.kinds.handler import TOO_MANY_REDIRECTS
+from crawlproject.core.process_tuning import tune_process
+from crawlproject.core.response_limits import FLOOD
+from crawlproject.core.stated_lifetime import stated_lifetime
+from crawlproject.core.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.http.connection_failures import connection_failure
+from crawlproject.http.tls_settings import refuse_tls_settings
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import CrawlUrl, Topic
@@ -63,7 +63,7 @@ _IDLE = {
     ),
 }
 _LIMITS = ("CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_ITEMCOUNT")  # Scrapy's own budgets of pages
-VIRTUAL_HANDLER = "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
+VIRTUAL_HANDLER = "crawlproject.http.virtual_web_handler.VirtualWebDownloadHandler"
 
 
 class TopicalSpider(scrapy.Spider):
@@ -114,8 +114,8 @@ class TopicalSpider(scrapy.Spider):
         if any(crawler.settings.getint(name) for name in _LIMITS):
             spider.crawl.admission.scarcity.limit_pages()
         if spider.crawl.topics is not None and (folder_of_topics := _folder_of_topics(kwargs)):
-            from crawlproject.components.topic_views import TopicViews
-            from crawlproject.components.topics_folder import TopicsFolder
+            from crawlproject.parts.topics.topics_folder import TopicsFolder
+            from crawlproject.parts.topics.views import TopicViews
 
             TopicsFolder(crawler, folder_of_topics, spider.crawl.topics).connect()
             TopicViews(crawler, spider.crawl, spider.crawl.topics).connect()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 
 if TYPE_CHECKING:
     from crawlproject.reports.changes.select import Changes
@@ -49,11 +49,11 @@ class ChangesCommand(Subcommand):
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.atomic_file import written_whole
+        from crawlproject.parts.workers.merge_workers import whole_folder
         from crawlproject.reports.changes.select import select_changes
         from crawlproject.reports.changes.text import print_changes
         from crawlproject.reports.spans import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file
-        from crawlproject.storage.merge_workers import whole_folder
         from crawlproject.storage.read import read_info
 
         with reporting_errors(self):

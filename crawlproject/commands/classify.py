@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
 
@@ -64,8 +64,8 @@ class ClassifyCommand(Subcommand):
 
     def _read(self, topic: Topic, *sides: Sequence[str]) -> list[tuple[Page, ...]]:
         """The pages of each side of examples."""
-        from crawlproject.crawl.prior_pages import PriorPages
-        from crawlproject.crawl.reading import make_canonicalizer, make_reader
+        from crawlproject.core.prior_pages import PriorPages
+        from crawlproject.core.reading import make_canonicalizer, make_reader
         from crawlproject.options import read_options
         from crawlproject.pages.text.assembly import make_analyzer
         from crawlproject.pages.text.relevance import TopicJudge

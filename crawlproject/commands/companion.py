@@ -11,11 +11,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
+from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
-from crawlproject.components.subcommand import reporting_errors
 from crawlproject.settings import program
 
-_EXTENSION = "crawlproject.components.extensions.companion.CompanionServer"
+_EXTENSION = "crawlproject.companion.extension.CompanionServer"
 _NOT_WANTED = ("dashboard.DashboardServer", "progress.Progress", "report.ReportWriter", "finished.FinishedMarker")
 _INTERRUPTED = 3
 
@@ -50,7 +50,7 @@ class CompanionCommand(CrawlCommand):
             raise UsageError("expected no arguments", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         if opts.extension:
-            from crawlproject.components.companion.folder import extension_folder
+            from crawlproject.companion.folder import extension_folder
 
             print(extension_folder())
             return
@@ -59,8 +59,8 @@ class CompanionCommand(CrawlCommand):
 
     def _serve(self, opts: argparse.Namespace, folder: str) -> None:
         from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, choose_following
-        from crawlproject.components.companion.person import person_folder
-        from crawlproject.crawl.assembly import assemble
+        from crawlproject.companion.person import person_folder
+        from crawlproject.core.assembly import assemble
         from crawlproject.frontier.factory import make_frontier
         from crawlproject.options import read_options
 
@@ -74,7 +74,7 @@ class CompanionCommand(CrawlCommand):
         settings.set("ORDERING", options.companion_ordering, priority="cmdline")
         settings.set("TRAP_MAX_DEPTH", options.companion_clicks, priority="cmdline")
         for name in _NOT_WANTED:
-            settings["EXTENSIONS"][f"crawlproject.components.extensions.{name}"] = None
+            settings["EXTENSIONS"][f"crawlproject.adapters.extensions.{name}"] = None
         settings["EXTENSIONS"][_EXTENSION] = 5
         options = read_options(settings)
         frontier = make_frontier(options)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.checkpoint import read_checkpoints
 from crawlproject.evaluation.clicks import ClickLog

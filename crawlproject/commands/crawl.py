@@ -19,8 +19,8 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
 
-from crawlproject.components.running import fruitless, interrupted, stopped
-from crawlproject.components.subcommand import STOPPED, refuse_options, reporting_errors
+from crawlproject.adapters.running import fruitless, interrupted, stopped
+from crawlproject.adapters.subcommand import STOPPED, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
 _OWN = ("DASHBOARD", "SEED_", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that are not passed on to crawls
@@ -56,10 +56,10 @@ class DashboardCommand(Subcommand):
 async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
     # Scrapy imports all commands at every start, so heavy imports are local.
-    from crawlproject.components.dashboard.crawls import CrawlManager
-    from crawlproject.components.dashboard.launch import offered_orderings
-    from crawlproject.components.dashboard.server import Dashboard, listen
-    from crawlproject.components.seed_search import SeedSearch
+    from crawlproject.adapters.seed_search import SeedSearch
+    from crawlproject.dashboard.crawls import CrawlManager
+    from crawlproject.dashboard.launch import offered_orderings
+    from crawlproject.dashboard.server import Dashboard, listen
     from crawlproject.options import read_options
 
     assert command.settings is not None, "scrapy.cmdline sets it"

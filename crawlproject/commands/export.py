@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.extensions.status_line import is_interactive
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.extensions.status_line import is_interactive
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
 
@@ -86,8 +86,8 @@ class ExportCommand(Subcommand):
         from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection
         from crawlproject.options import read_options
-        from crawlproject.pages.verticals.site_template import load_templates
-        from crawlproject.storage.merge_workers import whole_folder
+        from crawlproject.parts.verticals.site_template import load_templates
+        from crawlproject.parts.workers.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

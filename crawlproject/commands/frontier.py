@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import BAD_INPUT, Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand, reporting_errors
 from crawlproject.pages.text.printable import counted
 from crawlproject.settings import program
 
@@ -164,7 +164,7 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
 
 def _why(place: FrontierPlace, keys: Sequence[str], asked: str, folder: Path, as_json: bool) -> None:
     from crawlproject.frontier.inspect.queries import place_of
-    from crawlproject.reports.why.blocks import why_blocked
+    from crawlproject.parts.sites.why import why_blocked
     from crawlproject.storage.read import MANIFEST
 
     now = time()
@@ -187,7 +187,7 @@ def _keys(asked: str, folder: Path) -> list[str]:
     from scrapy import Request
     from scrapy.utils.request import fingerprint
 
-    from crawlproject.components.explanation import canonicalizer_of
+    from crawlproject.adapters.explanation import canonicalizer_of
     from crawlproject.storage.read import MANIFEST
     from crawlproject.urls.canonical import canonical_or_none, canonical_url
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.extensions.status_line import is_interactive
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.extensions.status_line import is_interactive
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.pages.text.printable import counted
 from crawlproject.settings import program
 
@@ -42,7 +42,7 @@ class IndexCommand(Subcommand):
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import update
-        from crawlproject.storage.merge_workers import whole_folder
+        from crawlproject.parts.workers.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

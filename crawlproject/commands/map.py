@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
 NAME = "map.html"

@@ -9,7 +9,7 @@ from typing import Any
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.settings import program
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.extensions.status_line import is_interactive
-from crawlproject.components.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.adapters.extensions.status_line import is_interactive
+from crawlproject.adapters.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
 from crawlproject.errors import BadWeb
 from crawlproject.settings import program
 
@@ -105,7 +105,7 @@ class RehearseCommand(Subcommand):
     def _revisit(self, args: list[str], opts: argparse.Namespace) -> None:
         from crawlproject.evaluation.freshness.comparison import compare_policies
         from crawlproject.evaluation.freshness.crawled import open_collection
-        from crawlproject.revisits.registry import make_policy
+        from crawlproject.parts.revisits.registry import make_policy
 
         if len(args) != 1:
             raise UsageError("--revisit: expected one folder, of change histories or of a crawl", print_help=False)
@@ -150,7 +150,7 @@ class RehearseCommand(Subcommand):
         return split(plan)
 
     def _rehearse(self, plans: Sequence[Plan], jobs: int) -> None:
-        from crawlproject.crawl.process_tuning import tune_process
+        from crawlproject.core.process_tuning import tune_process
         from crawlproject.evaluation.simulation.plan import rehearse_here
         from crawlproject.evaluation.simulation.workers import WorkerFailed, rehearse_with_workers
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.parts.workers.merge_workers import whole_folder
 from crawlproject.reports.report import write_report
-from crawlproject.storage.merge_workers import whole_folder
 
 
 class ReportCommand(Subcommand):

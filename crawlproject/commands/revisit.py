@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.running import crawl_of
+from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
-from crawlproject.components.clock import time
-from crawlproject.components.running import crawl_of
-from crawlproject.components.subcommand import reporting_errors
 from crawlproject.pages.text.printable import counted
 from crawlproject.settings import program
 
 if TYPE_CHECKING:
-    from crawlproject.crawl.revisits.tally import Tally
+    from crawlproject.parts.revisits.tally import Tally
     from crawlproject.storage.read import CrawlInfo
 
 LEAST = 10  # fetches of a round, unless fewer are asked for
@@ -54,8 +54,8 @@ class RevisitCommand(CrawlCommand):
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
-        from crawlproject.crawl.several.stored import stored_topic
-        from crawlproject.storage.merge_workers import whole_folder
+        from crawlproject.parts.topics.stored import stored_topic
+        from crawlproject.parts.workers.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
@@ -101,7 +101,7 @@ def _tenth(folder: Path) -> int:
 
 
 def _summary(tally: Tally, folder: Path, now: float) -> Iterator[str]:
-    from crawlproject.crawl.revisits.tally import SHOWN
+    from crawlproject.parts.revisits.tally import SHOWN
     from crawlproject.reports.spans import in_words, moment
 
     yield f"{counted(tally.visits, 'page')} visited in {folder}"

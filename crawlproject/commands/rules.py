@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from crawlproject.inspection.duplicates.url_rule_store import StoredRule
+    from crawlproject.parts.duplicates.url_rule_store import StoredRule
 
 
 class RulesCommand(Subcommand):
@@ -55,8 +55,8 @@ class RulesCommand(Subcommand):
 def _folders(folder: Path) -> Iterator[Path]:
     """The crawl folder, or the folders of its workers. Raises ``BadCrawlDir``."""
     from crawlproject.errors import BadCrawlDir
+    from crawlproject.parts.workers.merge_workers import workers_of
     from crawlproject.storage.manifest import read_manifest
-    from crawlproject.storage.merge_workers import workers_of
 
     workers = workers_of(folder)
     if not workers and not read_manifest(folder):
@@ -65,7 +65,7 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 
 def _list(folders: list[Path], *, as_json: bool) -> None:
-    from crawlproject.inspection.duplicates.url_rule_store import read_rules
+    from crawlproject.parts.duplicates.url_rule_store import read_rules
 
     entries = [(folder, entry) for folder in folders for entry in read_rules(folder).values()]
     for folder, entry in entries:
@@ -98,8 +98,8 @@ def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
     Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
     """
     from crawlproject.errors import BadInput
-    from crawlproject.inspection.duplicates.url_rule import UrlRule
-    from crawlproject.inspection.duplicates.url_rule_store import OFF, ON, UrlRuleStore, read_rules
+    from crawlproject.parts.duplicates.url_rule import UrlRule
+    from crawlproject.parts.duplicates.url_rule_store import OFF, ON, UrlRuleStore, read_rules
     from crawlproject.storage.folder_lock import FolderLock
 
     rule = UrlRule.spelled(spelled)

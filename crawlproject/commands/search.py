@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.settings import program
 
 _SHOWN = 10

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
 from crawlproject.errors import BadWeb
 from crawlproject.settings import program
 
@@ -61,7 +61,7 @@ class SeedsCommand(Subcommand):
             self._augment(args[0], Path(args[1]), opts)
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
+        from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.storage.crawl_files import refuse_crawl_file
@@ -114,7 +114,7 @@ class SeedSource:
 @contextmanager
 def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[SeedSource]:
     """A web, or an earlier crawl, which may have links but no pages."""
-    from crawlproject.crawl.reading import make_canonicalizer
+    from crawlproject.core.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.options import read_options
     from crawlproject.pages.text.assembly import make_analyzer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.settings import program
 from crawlproject.storage.crawl_files import refuse_crawl_file
@@ -20,7 +20,7 @@ from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.open import open_web
 
 if TYPE_CHECKING:
-    from crawlproject.components.virtual_web_server import WebServer
+    from crawlproject.http.virtual_web_server import WebServer
 
 _SECURE = (
     "its https pages are served at the same URLs with http, but links to https are not followed through a proxy; "
@@ -64,7 +64,7 @@ class ServeCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one web", print_help=False)
-        from crawlproject.components.virtual_web_server import (
+        from crawlproject.http.virtual_web_server import (
             WebServer,  # aiohttp is slow to import, and Scrapy imports all commands at every start
         )
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
-    from crawlproject.inspection.spam import SpamInspector
-    from crawlproject.inspection.spam_model import Features
+    from crawlproject.parts.spam.inspector import SpamInspector
+    from crawlproject.parts.spam.model import Features
     from crawlproject.records import Page, Topic
 
 LABELS = {"spam": True, "honest": False}
@@ -66,7 +66,7 @@ class SpamCommand(Subcommand):
         if len(args) != 2:
             raise UsageError("expected a topic and a file of labels", print_help=False)
         with reporting_errors(self):
-            from crawlproject.inspection.spam_model import train
+            from crawlproject.parts.spam.model import train
             from crawlproject.topic.find import find_topic
 
             path = Path(args[1])
@@ -79,9 +79,9 @@ class SpamCommand(Subcommand):
 
     def _examples(self, topic: Topic, labels: Path, web: str | None) -> Iterator[_Example]:
         from crawlproject.evaluation.simulation.runner import read_pages
-        from crawlproject.inspection.spam import SpamInspector
         from crawlproject.options import read_options
         from crawlproject.pages.text.relevance import TopicJudge
+        from crawlproject.parts.spam.inspector import SpamInspector
         from crawlproject.webs.open import open_web
         from crawlproject.webs.sample import SampleWeb
 
@@ -142,7 +142,7 @@ def _can_teach(examples: Sequence[_Example]) -> bool:
 
 def _evaluate(examples: Sequence[_Example]) -> None:
     """Print how well a model of most sites judges the others, and how well the built-in weights do."""
-    from crawlproject.inspection.spam_model import Judged, train
+    from crawlproject.parts.spam.model import Judged, train
 
     known = [example for example in examples if not _is_held_out(example.site)]
     others = [example for example in examples if _is_held_out(example.site)]

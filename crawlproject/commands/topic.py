@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.asker import Asker, canonical, keywords_of
-from crawlproject.components.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, settings_for
+from crawlproject.adapters.asker import Asker, canonical, keywords_of
+from crawlproject.adapters.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, settings_for
 from crawlproject.errors import BadInput, BadTopic
 from crawlproject.pages.text.printable import counted
 from crawlproject.settings import program
@@ -144,8 +144,8 @@ class TopicCommand(Subcommand):
 
     def _seeds(self, keywords: list[str], opts: argparse.Namespace) -> dict[str, str]:
         """Seeds that were found for the keywords, each with where it is from. Raises ``BadInput``."""
-        from crawlproject.components.dashboard.crawls import SEARCHED, latest_crawls
-        from crawlproject.components.seed_search import NO_SEEDS, SeedSearch
+        from crawlproject.adapters.seed_search import NO_SEEDS, SeedSearch
+        from crawlproject.dashboard.crawls import SEARCHED, latest_crawls
         from crawlproject.options import read_options
 
         assert self.settings is not None, "scrapy.cmdline sets it"
@@ -214,7 +214,7 @@ class TopicCommand(Subcommand):
     # ------------------------------------------------------------ check
 
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
-        from crawlproject.crawl.reading import make_canonicalizer, topic_in_canonical_urls
+        from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
         from crawlproject.pages.text.assembly import make_analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written
@@ -242,7 +242,7 @@ class TopicCommand(Subcommand):
             self.exitcode = WEAK
 
     def _probe(self, topic: Topic, folder: Path) -> Any:
-        from crawlproject.components.preview import Preview
+        from crawlproject.adapters.preview import Preview
         from crawlproject.options import read_options
 
         return Preview(topic, read_options(settings_for(self, topic)), {**topic.settings, **self._given()}, folder)
@@ -268,7 +268,7 @@ _FILTERS = ("ending", "without")
 
 
 def _keep_examples(topic: Path, crawl: Path) -> None:
-    from crawlproject.components.judged_examples import keep_examples
+    from crawlproject.parts.judgments.judged_examples import keep_examples
 
     kept = keep_examples(topic, crawl)
     for url in kept.lost:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.components.explanation import explain
-from crawlproject.components.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.explanation import explain
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 
 
 class WhyCommand(Subcommand):

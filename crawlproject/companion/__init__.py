@@ -13,5 +13,5 @@ How data flows through it:
 8. ``suggestions`` ranks what lies ahead of the page at hand by its likeness to the interests, with the words that they share.
 9. The side panel asks for the suggestions and shows them; nothing ever interrupts.
 
-Below Scrapy: the sockets are in ``components/companion/``, the browser extension in ``components/companion/browser/``.
+Below Scrapy: the sockets are in ``companion/``, the browser extension in ``companion/browser/``.
 """

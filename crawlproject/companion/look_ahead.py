@@ -10,8 +10,8 @@ from typing import Any
 
 from crawlproject.companion.following import Following
 from crawlproject.companion.pace import AheadPace
-from crawlproject.crawl.chosen_ordering import PriorKnowledge, choose_ordering
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering
+from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.records import CrawlUrl, Page, Topic
 

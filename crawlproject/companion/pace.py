@@ -7,7 +7,7 @@ from collections import deque
 
 
 class AheadPace:
-    """A brake of a crawl (``crawl/brakes.py``). ``per_page``: fetches for each page at hand; ``per_minute``: in any 60 seconds.
+    """A brake of a crawl (``core/brakes.py``). ``per_page``: fetches for each page at hand; ``per_minute``: in any 60 seconds.
 
     The robots.txt of a host counts as a fetch. Nothing is fetched before the first page at hand, nor while it is ``paused``.
     """

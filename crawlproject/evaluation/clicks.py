@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from crawlproject.evaluation.measures import Curve, final_url
-from crawlproject.storage.click_file import clicks_by_url, read_clicks
+from crawlproject.parts.revisits.click_file import clicks_by_url, read_clicks
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.crawl.stopping import PAGE_BUDGET
+from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.evaluation.checkpoint import Checkpoint
 from crawlproject.evaluation.measures import Curve

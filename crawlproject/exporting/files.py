@@ -17,7 +17,7 @@ from crawlproject.exporting.units import read_units, unit_properties
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
 from crawlproject.pages.text.printable import counted
-from crawlproject.pages.verticals.site_template import SiteTemplates
+from crawlproject.parts.verticals.site_template import SiteTemplates
 from crawlproject.storage.crawl_files import refuse_crawl_file
 
 

@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from crawlproject.exporting.selection import EVERYTHING, Item, Selection, read_items
-from crawlproject.pages.series import next_page
+from crawlproject.parts.verticals.series import next_page
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.read import LINKS
 

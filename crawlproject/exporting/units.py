@@ -9,8 +9,8 @@ from typing import Any
 
 from crawlproject.exporting.selection import Item, Selection, read_items
 from crawlproject.exporting.series import series_of
-from crawlproject.pages.verticals.detector import PAGES, detect_template
-from crawlproject.pages.verticals.site_template import SiteTemplate, SiteTemplates
+from crawlproject.parts.verticals.detector import PAGES, detect_template
+from crawlproject.parts.verticals.site_template import SiteTemplate, SiteTemplates
 from crawlproject.storage.items import item_schema
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.urls.hosts import host_of

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.parts.workers.merge_workers import workers_of
 from crawlproject.records import Visit
 from crawlproject.storage.digest_set import DigestSet
-from crawlproject.storage.merge_workers import workers_of
 from crawlproject.storage.page_files import stored_body
 from crawlproject.storage.read import read_visits
 from crawlproject.storage.robots_log import read_robots

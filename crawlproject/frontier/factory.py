@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: on
 # millisecond after the client had its last byte.
 MARGIN = 0.005
 _LONGEST_FETCH = 600.0  # seconds: more than ``DOWNLOAD_TIMEOUT`` (180 by default)
-_LONGEST_RETRY = 60.0  # times CRAWL_RETRY_DELAY, as ``crawl/connections.py`` has it
+_LONGEST_RETRY = 60.0  # times CRAWL_RETRY_DELAY, as ``core/connections.py`` has it
 
 
 def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> MemoryFrontier:

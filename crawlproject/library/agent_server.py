@@ -19,8 +19,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 import crawlproject
-from crawlproject.components.explanation import canonical_in
-from crawlproject.crawl.several.stored import stored_topic
+from crawlproject.adapters.explanation import canonical_in
 from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
@@ -30,6 +29,7 @@ from crawlproject.library.stored_crawl import StoredCrawl
 from crawlproject.options import Options
 from crawlproject.pages.main_content.inline import escaped, fenced
 from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.parts.topics.stored import stored_topic
 from crawlproject.storage.read import CrawlInfo, read_info
 
 MOST_HITS = 50

@@ -13,7 +13,7 @@ from typing import Any
 
 import cloudpickle
 
-from crawlproject.components.subcommand import BAD_INPUT, STOPPED
+from crawlproject.adapters.subcommand import BAD_INPUT, STOPPED
 from crawlproject.errors import BadInput, BadSetting, TopicalError
 from crawlproject.library.stored_crawl import StoredCrawl, open_crawl
 from crawlproject.options import read_options, refuse_unknown

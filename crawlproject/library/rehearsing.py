@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from crawlproject import settings as defaults
-from crawlproject.components.subcommand import cache_dir
+from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
 from crawlproject.library.crawling import checked_settings
 from crawlproject.options import OURS

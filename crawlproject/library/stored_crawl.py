@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from crawlproject.exporting.selection import Selection
 from crawlproject.library.stored_pages import StoredPages
+from crawlproject.parts.workers.merge_workers import whole_folder
 from crawlproject.records import Topic, Visit
 from crawlproject.settings import USER_AGENT
-from crawlproject.storage.merge_workers import whole_folder
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_info, read_visits, topic_of
 
@@ -74,7 +74,7 @@ class StoredCrawl:
 
     def why(self, url: str) -> str:
         """Why ``url`` was, or was not, fetched: as ``scrapy why`` prints it. Raises ``BadInput`` for what is no URL."""
-        from crawlproject.components.explanation import explain
+        from crawlproject.adapters.explanation import explain
 
         text = io.StringIO()
         explain(self.folder, url, text, agent=USER_AGENT)

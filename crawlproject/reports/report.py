@@ -11,18 +11,18 @@ import orjson
 
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
-from crawlproject.inspection.duplicates.url_rule_store import read_rules
+from crawlproject.parts.duplicates.url_rule_store import read_rules
+from crawlproject.parts.forms.report import read_sources, read_token_forms
+from crawlproject.parts.probes.report import read_probes
+from crawlproject.parts.revisits.report import estimate_freshness
+from crawlproject.parts.topics.report import read_topic_rows
 from crawlproject.reports import html, trends
 from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, numbers
 from crawlproject.reports.excerpts import excerpts
-from crawlproject.reports.form_sources import read_sources, read_token_forms
-from crawlproject.reports.freshness import estimate_freshness
 from crawlproject.reports.plots import Chart
-from crawlproject.reports.probe_findings import read_probes
 from crawlproject.reports.problems import SPAM
 from crawlproject.reports.reasons import WORDS
 from crawlproject.reports.summary import CrawlSummary, summarise
-from crawlproject.reports.topics import read_topic_rows
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.path import paths_to
 from crawlproject.storage.crawl_files import REPORT, REPORT_SIGNS, replace_signed

@@ -9,6 +9,8 @@ from shutil import rmtree
 from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
+from crawlproject.parts.listings.sitemap_log import SitemapLog
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.crawl_files import refuse_foreign_files
 from crawlproject.storage.folder_lock import NAME as LOCK
@@ -21,8 +23,6 @@ from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.refusals import Refusals
 from crawlproject.storage.robots_log import NAME as ROBOTS
 from crawlproject.storage.robots_log import RobotsLog
-from crawlproject.storage.sitemap_log import NAME as SITEMAPS
-from crawlproject.storage.sitemap_log import SitemapLog
 from crawlproject.storage.warc.archive import CrawlArchive
 from crawlproject.urls.naming import page_name
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadSetting
-from crawlproject.revisits.base import Outcome, RevisitPolicy
-from crawlproject.revisits.registry import POLICIES, make_policy, parameters_of
+from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
+from crawlproject.parts.revisits.registry import POLICIES, make_policy, parameters_of
 
 DAY = 86_400.0
 BUDGETED = [name for name in POLICIES if name != "heritrix"]  # which has a fixed delay, whatever the budget

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.deep_web.selection.registry import SELECTIONS, make_selection
-from crawlproject.deep_web.value_graph import Value, ValueGraph
 from crawlproject.errors import BadSetting
+from crawlproject.parts.forms.selection.registry import SELECTIONS, make_selection
+from crawlproject.parts.forms.value_graph import Value, ValueGraph
 
 words = st.integers(0, 12).map(lambda number: Value("q", f"w{number}"))
 items = st.tuples(

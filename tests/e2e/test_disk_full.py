@@ -13,7 +13,7 @@ import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, stored, topic_file
 from support.webs import host_farm
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.storage.page_files import PageRepository
 
 HOSTS, PAGES = 12, 8

@@ -12,7 +12,7 @@ import pytest
 from support.crawling import QUICK, crawl, history, start, stored, topic_file
 from support.webs import host_farm
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 
 
 def marker(folder: Path) -> dict[str, Any]:

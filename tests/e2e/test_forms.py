@@ -22,8 +22,8 @@ from support.httpserver import HtmlHandler, listening, local
 
 from benchmarks.deep_web_sites import DeepItem, DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb
-from crawlproject.components.virtual_web_server import running
-from crawlproject.reports.form_sources import read_sources
+from crawlproject.http.virtual_web_server import running
+from crawlproject.parts.forms.report import read_sources
 from crawlproject.reports.report import write_report
 from crawlproject.storage.read import read_links
 from crawlproject.urls.post import is_post

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.crawling import QUICK, crawl, scrapy, topic_file
 from support.webs import DictWeb, page, robots
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.storage.read import read_visits
 from crawlproject.webs.base import Reply
 

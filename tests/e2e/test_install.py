@@ -13,7 +13,7 @@ from support.crawling import ROOT, stored
 from support.installed import Installed, install
 
 from crawlproject.__main__ import make_command, parser_of
-from crawlproject.components.completion import script
+from crawlproject.adapters.completion import script
 
 pytestmark = pytest.mark.slow
 SAMPLE = ("-s", "VIRTUAL_WEB=sample")

@@ -10,17 +10,17 @@ from support.livecrawl import crawl_on
 from support.markdown import doc, section
 from support.webs import DictWeb
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer
-from crawlproject.crawl.relearning import can_relearn, relearn
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
 from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, UNJUDGED
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.judgments.judgments import Judgment, add_judgment
+from crawlproject.parts.judgments.relearning import can_relearn, relearn
 from crawlproject.records import Topic
-from crawlproject.storage.judgments import Judgment, add_judgment
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.page_cache import JudgedPages

@@ -10,7 +10,7 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, start_anew, stored, topic_file
 from support.webs import host_farm
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 
 KILLS = 4

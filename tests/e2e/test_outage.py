@@ -16,7 +16,7 @@ from support.redisserver import PROGRAM, redis_server
 from support.warm import Started
 from support.webs import DictWeb, host_farm, page
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.base import Reply
 
 PORTAL = "http://portal.example/"

@@ -14,7 +14,7 @@ from support.redisserver import PROGRAM, redis_server
 from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
 from support.webs import by_host, gaps, robots
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 
 DELAY = 0.05

@@ -9,9 +9,9 @@ import pytest
 from support.livecrawl import finish, taken
 from support.webs import DictWeb
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.base import PageArchive

@@ -14,7 +14,7 @@ from support.changingweb import DELAY, REVISITING, SPAN, ChangingWeb, untold
 from support.crawling import PATIENCE, QUICK, kill_after_growth, start, topic_file
 from support.webs import are_kept, by_host, gaps
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.storage.read import read_visits
 from crawlproject.webs.access_log import AccessLog, read_log
 

@@ -9,7 +9,7 @@ import pytest
 from support.crawling import crawl, history, topic_file
 from support.webs import html
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.host_folder import HostFolder
 
 HOSTS, PAGES, BUDGET = 12, 6, 40

@@ -8,7 +8,7 @@ from pathlib import Path
 from support.crawling import crawl, history, scrapy, topic_file
 from support.webs import DictWeb, page
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.base import Reply
 
 HOME = "http://a.example/"

@@ -15,8 +15,8 @@ import pytest
 from support.crawling import QUICK, history, kill_after_growth, scrapy, start
 from support.webs import DictWeb, page
 
-from crawlproject.components.virtual_web_server import running
-from crawlproject.storage.topics_log import read_topics
+from crawlproject.http.virtual_web_server import running
+from crawlproject.parts.topics.topics_log import read_topics
 from crawlproject.webs.access_log import AccessLog, read_log
 
 TEXTS = {"reefs": "coral reef fish", "bread": "sourdough bread oven", "engines": "steam engine boiler"}

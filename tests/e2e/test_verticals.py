@@ -75,7 +75,7 @@ def test_what_units_cannot_be(crawled: tuple[Path, Site, Path], options: tuple[s
 
 
 OWN = """
-from crawlproject.pages.verticals.site_template import GeneralTemplate, Layout, Unit
+from crawlproject.parts.verticals.site_template import GeneralTemplate, Layout, Unit
 
 
 class Forum(GeneralTemplate):
@@ -110,8 +110,8 @@ def test_an_own_template_says_units_and_what_to_skip(tmp_path: Path, crawled: tu
 
 def test_off_costs_no_import() -> None:
     code = (
-        "import sys, crawlproject.crawl.assembly; "
-        "print([m for m in sys.modules if m.startswith(('crawlproject.inspection.redundancy', 'crawlproject.pages.verticals.'))])"
+        "import sys, crawlproject.core.assembly; "
+        "print([m for m in sys.modules if m.startswith('crawlproject.parts.verticals.')])"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    assert said.strip() == "['crawlproject.pages.verticals.site_template']"
+    assert said.strip() == "['crawlproject.parts.verticals.site_template']"

@@ -15,7 +15,7 @@ from support.crawling import crawl, scrapy, topic_file
 from support.httpserver import QuietHandler, listening
 from support.webs import html
 
-from crawlproject.components.extensions.change_hook import Caller
+from crawlproject.parts.revisits.change_hook import Caller
 
 KEEP = "import sys; open(sys.argv[1], 'a').write(sys.stdin.read())"
 

@@ -14,12 +14,12 @@ from scrapy.http import Response
 from support.crawling import QUICK
 from twisted.python.failure import Failure
 
-from crawlproject.components.extensions.failures import Failures
-from crawlproject.components.items import PageItem
-from crawlproject.components.meta import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
-from crawlproject.components.running import attach, stopped
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.adapters.extensions.failures import Failures
+from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.meta import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
+from crawlproject.adapters.running import attach, stopped
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic

@@ -8,7 +8,7 @@ from pathlib import Path
 from support.crawling import QUICK, scrapy, stored, topic_file
 from support.webs import HTML, DictWeb, html, page
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.storage.items import item_schema
 from crawlproject.webs.base import Reply
 

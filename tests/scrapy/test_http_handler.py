@@ -23,10 +23,10 @@ from scrapy.exceptions import (
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from crawlproject.components.connection_failures import connection_failure
-from crawlproject.components.http_handler import HttpDownloadHandler
-from crawlproject.components.refused import Refused
-from crawlproject.crawl.response_limits import HEAD
+from crawlproject.adapters.refused import Refused
+from crawlproject.core.response_limits import HEAD
+from crawlproject.http.connection_failures import connection_failure
+from crawlproject.http.http_handler import HttpDownloadHandler
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 PAGE = HTML + b"Content-Length: 5\r\n\r\n<p>hi"
@@ -354,4 +354,4 @@ def test_names_that_nobody_answers_for_do_not_hold_up_others(monkeypatch: pytest
 def test_the_project_fetches_with_it() -> None:
     from crawlproject import settings
 
-    assert set(settings.DOWNLOAD_HANDLERS.values()) == {"crawlproject.components.http_handler.HttpDownloadHandler"}
+    assert set(settings.DOWNLOAD_HANDLERS.values()) == {"crawlproject.http.http_handler.HttpDownloadHandler"}

@@ -19,7 +19,7 @@ from support.stockproject import crawl as crawl_stock
 from support.stockproject import start_project
 from support.warm import Started
 
-from crawlproject.components.extensions.metric_families import Pauses
+from crawlproject.adapters.extensions.metric_families import Pauses
 from crawlproject.frontier.inspect.open import read_frontier
 
 TOPIC = ROOT / "topics" / "demo.toml"
@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_written_does_not_stop_the_crawl(tmp_path: Path) -
 
 def test_somebody_elses_project_has_metrics_too(tmp_path: Path) -> None:
     project, path = start_project(tmp_path), tmp_path / "site.prom"
-    extension = json.dumps({"crawlproject.components.extensions.metrics.Metrics": 500})
+    extension = json.dumps({"crawlproject.adapters.extensions.metrics.Metrics": 500})
     with open_shop() as shop:
         done = crawl_stock(
             project, "site", shop.port, tmp_path / "items", EXTENSIONS=extension, CRAWL_METRICS_FILE=path

@@ -18,14 +18,14 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
-from crawlproject.components.connection_failures import Unanswered, connection_failure
-from crawlproject.components.meta import AS_SPELLED, AWAITED_ROBOTS, ROBOTS
-from crawlproject.components.refused import Refused
-from crawlproject.components.running import attach
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.connections import NEW_RETRIES
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.adapters.meta import AS_SPELLED, AWAITED_ROBOTS, ROBOTS
+from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.running import attach
+from crawlproject.core.assembly import assemble
+from crawlproject.core.connections import NEW_RETRIES
+from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
+from crawlproject.http.connection_failures import Unanswered, connection_failure
 from crawlproject.options import read_options
 from crawlproject.records import Topic
 from crawlproject.webs.base import Reply

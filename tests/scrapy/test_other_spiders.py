@@ -11,7 +11,7 @@ import pytest
 from support.crawling import ROOT, environment
 from support.webs import HTML, DictWeb, page
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply
 

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from support.invoking import Terminal
 
-from crawlproject.components.extensions.progress import Speed, clock_time, progress_line, summary_line
-from crawlproject.components.extensions.status_line import StatusLine, print_above
+from crawlproject.adapters.extensions.progress import Speed, clock_time, progress_line, summary_line
+from crawlproject.adapters.extensions.status_line import StatusLine, print_above
 from crawlproject.reports.console import console_for
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +44,7 @@ class Quiet(scrapy.Spider):
         await asyncio.sleep(0.3)
 
 settings = {
-    "EXTENSIONS": {"crawlproject.components.extensions.progress.Progress": 10},
+    "EXTENSIONS": {"crawlproject.adapters.extensions.progress.Progress": 10},
     "CRAWL_PROGRESS_SECONDS": float(sys.argv[2]), "LOG_LEVEL": "WARNING", "TELNETCONSOLE_ENABLED": False,
 }
 if len(sys.argv) > 3 and sys.argv[3] != "plain":

@@ -21,7 +21,7 @@ from scrapy import Field, FormRequest, Item, Request, Spider
 from scrapy.http import JsonRequest
 from scrapy.selector import Selector
 
-from crawlproject.components.request_json import canonical_identity, dump_request, load_request
+from crawlproject.adapters.request_json import canonical_identity, dump_request, load_request
 from crawlproject.urls.canonical import canonical_url
 
 
@@ -202,7 +202,7 @@ def test_text_that_links_carry_comes_back_as_text() -> None:
 def test_a_class_of_another_project_is_not_imported() -> None:
     """Whoever writes into a crawl folder must not choose what is imported."""
     text = dump_request(Request("http://a.example/", meta={"it": Thing(1)}), SPIDER)
-    for module in ("antigravity", "os", "crawlproject.components.request_json"):
+    for module in ("antigravity", "os", "crawlproject.adapters.request_json"):
         with pytest.raises(ValueError, match="no class of items"):
             load_request(text.replace(Thing.__module__, module), SPIDER)
     with pytest.raises(ValueError, match="no Request"):

@@ -17,8 +17,8 @@ from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
+from crawlproject.adapters.request_scheduler import RequestScheduler, frontier_options
 from crawlproject.addon import FrontierAddon
-from crawlproject.components.request_scheduler import RequestScheduler, frontier_options
 from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.storage.folder_lock import FolderLock
 
@@ -176,9 +176,7 @@ def test_an_errback_may_send_the_request_again() -> None:
 def test_what_reached_no_server_costs_its_host_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused by a middleware, or answered by a cache."""
     timers: list[float] = []
-    monkeypatch.setattr(
-        "crawlproject.components.guarded_scheduler.call_later", lambda delay, wake: timers.append(delay)
-    )
+    monkeypatch.setattr("crawlproject.adapters.guarded_scheduler.call_later", lambda delay, wake: timers.append(delay))
     engine = Engine(POLITENESS_MIN_DELAY=1000)
     engine.put(Request(A), Request(A + "1"), Request(A + "2"))
     for _ in range(2):
@@ -247,7 +245,7 @@ def test_a_jobdir_in_use_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def held(folder: Path) -> FolderLock:
         raise BadCrawlDir(str(folder), "in use by process 7")
 
-    monkeypatch.setattr("crawlproject.components.request_scheduler.FolderLock", held)
+    monkeypatch.setattr("crawlproject.adapters.request_scheduler.FolderLock", held)
     with pytest.raises(BadCrawlDir, match="in use"):
         Engine(JOBDIR=str(tmp_path))
 

@@ -16,14 +16,14 @@ from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
-from crawlproject.components.crawl_scheduler import CrawlScheduler
-from crawlproject.components.leases import SLOW
-from crawlproject.components.meta import TAKEN_AT
-from crawlproject.components.request_json import dump_request
-from crawlproject.components.request_scheduler import RequestScheduler
-from crawlproject.components.running import attach
-from crawlproject.components.scheduler import FrontierScheduler
-from crawlproject.crawl.assembly import assemble
+from crawlproject.adapters.crawl_scheduler import CrawlScheduler
+from crawlproject.adapters.leases import SLOW
+from crawlproject.adapters.meta import TAKEN_AT
+from crawlproject.adapters.request_json import dump_request
+from crawlproject.adapters.request_scheduler import RequestScheduler
+from crawlproject.adapters.running import attach
+from crawlproject.adapters.scheduler import FrontierScheduler
+from crawlproject.core.assembly import assemble
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import MARGIN, open_frontier
 from crawlproject.options import read_options
@@ -67,8 +67,8 @@ class World:
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
     for module in ("guarded_scheduler", "crawl_scheduler", "request_scheduler", "leases"):
-        monkeypatch.setattr(f"crawlproject.components.{module}.time", world.time)
-    monkeypatch.setattr("crawlproject.components.guarded_scheduler.call_later", world.call_later)
+        monkeypatch.setattr(f"crawlproject.adapters.{module}.time", world.time)
+    monkeypatch.setattr("crawlproject.adapters.guarded_scheduler.call_later", world.call_later)
     return world
 
 
@@ -356,7 +356,7 @@ def test_a_full_disk_stops_the_crawl_instead(world: World, tmp_path: Path, monke
         raise StorageFailed("the disk is full")
 
     stopped: list[str] = []
-    monkeypatch.setattr("crawlproject.components.running.stop", lambda crawler, failure: stopped.append(str(failure)))
+    monkeypatch.setattr("crawlproject.adapters.running.stop", lambda crawler, failure: stopped.append(str(failure)))
     scheduler = topical(world, tmp_path, *SEEDS)
     monkeypatch.setattr(scheduler.frontier, "put", full)
     monkeypatch.setattr(scheduler.frontier, "take", full)

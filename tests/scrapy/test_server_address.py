@@ -17,11 +17,11 @@ from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
-from crawlproject.components.crawl_scheduler import CrawlScheduler
-from crawlproject.components.meta import ROBOTS
-from crawlproject.components.running import attach
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.adapters.crawl_scheduler import CrawlScheduler
+from crawlproject.adapters.meta import ROBOTS
+from crawlproject.adapters.running import attach
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 from middlewares.server_address import ServerAddressMiddleware
@@ -68,7 +68,7 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(
-        "crawlproject.components.guarded_scheduler.call_later", lambda delay, wake: SimpleNamespace(cancel=id)
+        "crawlproject.adapters.guarded_scheduler.call_later", lambda delay, wake: SimpleNamespace(cancel=id)
     )
 
 

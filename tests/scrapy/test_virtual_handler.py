@@ -21,9 +21,9 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 from support.webs import DictWeb, NamingWeb
 
-from crawlproject.components import virtual_web_handler as handler_module
-from crawlproject.components.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
+from crawlproject.adapters import virtual_web_handler as handler_module
 from crawlproject.errors import BadWeb
+from crawlproject.http.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
 from crawlproject.webs.base import Reply
 
 LONG = b"x" * (3 * CHUNK + 1)
@@ -218,7 +218,7 @@ class Crawl(scrapy.Spider):
     name = "crawl"
     custom_settings = {
         "DOWNLOAD_HANDLERS": dict.fromkeys(
-            ("http", "https"), "crawlproject.components.virtual_web_handler.VirtualWebDownloadHandler"
+            ("http", "https"), "crawlproject.http.virtual_web_handler.VirtualWebDownloadHandler"
         ),
         "VIRTUAL_WEB": sys.argv[1], "ROBOTSTXT_OBEY": True, "LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False,
     }

@@ -19,9 +19,9 @@ from support.browser import CHROMIUM
 from support.crawling import crawl, history, topic_file
 from support.httpserver import QuietHandler, listening
 
-from crawlproject.components.rendering.page_session import MOST_EVENTS
-from crawlproject.components.rendering.renderer import TRIES
-from crawlproject.inspection.browser_requests import MOST_FRAMES, MOST_REQUESTS, MOST_SENT
+from crawlproject.parts.rendering.browser.page_session import MOST_EVENTS
+from crawlproject.parts.rendering.browser.renderer import TRIES
+from crawlproject.parts.rendering.browser_requests import MOST_FRAMES, MOST_REQUESTS, MOST_SENT
 
 SHELL = '<!doctype html><title>{name}</title><body><div id="root"></div><script src="/main.js"></script><script>{script}</script>'
 DONE = "document.getElementById('root').innerHTML = '<p>the page went on, coral reef fish polyp lagoon atoll diver current kelp</p>';"

@@ -11,7 +11,7 @@ from support.attacker import PAYLOADS, Crawled, bombs
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import DictWeb, page
 
-from crawlproject.components.virtual_web_server import running
+from crawlproject.http.virtual_web_server import running
 from crawlproject.webs.access_log import AccessLog, read_log
 
 

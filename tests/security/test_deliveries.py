@@ -17,11 +17,11 @@ import pytest
 from support.hub import FEED, HUB, HubbedWeb, News, in_process, news_crawl, over_http, signature, subscriptions
 from support.timedcrawl import TimedCrawl
 
-from crawlproject.components.delivery_server import CONNECTIONS, MOST_BODY, DeliveryServer
-from crawlproject.components.loopback.server import listen
-from crawlproject.crawl.revisits.subscription import Subscription
-from crawlproject.crawl.revisits.subscription_log import NAME, read_subscriptions
 from crawlproject.errors import StorageFailed
+from crawlproject.http.loopback.server import listen
+from crawlproject.parts.revisits.delivery_server import CONNECTIONS, MOST_BODY, DeliveryServer
+from crawlproject.parts.revisits.subscription import Subscription
+from crawlproject.parts.revisits.subscription_log import NAME, read_subscriptions
 
 LONGEST = 2.0  # seconds of a connection
 

@@ -196,7 +196,7 @@ def test_a_thousand_hosts_are_crawled_with_few_open_files(tmp_path: Path) -> Non
 
 
 def test_the_soft_limit_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    from crawlproject.components import open_files
+    from crawlproject.adapters import open_files
 
     asked: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (1024, 4096))

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.invoking import Terminal
 
-from crawlproject.components.extensions.plain_log import spell_out
-from crawlproject.components.subcommand import reporting_errors
+from crawlproject.adapters.extensions.plain_log import spell_out
+from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer

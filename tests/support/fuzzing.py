@@ -16,22 +16,22 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
-from crawlproject.components.retry_after import asked_rest
-from crawlproject.crawl.address_policy import ADDRESS, AddressPolicy
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.feeds import Feeds
-from crawlproject.crawl.robots import RobotsRules, expiry
-from crawlproject.crawl.sitemaps import Sitemaps
+from crawlproject.core.address_policy import ADDRESS, AddressPolicy
+from crawlproject.core.assembly import assemble
+from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
+from crawlproject.http.retry_after import asked_rest
 from crawlproject.options import read_options
 from crawlproject.pages.html.meta_robots import robots_rules
 from crawlproject.pages.main_content.markdown import markdown
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.sitemap_xml import read_sitemap
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.listings.feeds import Feeds
+from crawlproject.parts.listings.sitemap_xml import read_sitemap
+from crawlproject.parts.listings.sitemaps import Sitemaps
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.history import History
 from crawlproject.topic.parse import parse_topic

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.parse import parse_qsl, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
-from crawlproject.crawl.revisits.subscriptions import Subscriptions
+from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.records import Topic
 from crawlproject.urls.post import post_of
 from crawlproject.webs.base import Reply

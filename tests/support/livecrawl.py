@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.webs.page_cache import location

@@ -12,7 +12,7 @@ from crawlproject.companion.companion import Companion
 from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, LookAhead, choose_following
 from crawlproject.companion.pace import AheadPace
 from crawlproject.companion.profile import Profile
-from crawlproject.crawl.assembly import assemble
+from crawlproject.core.assembly import assemble
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options

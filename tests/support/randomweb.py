@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.crawl import Crawl
 from crawlproject.records import CrawlUrl, Fetch
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Reply

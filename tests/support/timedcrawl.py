@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.stated_lifetime import stated_lifetime
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.stated_lifetime import stated_lifetime
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
 from crawlproject.webs.http_answer import answer

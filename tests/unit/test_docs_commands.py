@@ -21,7 +21,7 @@ from support.markdown import PAGES, doc, fences, first_cells, headings, inline_c
 
 from crawlproject import __main__ as topical
 from crawlproject import commands
-from crawlproject.components.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
+from crawlproject.adapters.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 

@@ -16,15 +16,15 @@ from support.crawling import ROOT
 from support.livecrawl import finish
 from support.markdown import doc, fences, first_cells, rows, section
 
-from crawlproject.crawl.assembly import assemble
+from crawlproject.core.assembly import assemble
 from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
+from crawlproject.parts.judgments.judgments import Judgment
+from crawlproject.parts.probes.probe_log import Finding
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
 from crawlproject.storage.finished_marker import write_marker
 from crawlproject.storage.items import item_schema
-from crawlproject.storage.judgments import Judgment
-from crawlproject.storage.probe_log import Finding
 from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.topic.parse import Examples, TopicFile, load_topic

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crawlproject.evaluation.freshness.histories import PageHistory, SiteHistory, section_of
-from crawlproject.revisits.allocation import SECONDS_A_DAY, Array
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
 
 WEEK = 7 * SECONDS_A_DAY  # sites are moved by whole weeks: hour and weekday of a change stay
 

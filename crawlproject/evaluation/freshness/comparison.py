@@ -13,7 +13,7 @@ from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.measures import Totals, measure
 from crawlproject.evaluation.freshness.oracle import freshness_bound
 from crawlproject.evaluation.freshness.simulation import Simulation
-from crawlproject.revisits.registry import make_policy
+from crawlproject.parts.revisits.registry import make_policy
 
 BASE = "uniform"
 

@@ -13,8 +13,8 @@ import numpy as np
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.histories import PageHistory, SiteHistory, Sketch, find_histories, read_site
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
 from crawlproject.records import BACK, GONE, MISSING, MOVED, Visit
-from crawlproject.revisits.allocation import SECONDS_A_DAY
 from crawlproject.storage.read import HISTORY, LINKS, read_links, read_visits
 from crawlproject.urls.hosts import host_of
 

@@ -9,8 +9,8 @@ from math import comb
 
 import numpy as np
 
-from crawlproject.revisits.allocation import SECONDS_A_DAY
-from crawlproject.revisits.estimators.base import Estimator, Evidence
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
+from crawlproject.parts.revisits.estimators.base import Estimator, Evidence
 
 HOSTS = 200
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.simulation import VisitLog
-from crawlproject.revisits.allocation import SECONDS_A_DAY
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
 
 
 @dataclass(slots=True)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from crawlproject.evaluation.freshness.collection import SiteCollection
-from crawlproject.revisits.allocation import SECONDS_A_DAY
-from crawlproject.revisits.base import Outcome, RevisitPolicy
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
+from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 
 PLAN_EVERY = SECONDS_A_DAY
 BANK = SECONDS_A_DAY  # visits of so much time may be saved up

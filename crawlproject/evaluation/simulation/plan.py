@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.records import Topic

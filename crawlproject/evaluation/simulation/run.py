@@ -13,11 +13,11 @@ from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.kinds.handler import UNREACHABLE, FetchPlan
-from crawlproject.crawl.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
-from crawlproject.crawl.stopping import DEAD_END
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan
+from crawlproject.core.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.core.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crawlproject.crawl.crawl import Crawl
-from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
@@ -16,13 +16,13 @@ from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.assembly import make_analyzer, make_topics_judge
+from crawlproject.parts.probes.probe_log import NAME as PROBES
+from crawlproject.parts.topics.topics_log import NAME as TOPICS
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
-from crawlproject.storage.probe_log import NAME as PROBES
 from crawlproject.storage.tail import ITEMS
-from crawlproject.storage.topics_log import NAME as TOPICS
 from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import JudgedPages, PageCache

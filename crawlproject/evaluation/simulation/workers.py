@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from crawlproject.crawl.process_tuning import tune_process
+from crawlproject.core.process_tuning import tune_process
 from crawlproject.errors import BadInput, StorageFailed, TopicalError
 from crawlproject.evaluation.simulation.plan import Line, Plan, Rehearser
 

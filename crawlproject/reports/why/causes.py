@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from crawlproject.crawl.reading import make_traps
-from crawlproject.crawl.robots import FORBIDDEN, RobotsRules
+from crawlproject.core.reading import make_traps
+from crawlproject.core.robots import FORBIDDEN, RobotsRules
 from crawlproject.errors import BadInput
-from crawlproject.inspection.duplicates.url_rule import parts_of, spelled
-from crawlproject.inspection.duplicates.url_rule_store import read_rules
 from crawlproject.options import Options, read_options
+from crawlproject.parts.duplicates.url_rule import parts_of, spelled
+from crawlproject.parts.duplicates.url_rule_store import read_rules
 from crawlproject.reports.why.lookup import Cause
 from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
 from crawlproject.storage.robots_log import read_robots

@@ -18,7 +18,7 @@ from support.invoking import invoke
 from support.items import a_crawl, an_item
 
 from crawlproject import commands
-from crawlproject.components.subcommand import INTERRUPTED
+from crawlproject.adapters.subcommand import INTERRUPTED
 from crawlproject.exporting.index import update
 
 NAMES = [module.name for module in iter_modules(commands.__path__)]

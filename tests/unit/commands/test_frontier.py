@@ -16,8 +16,8 @@ from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
 from support.crawling import scrapy
 
+from crawlproject.adapters.request_json import dump_request
 from crawlproject.commands import frontier as command
-from crawlproject.components.request_json import dump_request
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import open_frontier
 from crawlproject.frontier.inspect.open import read_frontier

@@ -12,8 +12,8 @@ from scrapy.exceptions import UsageError
 from support.invoking import invoke
 
 from crawlproject.commands.rules import RulesCommand
-from crawlproject.inspection.duplicates.url_rule import UrlRule
-from crawlproject.inspection.duplicates.url_rule_store import CONFIRMED, WITHDRAWN, UrlRuleStore, read_rules
+from crawlproject.parts.duplicates.url_rule import UrlRule
+from crawlproject.parts.duplicates.url_rule_store import CONFIRMED, WITHDRAWN, UrlRuleStore, read_rules
 
 ROOT = Path(__file__).parents[3]
 SID = UrlRule("a.example", "param", "sid")

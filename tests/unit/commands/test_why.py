@@ -15,7 +15,7 @@ from support.invoking import invoke
 from support.livecrawl import taken
 
 from crawlproject.commands import frontier, why
-from crawlproject.crawl.assembly import assemble
+from crawlproject.core.assembly import assemble
 from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier

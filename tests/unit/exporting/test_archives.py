@@ -181,7 +181,7 @@ def test_workers(tmp_path: Path, crawl: Path) -> None:
             archive = CrawlArchive(place, "x", {}, lambda visit: b"<p>one", clock=lambda: 0.0, seed="", max_bytes=9)
             archive.repair([Visit(**json.loads((place / "history.jsonl").read_text()))])
             archive.close()
-    from crawlproject.storage.merge_workers import merge_workers
+    from crawlproject.parts.workers.merge_workers import merge_workers
 
     merge_workers(folder)
     warc = tmp_path / "out.warc.gz"

@@ -49,7 +49,7 @@ import sys
 import crawlproject
 heavy = {"scrapy", "twisted", "numpy", "lxml", "pydantic"} & {*sys.modules}
 from crawlproject import Topic, crawl, open_crawl, ordering, rehearse
-import crawlproject.crawl.crawl
+import crawlproject.core.crawl
 from crawlproject import crawl as again
 print(heavy or "cheap", callable(crawl) and crawl is again, "scrapy.crawler" in sys.modules)
 """

@@ -13,13 +13,13 @@ from support.crawling import ROOT
 from support.invoking import invoke
 from support.items import a_crawl, an_item
 
+from crawlproject.adapters.feeds import refuse_crawl_files
 from crawlproject.commands.changes import ChangesCommand
 from crawlproject.commands.compare import CompareCommand
 from crawlproject.commands.export import ExportCommand
 from crawlproject.commands.map import MapCommand
 from crawlproject.commands.report import ReportCommand
 from crawlproject.commands.seeds import SeedsCommand
-from crawlproject.components.feeds import refuse_crawl_files
 from crawlproject.errors import BadInput
 from crawlproject.records import Topic
 from crawlproject.reports.report import write_report

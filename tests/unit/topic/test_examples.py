@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlproject.crawl.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadTopic
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer

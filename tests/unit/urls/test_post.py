@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.crawl.normalization import Normalization
-from crawlproject.crawl.robots import RobotsRules
+from crawlproject.core.normalization import Normalization
+from crawlproject.core.robots import RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.domains import domain_of

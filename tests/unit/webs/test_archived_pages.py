@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from support.webs import DictWeb, page, robots
 
-from crawlproject.crawl.reading import make_canonicalizer
+from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import TopicJudge

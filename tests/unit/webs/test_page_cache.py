@@ -8,7 +8,7 @@ import pytest
 from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
-from crawlproject.crawl.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.webs.base import Reply

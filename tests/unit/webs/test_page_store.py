@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.pages import ANALYZER
 from support.webs import DictWeb, page
 
-from crawlproject.crawl.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.records import Link, Page, Span
 from crawlproject.webs import page_cache_folder as shelves

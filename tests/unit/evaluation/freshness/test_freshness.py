@@ -27,7 +27,7 @@ from crawlproject.evaluation.freshness.measures import Totals, measure
 from crawlproject.evaluation.freshness.oracle import freshness_bound
 from crawlproject.evaluation.freshness.simulation import Simulation, VisitLog
 from crawlproject.evaluation.freshness.spawning import greedy_cover, spawned_links
-from crawlproject.revisits.registry import POLICIES, make_policy
+from crawlproject.parts.revisits.registry import POLICIES, make_policy
 
 DAY = 86_400.0
 

@@ -12,9 +12,9 @@ from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFa
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
 from crawlproject.evaluation.simulation.runner import Runner
+from crawlproject.parts.probes.probe_log import read_findings
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.probe_log import read_findings
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Web
 

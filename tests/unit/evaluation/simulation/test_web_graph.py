@@ -7,7 +7,7 @@ from collections.abc import Callable
 from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
-from crawlproject.crawl.reading import make_canonicalizer, make_reader, make_traps
+from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import read_options
 from crawlproject.orderings.base import Graph, PassageLinks, RedirectLinks

@@ -9,8 +9,8 @@ import redis
 from support.redisserver import empty_database
 from support.webs import html
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY
 from crawlproject.records import Fetch, Topic

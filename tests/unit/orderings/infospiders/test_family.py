@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.livecrawl import crawl_on
 
-from crawlproject.crawl.assembly import assemble
-from crawlproject.crawl.crawl import Crawl
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings.base import AgentLife
 from crawlproject.orderings.registry import ORDERINGS

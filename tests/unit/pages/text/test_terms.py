@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.inspection.duplicates import minhash
-from crawlproject.inspection.duplicates.minhash import term_hashes
 from crawlproject.orderings.learning.term_ids import TermIds
 from crawlproject.pages.text import terms as texts
 from crawlproject.pages.text.analyzer import Analyzer
@@ -29,6 +27,8 @@ from crawlproject.pages.text.terms import (
     place_of,
 )
 from crawlproject.pages.text.vectors import squared_norm
+from crawlproject.parts.duplicates import minhash
+from crawlproject.parts.duplicates.minhash import term_hashes
 from crawlproject.records import Span
 
 words = st.lists(st.sampled_from(["reef", "coral", "fish", "2026", "é", "珊瑚", "a" * 40]), max_size=40)

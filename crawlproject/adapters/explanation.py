@@ -1,0 +1,106 @@
+"""Why a URL was, or was not, fetched: what ``scrapy why`` prints, programs and agents get."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, TextIO
+
+from crawlproject.errors import BadInput, InvalidUrl
+from crawlproject.urls.post import canonical_request
+from crawlproject.urls.typed import with_scheme
+
+if TYPE_CHECKING:
+    from crawlproject.frontier.inspect.view import FrontierView
+    from crawlproject.reports.why.lookup import Cause, FrontierStatus
+    from crawlproject.urls.canonical import Canonicalizer
+
+
+def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
+    """Write to ``stream`` why a URL was, or was not, fetched; ``agent`` is the name for robots.txt. Raises ``BadInput``."""
+    # Scrapy imports all commands at every start, so heavy imports are local.
+    from crawlproject.frontier.inspect.open import read_frontier
+    from crawlproject.parts.probes.report import probe_sentences
+    from crawlproject.parts.revisits.why import next_visit, visit_sentences
+    from crawlproject.parts.revisits.why_subscription import subscription_sentences
+    from crawlproject.reports.why.causes import causes
+    from crawlproject.reports.why.lookup import url_status
+    from crawlproject.reports.why.text import print_url_status
+    from crawlproject.storage.read import read_info
+
+    url = canonical_in(folder, asked)
+    frontier = read_frontier(folder / "frontier")
+    status = _frontier_status(folder, frontier, url)
+    found = url_status(folder, url, status)
+    left_out: list[Cause] = []
+    info = read_info(folder)
+    seen = status is not None or found.link_count or url in info.seeds
+    if found.visit is None and (status is None or status.record is None) and seen:
+        evicted = frontier.counts().evicted if frontier else 0
+        left_out = causes(
+            folder, info, url,
+            depth=found.nearest + 1 if found.link_count else 0,
+            known=status is not None, evicted=evicted, copied=found.copied, agent=agent,
+        )  # fmt: skip
+    coming = next_visit(folder, info, url, frontier.find) if found.visit and frontier else None
+    again = visit_sentences(found, coming, time())
+    told = subscription_sentences(folder, url, time())
+    print_url_status(found, stream, left_out, [*again, *told, *probe_sentences(folder, url)])
+
+
+def canonical_in(folder: Path, asked: str) -> str:
+    """The canonical form of ``asked`` in this crawl. Raises ``BadInput`` for an invalid URL."""
+    try:
+        canonical = canonicalizer_of(folder)
+        url = canonical_request(canonical, with_scheme(asked))
+        plain = (
+            canonical_request(canonical, f"http://{asked}") if url.startswith("https:") and "://" not in asked else url
+        )
+        return plain if plain != url and _knows(folder, plain) and not _knows(folder, url) else url
+    except InvalidUrl as invalid:
+        raise BadInput(f"URL {asked!r}", f"expected a URL that can be crawled: {invalid.why}") from None
+
+
+def _knows(folder: Path, url: str) -> bool:
+    """Whether the crawl has come across a URL: fetched it, or found a link to it."""
+    from crawlproject.storage.read import read_links, read_visits
+
+    visited = any(visit.url == url for visit in read_visits(folder))
+    return visited or any(url in targets for _, targets in read_links(folder))
+
+
+def canonicalizer_of(folder: Path) -> Canonicalizer:
+    """The canonicalizer with the settings of the crawl in ``folder``. Raises ``BadCrawlDir``."""
+    from crawlproject.core.reading import make_canonicalizer
+    from crawlproject.options import read_options
+    from crawlproject.storage.read import read_info
+
+    settings = read_info(folder).settings
+    return make_canonicalizer(
+        read_options({name: value for name, value in settings.items() if name.startswith("CRAWL_URL_")})
+    )
+
+
+def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> FrontierStatus | None:
+    """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
+    from crawlproject.frontier.inspect.queries import place_of
+    from crawlproject.parts.sites.why import why_blocked
+    from crawlproject.reports.why.lookup import FrontierStatus
+
+    if frontier is None:
+        return None
+    now = time()
+    place = place_of(frontier, url, now)
+    if place.record is None:
+        return FrontierStatus() if place.state else None
+    host = place.host
+    return FrontierStatus(
+        place.record,
+        leased=place.state == "leased",
+        ahead=place.ahead,
+        waiting=frontier.counts().waiting,
+        rests=host.rests,
+        blocked=host.blocked,
+        why_blocked=why_blocked(folder, host.host, now) if host.blocked else "",
+        held=place.held,
+    )

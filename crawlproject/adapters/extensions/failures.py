@@ -1,0 +1,68 @@
+"""Items and callbacks that fail end their leases with a recorded reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.meta import fetch_of
+from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.running import crawl_of, stop, stopped, stopping
+from crawlproject.errors import StorageFailed
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+
+class Failures:
+    """A failed disk stops the crawl; a page that a pipeline drops or fails on is recorded as an error."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not crawler.settings.get("SCHEDULER", "").endswith("FrontierScheduler"):
+            raise NotConfigured
+        extension = cls(crawler)
+        crawler.signals.connect(extension.item_error, signals.item_error)
+        crawler.signals.connect(extension.item_dropped, signals.item_dropped)
+        crawler.signals.connect(extension.spider_error, signals.spider_error)
+        return extension
+
+    def item_error(self, item: Any, failure: Failure) -> None:
+        if isinstance(failure.value, StorageFailed):
+            stop(self.crawler, failure.value)
+        else:
+            self._end(item, type(failure.value).__name__)
+
+    def item_dropped(self, item: Any, exception: BaseException) -> None:
+        self._end(item, f"dropped: {exception}"[:200])
+
+    def spider_error(self, failure: Failure, response: Response | None) -> None:
+        crawl = crawl_of(self.crawler)
+        if isinstance(failure.value, StorageFailed):
+            stop(self.crawler, failure.value)
+        elif crawl is not None and response is not None and response.request is not None:
+            key = lease_key(response.request, crawl.canonicalize)
+            lease = crawl.frontier.leased(key) if key else None
+            if lease is not None and not stopped(self.crawler):
+                with stopping(self.crawler):
+                    crawl.fail(lease, type(failure.value).__name__, fetch_of(response.request, response.status, time()))
+
+    def _end(self, item: Any, error: str) -> None:
+        """End the lease of a page that was not kept, unless the crawl stops: then it is fetched again."""
+        crawl = crawl_of(self.crawler)
+        if crawl is None or not isinstance(item, PageItem) or stopped(self.crawler):
+            return
+        if crawl.frontier.leased(item.lease.key):
+            with stopping(self.crawler):
+                crawl.fail(item.lease, error, item.fetch)

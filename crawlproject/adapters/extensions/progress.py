@@ -1,0 +1,211 @@
+"""Progress of a crawl on standard error: a status line on a terminal, plain lines elsewhere.
+
+Setting ``CRAWL_PROGRESS_SECONDS``: seconds between two plain lines (default 10; 0: no display at all). On a terminal
+one line at the bottom is rewritten every second instead, and log messages scroll by above it. With ``LOG_FILE`` the
+plain lines go to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol, Self, TextIO
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from crawlproject.adapters.extensions.status_line import StatusLine, is_interactive
+from crawlproject.adapters.running import INTERRUPTED, STORAGE_FAILED, crawl_of
+from crawlproject.core.stopping import NO_NETWORK
+from crawlproject.orderings.base import SEEDS_FIRST
+from crawlproject.pages.text.printable import counted
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+
+logger = logging.getLogger(__name__)
+
+_REFRESH = 1.0  # seconds between two drawings on a terminal
+_RECENT = 30.0  # seconds over which the current speed is taken
+_RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED)
+
+
+class ProgressSource(Protocol):
+    """The numbers that are shown; cheap to read at any moment of the crawl."""
+
+    @property
+    def pages(self) -> int: ...
+    @property
+    def max_pages(self) -> int: ...
+    @property
+    def fetches(self) -> int: ...
+    def recent_relevance(self) -> float: ...
+    @property
+    def frontier_size(self) -> int: ...
+    @property
+    def hosts_waiting(self) -> int: ...
+    @property
+    def best_waiting(self) -> float | None: ...
+    @property
+    def refused(self) -> int: ...
+    @property
+    def errors(self) -> int: ...
+    @property
+    def report_path(self) -> Path | None: ...
+
+
+def progress_source(crawler: Crawler) -> ProgressSource | None:
+    """The numbers of a topical crawl; None for a spider that is not topical."""
+    crawl = crawl_of(crawler)
+    return crawl.stats if crawl else None
+
+
+class Speed:
+    """Pages per second over the latest ``window`` seconds."""
+
+    def __init__(self, window: float = _RECENT) -> None:
+        self._window = window
+        self._samples: list[tuple[float, int]] = []
+
+    def update(self, now: float, pages: int) -> float:
+        """The speed at ``now``, with ``pages`` crawled in all; 0 at the first call."""
+        self._samples.append((now, pages))
+        while len(self._samples) > 2 and self._samples[1][0] <= now - self._window:
+            self._samples.pop(0)
+        then, before = self._samples[0]
+        return (pages - before) / (now - then) if now > then else 0.0
+
+
+class Progress:
+    """``EXTENSIONS = {"crawlproject.adapters.extensions.progress.Progress": 10}``."""
+
+    def __init__(self, crawler: Crawler, seconds: float, stream: TextIO, clock: Callable[[], float]) -> None:
+        self._crawler = crawler
+        self._clock = clock
+        self._speed = Speed()
+        self._status = StatusLine(stream) if is_interactive(stream) else None
+        self._print: Callable[[str], object] = lambda line: print(line, file=stream, flush=True)
+        if crawler.settings.get("LOG_FILE"):
+            self._status = None
+            # At the level of the log, whatever it is: this is what its reader looks for.
+            self._print = partial(logger.log, max(logging.INFO, _log_level(crawler)))
+        self._loop: AsyncioLoopingCall | LoopingCall | None = None
+        self._interval = _REFRESH if self._status else seconds
+        self._started = 0.0
+        self._pages_before = 0
+        self._reason = ""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        seconds = crawler.settings.getfloat("CRAWL_PROGRESS_SECONDS", 10.0)
+        if seconds <= 0:
+            raise NotConfigured  # it is off
+        progress = cls(crawler, seconds, sys.stderr, monotonic)
+        crawler.signals.connect(progress.begin, signal=signals.spider_opened)
+        crawler.signals.connect(progress.closing, signal=signals.spider_closed)
+        crawler.signals.connect(progress.end, signal=signals.engine_stopped)
+        return progress
+
+    def begin(self) -> None:
+        """Start the display, unless the spider is not topical."""
+        source = progress_source(self._crawler)
+        if source is None:
+            return
+        self._started = self._clock()
+        self._pages_before = source.pages
+        self._speed.update(self._started, source.pages)
+        if self._status:
+            self._status.open()
+        self._loop = create_looping_call(self.tick)
+        self._loop.start(self._interval, now=self._status is not None)
+
+    def tick(self) -> None:
+        """Show the numbers of this moment."""
+        source = progress_source(self._crawler)
+        if source is None:
+            return
+        line = progress_line(source, self._speed.update(self._clock(), source.pages), self._clock() - self._started)
+        if self._status:
+            self._status.show(line)
+        else:
+            self._print(line)
+
+    def closing(self, reason: str) -> None:
+        """Stop the display: the crawl is closed."""
+        self._reason = reason
+        if self._loop is not None and self._loop.running:
+            self._loop.stop()
+
+    def end(self) -> None:
+        """Replace the display by a summary. Called after every ``spider_closed``, so the report is written."""
+        source = progress_source(self._crawler)
+        if source is None or self._loop is None:
+            return
+        if self._status:
+            self._status.close()
+        elapsed = self._clock() - self._started
+        self._print(summary_line(source, source.pages - self._pages_before, elapsed, self._reason))
+        crawl = crawl_of(self._crawler)
+        if crawl is not None and crawl.topics is not None:
+            self._print("\n".join(topic_lines(crawl.topics.found_by_name(), crawl.folder.path / "topics")))
+
+
+def _log_level(crawler: Crawler) -> int:
+    level = logging.getLevelName(crawler.settings.get("LOG_LEVEL") or "INFO")
+    return level if isinstance(level, int) else logging.INFO
+
+
+def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
+    """One line, the most important numbers first: it is cut at the terminal's width. ``max_pages``: 0 for no budget."""
+    best = source.best_waiting
+    in_budget = source.pages < source.max_pages  # revisits go beyond it
+    parts = [
+        clock_time(elapsed),
+        f"{source.pages:,} of {source.max_pages:,} pages" if in_budget else counted(source.pages, "page"),
+        f"{speed:.1f}/s",
+        f"relevance {source.recent_relevance():.3f}",
+        counted(source.errors, "error"),
+        f"{source.refused:,} refused",
+        f"{source.frontier_size:,} waiting on {counted(source.hosts_waiting, 'host')}",
+        "" if best is None else "best a seed" if best >= SEEDS_FIRST else f"best {best:.3f}",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason: str) -> str:
+    """The result of the crawl, and where its report is."""
+    speed = new_pages / elapsed if elapsed > 0 else 0.0
+    added = "" if new_pages == source.pages else f" ({new_pages:,} in this run)"
+    lines = [
+        f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added}"
+        f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s,"
+        f" {counted(source.errors, 'error')}, {counted(source.refused, 'link')} refused."
+    ]
+    if not source.pages:
+        lines.append("No page was stored; the report shows what happened to the seeds.")
+    if reason in _RESUMABLE:
+        lines.append("Run the same command again to go on.")
+    report = source.report_path
+    if report is not None and report.exists():
+        lines.append(f"Report: {report}")
+    return "\n".join(lines)
+
+
+def topic_lines(found: Mapping[str, int], folder: Path) -> Iterator[str]:
+    """The result of each topic of several: its relevant pages, and where its report is."""
+    for name, pages in found.items():
+        yield f"{name}: {counted(pages, 'relevant page')}. Report: {folder / name / 'report.html'}"
+
+
+def clock_time(seconds: float) -> str:
+    """``m:ss`` or ``h:mm:ss``."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,42 @@
+"""Write ``report.html`` when the crawl ends."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from crawlproject.adapters.running import crawl_of, stopping
+from crawlproject.errors import BadInput
+from crawlproject.reports.report import write_report
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+
+class ReportWriter:
+    """Runs after the scheduler has closed the crawl, when every file of the folder is complete."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        extension = cls(crawler)
+        crawler.signals.connect(extension.spider_closed, signals.spider_closed)
+        return extension
+
+    def spider_closed(self, spider: Spider, reason: str) -> None:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None:
+            try:
+                with stopping(self.crawler):
+                    write_report(crawl.folder.path)
+            except BadInput as wrong:
+                logger.error("No report was written: %s", wrong)

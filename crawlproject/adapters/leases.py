@@ -1,0 +1,151 @@
+"""The requests behind the open leases of a frontier: those the engine was given, and those kept to be given again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.meta import (
+    AS_SPELLED,
+    ASKED_REST,
+    AWAITED_ADDRESS,
+    AWAITED_ROBOTS,
+    ENDED_AT,
+    TAKEN_AT,
+    fetch_of,
+)
+from crawlproject.adapters.running import count, stop
+from crawlproject.frontier.shared import CallerLoop, SharedFrontier
+from crawlproject.http.retry_after import asked_rest
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlproject.frontier.base import Frontier
+    from crawlproject.records import CrawlUrl
+
+_KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
+SLOW = 3.0  # seconds under way, after which a fetch takes no other's place: it costs a socket and hardly anything else
+SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: so many slow fetches at most are made beside the others
+_UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
+
+
+class Leases:
+    """What the engine does with the URLs that were taken from ``frontier``.
+
+    ``longest_rest`` is the most seconds that a ``Retry-After`` may ask for. Methods that end a lease raise
+    ``StorageFailed``.
+    """
+
+    def __init__(self, crawler: Crawler, frontier: Frontier, longest_rest: float) -> None:
+        self.frontier = frontier
+        self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # other processes take from it, too
+        self._crawler = crawler
+        self._longest_rest = longest_rest
+        self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
+        self._kept: dict[str, Request] = {}  # frontier key -> a request object to use again
+        crawler.signals.connect(self._note_end, signals.response_downloaded)
+
+    def start(self, wake: Callable[[], None]) -> None:
+        """Stop waiting for the answers of a shared frontier; it calls ``wake`` when there is something to take."""
+        if self.shared is not None:
+            call_soon = asyncio.get_running_loop().call_soon_threadsafe
+            limit = self._crawler.settings.getint("CONCURRENT_REQUESTS") or _UNLIMITED
+            self.shared.start(limit, CallerLoop(call_soon, wake, partial(stop, self._crawler)))
+
+    def pending(self) -> bool:
+        """Whether anything waits, or is leased by another worker."""
+        return self.shared.pending() if self.shared is not None else len(self.frontier) > 0
+
+    def issue(self, key: str, request: Request, now: float) -> Request:
+        """``request``, marked as the one that the engine is given for the lease ``key``."""
+        request.meta[TAKEN_AT] = now
+        for stale in (ENDED_AT, ASKED_REST, "download_latency"):  # of an earlier fetch: a retry, a redirect
+            request.meta.pop(stale, None)
+        self._issued[key] = request
+        count(self._crawler, "scheduler/dequeued")
+        return request
+
+    def slow(self, now: float) -> tuple[int, float | None]:
+        """How many fetches have been under way for ``SLOW`` seconds, and when the next one will have been."""
+        active = self._crawler.engine.downloader.active if self._crawler.engine else ()
+        number = 0
+        for request in self._issued.values():  # in the order of their issue
+            if ENDED_AT in request.meta or request not in active:
+                continue
+            if request.meta[TAKEN_AT] > now - SLOW:
+                return number, request.meta[TAKEN_AT] + SLOW
+            number += 1
+        return number, None
+
+    def issued(self, key: str, request: Request) -> Request | None:
+        """The request that was issued for ``key``, when ``request`` carries its moment of issue.
+
+        Middlewares copy ``meta``, and with it that moment; a spider's new request to the same URL has none.
+        """
+        issued = self._issued.get(key)
+        return issued if issued is not None and request.meta.get(TAKEN_AT) == issued.meta[TAKEN_AT] else None
+
+    def keep(self, key: str, request: Request) -> None:
+        """Use this object when ``key`` is taken."""
+        self._kept[key] = request
+        if self.shared is not None and len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]  # other workers may have fetched the oldest: it can be made again
+
+    def kept(self, key: str) -> Request | None:
+        """The object kept for ``key``, which is kept no longer."""
+        return self._kept.pop(key, None)
+
+    def wait_again(self, key: str, request: Request, now: float) -> None:
+        """A retry, a page behind robots.txt or another host's visit, or a redirect to a variant: release the lease."""
+        if request.meta.get("redirect_urls"):
+            request.meta[AS_SPELLED] = True
+        picked = not request.meta.pop(AWAITED_ROBOTS, False)
+        if request.meta.pop(AWAITED_ADDRESS, False):
+            self.frontier.hold(key, 0.0)  # nobody was visited
+        else:
+            fetch = fetch_of(request, 0, now)
+            self.frontier.release(key, fetch.rests_from, fetch.seconds, picked=picked)
+        del self._issued[key]
+        self.keep(key, request)
+
+    def forget(self, key: str) -> None:
+        """The engine's request for ``key`` was replaced; its lease ends."""
+        self._issued.pop(key, None)
+
+    def finish(self, key: str, request: Request, now: float) -> None:
+        """End the lease of a spider's own request."""
+        fetch = fetch_of(request, 0, now)
+        self.frontier.done(key, fetch.rests_from, fetch.seconds)
+
+    def left(self) -> Iterator[tuple[CrawlUrl, Request]]:
+        """The open leases whose requests have left the engine, each handed over once.
+
+        What is with the spider or in the item pipelines has not left: what it leads to is not in the frontier yet.
+        """
+        engine = self._crawler.engine
+        if engine is None or engine._slot is None:
+            return
+        active, in_progress = engine.downloader.active, engine._slot.inprogress
+        for key in [key for key, request in self._issued.items() if request not in active]:
+            lease = self.frontier.leased(key)
+            if lease is None:
+                del self._issued[key]  # ended by the last pipeline or by the spider's errback
+            elif self._issued[key] not in in_progress:
+                yield lease, self._issued.pop(key)
+
+    def _note_end(self, request: Request, response: Response) -> None:
+        """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""
+        request.meta[ENDED_AT] = now = time()
+        value = (response.headers.get(b"Retry-After") or b"").decode("latin-1")
+        rest = asked_rest(response.status, value, now, self._longest_rest)
+        if rest:
+            request.meta[ASKED_REST] = rest
+            count(self._crawler, "scheduler/retry_after")

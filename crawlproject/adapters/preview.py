@@ -1,0 +1,120 @@
+"""Fetches a few URLs before the crawl, with the crawler itself: politely, and refused for the same reasons.
+
+Each preview is a crawl of its own that follows no links, in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from crawlproject.adapters.subcommand import BAD_INPUT, SCRAPY, STOPPED
+from crawlproject.core.address_policy import make_safety
+from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.errors import BadInput, TopicalError
+from crawlproject.options import Options
+from crawlproject.pages.text.assembly import make_analyzer, make_judge
+from crawlproject.records import Page, Topic, Visit
+from crawlproject.settings import program
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.read import read_refused, read_visits
+from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview
+from crawlproject.topic.draft import Draft, topic_text
+from crawlproject.urls.hosts import host_of
+
+SECONDS = 120.0  # a look may take
+_OWN = {
+    "FRONTIER": "memory",
+    "ORDERING": "breadth_first",
+    "TOPIC_RELEVANCE": "terms",  # pages are judged here, and vectors take seconds to load
+    "PAGE_MAX_LINKS": 0,  # what they link to is read from the stored pages
+    "CRAWL_MAX_PAGES": 0,
+    "CRAWL_MIN_HARVEST": 0,
+    "CRAWL_REVISIT": "",
+    "CRAWL_WEBSUB_CALLBACK": "",
+    "CRAWL_PROGRESS_SECONDS": 0,
+    "CRAWL_METRICS_PORT": 0,
+    "LOG_LEVEL": "ERROR",
+}
+
+
+class Preview:
+    """Looks at URLs for one topic. ``settings`` are those of the command line; ``folder`` is empty, and filled."""
+
+    def __init__(self, topic: Topic, options: Options, settings: Mapping[str, Any], folder: Path) -> None:
+        self.topic = topic
+        self.analyzer = make_analyzer(topic.language, options)
+        self._options = options
+        self._settings = settings
+        self._folder = folder
+        self._judge = make_judge(topic.keywords, self.analyzer, options)
+        self._canonicalize = make_canonicalizer(options)
+        self._reader = make_reader(options, self.analyzer, self._canonicalize, tag_paths=False)
+        self._looks = 0
+
+    def look(self, urls: Sequence[str]) -> list[SeedPreview]:
+        """Fetch the URLs and what they redirect to. Raises ``BadInput`` for what a crawl would refuse to start with."""
+        if not urls:
+            return []
+        self._looks += 1
+        folder = self._folder / str(self._looks)
+        self._crawl(urls, folder)
+        visits = {visit.url: visit for visit in read_visits(folder)}
+        refused = {url: found.reason for found in read_refused(folder) for url, _ in found.samples}
+        pages = PageRepository(folder / "pages")
+        return [self._probed(self._canonicalize(url), visits, refused, pages) for url in urls]
+
+    def sample(self, pages: Sequence[Page], most: int, random: Random) -> list[SeedPreview]:
+        """A look at up to ``most`` of the pages that ``pages`` link to, drawn by chance.
+
+        They become seeds of a crawl, which may lie in the operator's own network; these links may not.
+        """
+        safety = make_safety(self._options, self.topic.seeds)
+        known = {page.url for page in pages}
+        linked = sorted({link.url for page in pages for link in page.links} - known)
+        safe = [url for url in linked if safety.refusal(url) is None]
+        return self.look(random.sample(safe, min(most, len(safe))))
+
+    def _crawl(self, urls: Sequence[str], folder: Path) -> None:
+        draft = Draft("look", self.topic.keywords, urls, self.topic.language)
+        own = {**self._settings, **_OWN, "CRAWL_DIR": folder, "CRAWL_MAX_SECONDS": SECONDS}
+        chosen = [part for name, value in own.items() for part in ("-s", f"{name}={_spelled(value)}")]
+        command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == BAD_INPUT:
+            raise BadInput("topic check", done.stderr.strip().removeprefix(f"{program}: "))
+        if done.returncode not in (0, STOPPED):  # no host answers: what is missing shows that
+            raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
+
+    def _probed(
+        self, url: str, visits: Mapping[str, Visit], refused: Mapping[str, str], pages: PageRepository
+    ) -> SeedPreview:
+        visit, landed = visits.get(url), url
+        while visit is not None and visit.redirect and visit.redirect in visits and visit.redirect != landed:
+            landed = visit.redirect
+            visit = visits[landed]
+        if visit is None or not visit.md5:
+            refusal = refused.get(url, refused.get(visit.redirect, "") if visit else "")
+            return SeedPreview(url, visit, refusal if visit else self._found(url, refusal), landed)
+        page = self._reader.read(landed, pages.load(landed))
+        return SeedPreview(url, visit, "", landed, replace(page, relevance=self._judge.relevance(page.counts)))
+
+    def _found(self, url: str, refusal: str) -> str:
+        """Why ``url`` was not fetched: ``refusal``, unless its host has no address."""
+        if refusal not in ("", "robots/unreachable") or self._options.virtual_web:
+            return refusal
+        try:
+            socket.getaddrinfo(host_of(url), None)
+        except OSError:
+            return NO_SUCH_HOST
+        return refusal or "robots/unreachable"
+
+
+def _spelled(value: Any) -> str:
+    """A setting as the command line spells it."""
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

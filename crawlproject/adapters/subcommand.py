@@ -1,0 +1,100 @@
+"""Shared by the sub-commands: bad input is one message and exit code 2, and output cannot control the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.pages.text.printable import PlainStream, visible
+from crawlproject.settings import installed, program
+
+if TYPE_CHECKING:
+    from crawlproject.records import Topic
+
+BAD_INPUT = 2
+STOPPED = 3
+INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
+# Scrapy in a process of its own. An installed crawler must not import what lies in the current folder.
+SCRAPY = [sys.executable, *(["-P"] if installed else []), "-m", "scrapy"]
+CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
+
+
+class Subcommand(ScrapyCommand):
+    """A sub-command of ours: needs no crawler, and refuses options that it does not have."""
+
+    requires_project = False
+    requires_crawler_process = False
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        refuse_options(args)
+
+    @property
+    def agent(self) -> str:
+        """The name by which a crawl with these settings asks robots.txt, and by which pages may address it."""
+        from crawlproject.adapters.meta import robots_agent  # here, since Scrapy imports every command at every start
+
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        return robots_agent(self.settings)
+
+
+def refuse_options(args: list[str]) -> None:
+    """Raise ``UsageError`` for an option among ``args``: Scrapy hands a command what its parser did not know.
+
+    What follows ``--`` is no option, and the first ``--`` is removed. One dash may begin a word, as in a query.
+    """
+    if "--" in args:
+        args.remove("--")
+        return
+    for arg in args:
+        if arg.startswith("--"):
+            raise UsageError(f"there is no option {arg.partition('=')[0]}", print_help=False)
+
+
+@contextmanager
+def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
+    """Inside, ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and the command's exit code.
+
+    What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors come from the web.
+    """
+    try:
+        with redirect_stdout(cast(TextIO, PlainStream(sys.stdout))):
+            yield
+    except BadInput as wrong:
+        print(visible(f"{program}: {wrong}"), file=sys.stderr)
+        command.exitcode = BAD_INPUT
+    except StorageFailed as failure:
+        print(visible(f"{program}: {failure}"), file=sys.stderr)
+        command.exitcode = STOPPED
+    except KeyboardInterrupt:
+        print(f"{program}: interrupted", file=sys.stderr)
+        command.exitcode = INTERRUPTED
+    except BrokenPipeError:  # `| head` has closed the pipe; what is flushed at exit must go somewhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        command.exitcode = 1  # as rich does, which prints the tables
+
+
+def cache_dir() -> Path:
+    """Where indexes of archives are kept between runs (XDG base directory specification)."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "topical-crawler"
+
+
+def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
+    """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
+    from crawlproject.adapters.topic_settings import apply_topic_settings
+    from crawlproject.options import OURS  # here, since Scrapy imports every command at every start
+
+    assert command.settings is not None, "scrapy.cmdline sets it"
+    settings = command.settings.copy()
+    apply_topic_settings(settings, topic.settings)
+    return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}

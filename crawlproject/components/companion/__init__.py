@@ -1,1 +1,0 @@
-"""The companion's service on loopback, the files of the person, and the extension for browsers (in ``browser/``)."""

@@ -1,0 +1,119 @@
+"""The links of pages that were fetched before, shown to an ordering once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.frontier_recovery import FrontierRecovery, linked_from, target_of
+from crawlproject.core.ordering_feed import OrderingFeed
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.paths import larger_of_each
+from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.records import PROBE, CrawlUrl, FetchEvent, Page
+
+
+class LinkReplay:
+    """Shows the ordering behind ``feed`` the links of each page again, in order.
+
+    It is asked for new scores after each page, as it was then. Only the last of them are passed on to the frontier, which
+    may have been killed before it had them; the others it has, or better ones since.
+
+    Refusals have no line in the history: a link that is barred was refused where it was found, and one that neither waits
+    nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known. A link
+    that is neither barred nor in the frontier is offered again: earlier versions put some aside. With a ``recovery`` all links
+    are offered again.
+
+    Judgments came after the pages were scored, so what the frontier has is out of date: the scores of all links are kept here
+    as a frontier keeps them, and passed on at the end. ``rescores``: that is so even without a judgment.
+    """
+
+    def __init__(
+        self, crawl: Crawl, feed: OrderingFeed, recovery: FrontierRecovery | None = None, *, rescores: bool = False
+    ) -> None:
+        self._crawl = crawl
+        self._feed = feed
+        self._ordering = feed.ordering
+        self._recovery = recovery
+        self.linked: dict[str, tuple[float, ...]] = {}  # what was offered, and what it has inherited
+        self._missing: dict[str, CrawlUrl] = {}
+        self._revised: list[tuple[str, float]] = []
+        self._judged = rescores or bool(feed.judgments)
+        self._scores: dict[str, float] = {}  # of all links, if pages were judged
+
+    def follow(self, event: FetchEvent) -> None:
+        """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
+        visit, recovery = event.visit, self._recovery
+        if visit.redirect:
+            unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
+            if unknown and recovery:
+                recovery.offer(target_of(visit))
+            self._note_score(visit.redirect, visit.score)
+        if not visit.leads_on:
+            return
+        if not visit.repeats:
+            page = event.page()
+            if page is None and not recovery:
+                return
+            with self._crawl.frontier.batch() if recovery else nullcontext():
+                self._follow_links(page or linked_from(visit, event.links))
+        self._revised = list(self._ordering.revise())
+        if self._judged:
+            self._scores.update(self._revised)
+
+    def _follow_links(self, page: Page) -> None:
+        recovery, frontier = self._recovery, self._crawl.frontier
+        for url in self._feed.follow(page):
+            if url is None:
+                continue
+            unknown = self._offer(url.url, url.depth, url.inherited)
+            self._note_score(url.url, url.score)
+            if recovery and (unknown or url.url in frontier):
+                recovery.offer(url)
+            elif unknown:
+                self._missing.setdefault(url.url, url)
+
+    def finish(self) -> None:
+        """All events were replayed, to the ordering of the crawl."""
+        self.pass_on()
+        crawl = self._crawl
+        most = crawl.options.frontier_max_urls
+        for missing in self._missing.values():
+            if missing.url not in crawl.frontier and not 0 < most <= len(crawl.frontier):
+                crawl.admission.offer(missing)
+        if self._recovery:
+            self._recovery.finish()
+
+    def pass_on(self) -> None:
+        """The frontier gets the scores and the floor, the ordering what was refused."""
+        crawl = self._crawl
+        crawl.admission.rescore(self._scores.items() if self._judged else self._revised)
+        crawl.admission.set_floor(anew=self._judged)  # no frontier keeps it
+        known, waiting = _states(crawl.frontier, self.linked)
+        for url in self.linked:
+            fetched = url in waiting or url in crawl.folder.history or crawl.frontier.leased(url)
+            if url in known and not fetched:
+                self._ordering.refused(url)
+
+    def _note_score(self, url: str, score: float) -> None:
+        if self._judged:
+            self._scores[url] = max(score, self._scores.get(url, score))
+
+    def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:
+        """Whether the frontier does not know the URL, although no rule bars it."""
+        self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)
+        if url in self._crawl.frontier:
+            return False
+        barred = self._crawl.admission.rules.is_barred(url, depth)
+        if barred:
+            self._ordering.refused(url)
+        return not barred
+
+
+def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:
+    """What the frontier knows of what was linked, and what waits; of a shared one only what was linked here is asked."""
+    if not isinstance(frontier, SharedFrontier):
+        return frontier, {url.url for url in frontier.waiting() if url.kind != PROBE}
+    states = frontier.states(linked)
+    return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}

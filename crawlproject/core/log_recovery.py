@@ -1,0 +1,112 @@
+"""Items and links that their files have lost are made again from the stored pages, before a crawl goes on.
+
+Opening the folder cuts off what the history does not know; this is the other direction: what the history knows, and
+``items.jsonl`` or ``links.jsonl`` has not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.replay import InStep, stored_page
+from crawlproject.errors import BadCrawlDir
+from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
+from crawlproject.parts.revisits.collection import AWAY
+from crawlproject.records import LISTINGS, NOT_STORED, Page, Visit
+from crawlproject.storage.append_log import read_lines
+from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.crawl_folder import SAVE_EVERY
+from crawlproject.storage.items import item_fields, withdrawn
+from crawlproject.storage.link_log import link_lines
+from crawlproject.storage.read import LINKS, REFUSED, read_visits
+from crawlproject.storage.tail import ITEMS
+
+
+def recover_logs(crawl: Crawl) -> None:
+    """Complete the logs of a crawl folder, and tell what was lost, in ``CrawlFolder.warnings``.
+
+    Nothing that is there changes. Raises ``BadCrawlDir`` and ``StorageFailed``.
+    """
+    folder, history = crawl.folder, crawl.folder.history
+    if not folder.bodies or not len(history):
+        return
+    for log, name, expected, recovery in (
+        (folder.items, ITEMS, history.pages, _ItemRecovery(crawl)),
+        (folder.links, LINKS, history.links, _LinkRecovery(crawl)),
+    ):
+        if log is not None and log.count() < expected:
+            log.replace_all(recovery.lines())
+            folder.warnings.append(recovery.told(f"{folder.path / name} had lost lines"))
+    if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
+        folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
+    if not (folder.path / SITEMAPS).exists() and any(visit.error in LISTINGS for visit in read_visits(folder.path)):
+        folder.warnings.append(f"{folder.path / SITEMAPS} is missing: what the sitemaps listed is not learned again")
+
+
+class _Recovery:
+    """The lines of a log with those that were lost: ``made`` of so many pages; of ``gone`` there is no file."""
+
+    name = ""
+
+    def __init__(self, crawl: Crawl) -> None:
+        self._crawl = crawl
+        self._folder = crawl.folder.path
+        self.made = 0
+        self.gone = 0
+
+    def told(self, what: str) -> str:
+        lost = f"; of {self.gone} there is no page file, and theirs are lost" if self.gone else ""
+        return f"{what}: the {self.name} of {self.made} pages were made again{lost}"
+
+    def _page(self, visit: Visit) -> Page | None:
+        page = stored_page(self._crawl, visit, ()) if visit.md5 else None
+        self.made += page is not None
+        self.gone += page is None
+        return page
+
+
+class _ItemRecovery(_Recovery):
+    name = "items"
+
+    def lines(self) -> Iterator[list[dict[str, Any]]]:
+        there = InStep(_by(self._folder / ITEMS, "url"))
+        for visit in read_visits(self._folder):
+            if not visit.md5:
+                continue
+            found: Any = there.of(visit.url)
+            if not found and (page := self._page(visit)) is not None:
+                found = [item_fields(page, visit)]
+            yield found
+        last = {change.url: change for change in read_changes(self._folder)}
+        yield [
+            withdrawn(change.url, change.at, change.version, change.change)
+            for change in last.values()
+            if change.change in AWAY
+        ]
+
+
+class _LinkRecovery(_Recovery):
+    name = "links"
+
+    def lines(self) -> Iterator[list[dict[str, Any]]]:
+        there = InStep(_by(self._folder / LINKS, "source"))
+        for visit in read_visits(self._folder):
+            if not (visit.md5 or visit.error in NOT_STORED) or not visit.links:
+                continue
+            found: Any = there.of(visit.url)
+            if len(found) < visit.links and (page := self._page(visit)) is not None:
+                found = link_lines(page)
+            yield found
+
+
+def _by(path: Any, key: str) -> Iterator[tuple[str, list[Any]]]:
+    """The lines in groups of equal ``key``."""
+    try:
+        for value, lines in groupby(read_lines(path), key=itemgetter(key)):
+            yield value, list(lines)
+    except (KeyError, TypeError) as damage:
+        raise BadCrawlDir(str(path), f"expected objects with {key}, not {damage!r}") from None

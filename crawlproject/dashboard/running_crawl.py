@@ -1,0 +1,135 @@
+"""What only the process of a crawl knows, and how to control it: pause, resume, stop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any
+
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.extensions.progress import Speed
+from crawlproject.adapters.running import INTERRUPTED, crawl_of
+from crawlproject.dashboard.crawl_json import counted
+from crawlproject.frontier.base import HostStats, WatchedFrontier
+from crawlproject.parts.judgments.relearning import can_relearn
+from crawlproject.reports.live_summary import AGENTS
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from crawlproject.core.crawl import Crawl
+    from crawlproject.parts.sites.host_health import HostHealth
+
+HOSTS = 15  # hosts of the frontier that are listed
+SHARE = 0.01  # of the time that looking at the frontier may take
+ACTIONS = ("pause", "resume", "stop")
+
+
+class Throttled:
+    """Asks ``look`` again only when ``SHARE`` of the time since the last look covers what that one took.
+
+    A look at the hosts of a frontier takes as long as there are hosts in memory.
+    """
+
+    def __init__(self, look: Callable[[], Any]) -> None:
+        self._look = look
+        self._seen: Any = None
+        self._next = float("-inf")
+
+    def __call__(self) -> Any:
+        now = monotonic()
+        if now >= self._next:
+            began = perf_counter()
+            self._seen = self._look()
+            self._next = now + (perf_counter() - began) / SHARE
+        return self._seen
+
+
+class RunningCrawl:
+    """The crawl that runs in this process. Everything happens in its event loop, so nothing changes meanwhile."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._speed = Speed()
+        self._frontier_of = Throttled(self._frontier)
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def crawl(self) -> Crawl | None:
+        return crawl_of(self._crawler)
+
+    @property
+    def status(self) -> str:
+        """``running``, ``paused`` or ``stopping``."""
+        engine = self._crawler.engine
+        if self._closing is not None or engine is None or engine._slot is None or engine._slot.closing is not None:
+            return "stopping"
+        return "paused" if engine.paused else "running"
+
+    def document(self) -> dict[str, Any]:
+        """The numbers of this moment; the frontier's may be some moments old."""
+        crawl = self.crawl
+        if crawl is None:
+            return {}
+        return {
+            "status": self.status,
+            "offline": None if crawl.connections.began is None else time() - crawl.connections.began,
+            "speed": self._speed.update(monotonic(), crawl.stats.pages),
+            "refused": counted(crawl.folder.refusals.counts),
+            "refused_total": crawl.stats.refused,
+            "family": [asdict(life) for life in crawl.ordering.family(AGENTS)],
+            "learning": crawl.relearning.share if crawl.relearning is not None else None,
+            "learns": can_relearn(crawl),
+            **self._frontier_of(),
+        }
+
+    def _frontier(self) -> dict[str, Any]:
+        crawl = self.crawl
+        if crawl is None or self.status == "stopping":
+            return {}
+        frontier, now = crawl.frontier, time()
+        resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
+        busiest = frontier.busiest(HOSTS) if isinstance(frontier, WatchedFrontier) else []
+        blocks = {found.host: found.until for found in frontier.blocked()} if busiest else {}
+        return {
+            "waiting": len(frontier),
+            "leased": frontier.leases(),
+            "hosts_waiting": frontier.hosts(),
+            "resting": resting() if resting else None,
+            "evicted": frontier.evicted(),
+            "best_score": frontier.best(),
+            "frontier_hosts": [
+                _host(stats, now, blocks.get(stats.host, 0.0), crawl.tracker.hosts) for stats in busiest
+            ],
+        }
+
+    def control(self, action: str) -> None:
+        """``pause``, ``resume`` or ``stop``; what is in flight is finished. Raises ``ValueError`` for anything else."""
+        engine = self._crawler.engine
+        if action not in ACTIONS:
+            raise ValueError(f"expected one of {', '.join(ACTIONS)}, not {action!r}")
+        if engine is None or self.status == "stopping":
+            return
+        if action == "pause":
+            engine.pause()
+            return
+        engine.unpause()
+        if action == "stop":
+            self._closing = asyncio.ensure_future(engine.close_spider_async(reason=INTERRUPTED))
+        elif engine._slot is not None:
+            engine._slot.nextcall.schedule()  # else the engine would wait up to 5 seconds
+
+
+def _host(stats: HostStats, now: float, blocked_until: float, hosts: HostHealth) -> dict[str, Any]:
+    refused = hosts.host_blocked_until(f"http://{stats.host}/") > now
+    return {
+        "host": stats.host[:100],
+        "waiting": stats.waiting,
+        "best": stats.best,
+        "rests": max(0.0, stats.due - now),
+        "blocked": max(0.0, blocked_until - now),
+        "why_blocked": "" if blocked_until <= now else "refused or silent" if refused else "over budget",
+        "leased": stats.leased,
+    }

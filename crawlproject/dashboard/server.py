@@ -1,0 +1,171 @@
+"""The dashboard over HTTP: page, numbers, search box, buttons. Every request passes the guard first."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from crawlproject.adapters.clock import time
+from crawlproject.dashboard.crawl_json import seeds_document
+from crawlproject.dashboard.search import SearchBox
+from crawlproject.errors import BadInput
+from crawlproject.http.loopback import server as loopback
+from crawlproject.http.loopback.guard import Guard
+from crawlproject.http.loopback.server import answer, json_answer, json_body
+from crawlproject.parts.judgments.judgments import Judgment, add_judgment
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+    from crawlproject.adapters.seed_search import SeedsFound
+
+_MOST_SHOWN = 8  # crawls shown at once
+_HITS = 10
+_ASSETS = {
+    "/dashboard.js": ("dashboard.js", "text/javascript; charset=utf-8"),
+    "/dom.js": ("dom.js", "text/javascript; charset=utf-8"),
+    "/chart.js": ("chart.js", "text/javascript; charset=utf-8"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+    "/dashboard.css": ("dashboard.css", "text/css; charset=utf-8"),
+}
+
+
+class Crawls(Protocol):
+    """The crawls that are shown: that of this process, or many. Methods raise ``BadInput`` for unknown names."""
+
+    can_start: bool
+
+    def crawls(self) -> list[dict[str, Any]]: ...
+    def folder(self, name: str) -> Path: ...
+    async def state(self, name: str) -> dict[str, Any]: ...
+    async def control(self, name: str, action: str) -> None: ...
+    async def seeds(self, query: str) -> SeedsFound: ...
+    async def start(self, form: Any) -> tuple[list[str], SeedsFound | None]: ...
+
+
+class Dashboard(loopback.LoopbackServer):
+    """Serves ``crawls`` on a socket that listens already. ``live`` gives the numbers for ``/api/live``, ``sources`` says
+    where seeds are looked for."""
+
+    def __init__(
+        self,
+        crawls: Crawls,
+        listening: socket.socket,
+        name: str,
+        live: Callable[[], dict[str, Any]] | None = None,
+        orderings: Callable[[], list[tuple[str, str]]] = list,
+        sources: str = "",
+    ) -> None:
+        super().__init__(listening)
+        self.token = secrets.token_urlsafe(24)
+        self._crawls = crawls
+        self._guard = Guard(name, self.token)
+        self._live = live
+        self._search_box = SearchBox()
+        self._orderings = orderings
+        self._sources = sources
+        self.assets = {
+            path: (resources.files(__package__) / "assets" / name, kind) for path, (name, kind) in _ASSETS.items()
+        }
+        self.routes = {
+            ("GET", "/"): self._page,
+            ("GET", "/api/crawls"): self._list,
+            ("GET", "/api/state"): self._state,
+            ("GET", "/api/live"): self._live_numbers,
+            ("GET", "/api/search"): self._search,
+            ("GET", "/report"): self._report,
+            ("GET", "/map"): self._map,
+            ("POST", "/api/control"): self._control,
+            ("POST", "/api/seeds"): self._seeds,
+            ("POST", "/api/start"): self._start,
+            ("POST", "/api/judge"): self._judge,
+        }
+
+    def objection(self, method: str, request: web.BaseRequest) -> str | None:
+        return self._guard.objection(method, request.headers, request.remote or "")
+
+    # ------------------------------------------------------------ requests
+
+    async def _page(self, request: web.BaseRequest) -> web.Response:
+        from crawlproject.reports.html import render
+
+        page = render(
+            "dashboard.html.j2",
+            __package__,
+            token=self.token,
+            can_start=self._crawls.can_start,
+            orderings=self._orderings(),
+            sources=self._sources,
+        )
+        return answer(page, "text/html; charset=utf-8")
+
+    async def _list(self, request: web.BaseRequest) -> web.Response:
+        return json_answer({"crawls": self._crawls.crawls()})
+
+    async def _state(self, request: web.BaseRequest) -> web.Response:
+        names = request.query.getall("crawl", [])[:_MOST_SHOWN]
+        states = []
+        for name in names:
+            try:
+                states.append(await self._crawls.state(name))
+            except BadInput as wrong:
+                states.append({"name": name[:200], "status": "failed", "output": str(wrong)})
+        return json_answer({"states": states})
+
+    async def _live_numbers(self, request: web.BaseRequest) -> web.Response:
+        return json_answer(self._live() if self._live else {})
+
+    async def _search(self, request: web.BaseRequest) -> web.Response:
+        folder = self._crawls.folder(request.query.get("crawl", ""))
+        query, offset = request.query.get("q", ""), request.query.get("offset", "0")
+        start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 7 else 0
+        return json_answer(await asyncio.to_thread(self._search_box.search, folder, query[:500], _HITS, start))
+
+    async def _report(self, request: web.BaseRequest) -> web.Response:
+        from crawlproject.dashboard.pages import report_page
+
+        return await self._standalone(report_page, request)
+
+    async def _map(self, request: web.BaseRequest) -> web.Response:
+        from crawlproject.dashboard.pages import map_page
+
+        return await self._standalone(map_page, request)
+
+    async def _standalone(self, page: Callable[[Path], tuple[bytes, str]], request: web.BaseRequest) -> web.Response:
+        """A page that is also written as a file: served under its own policy, in an origin of its own."""
+        body, policy = await asyncio.to_thread(page, self._crawls.folder(request.query.get("crawl", "")))
+        sandboxed = (
+            f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
+        )
+        return answer(body, "text/html; charset=utf-8", {"Content-Security-Policy": sandboxed})
+
+    async def _control(self, request: web.BaseRequest) -> web.Response:
+        asked = await json_body(request)
+        await self._crawls.control(str(asked.get("crawl", "")), str(asked.get("action", "")))
+        return json_answer({"done": True})
+
+    async def _judge(self, request: web.BaseRequest) -> web.Response:
+        asked = await json_body(request)
+        url, relevant = asked.get("url"), asked.get("relevant")
+        if not isinstance(url, str) or not isinstance(relevant, bool | None):
+            raise BadInput("judgment", "expected url, and relevant: true, false, or null to take it back")
+        add_judgment(self._crawls.folder(str(asked.get("crawl", ""))), Judgment(url, relevant, time()))
+        return json_answer({"done": True})
+
+    async def _start(self, request: web.BaseRequest) -> web.Response:
+        names, found = await self._crawls.start(await json_body(request))
+        return json_answer({"started": names, **(seeds_document(found) if found else {})})
+
+    async def _seeds(self, request: web.BaseRequest) -> web.Response:
+        asked = await json_body(request)
+        return json_answer(seeds_document(await self._crawls.seeds(str(asked.get("query", ""))[:500])))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket for the dashboard; raises ``BadSetting`` when nothing can listen there."""
+    return loopback.listen(host, port, "DASHBOARD_PORT")

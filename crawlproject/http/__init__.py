@@ -1,0 +1,1 @@
+"""Fetching over HTTP: connections, names, servers on loopback, virtual webs over sockets."""

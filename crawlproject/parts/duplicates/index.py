@@ -1,0 +1,207 @@
+"""Finds the first page with the same text among all pages of a crawl.
+
+How much of the text two pages have to share (least Jaccard coefficient) depends on what else they share: on one host the
+template, and title and URL show whether it is all they share (``page_names.py``).
+
+    =================== ======================== ==================================================================
+    hosts               title, name in the URL   least Jaccard coefficient
+    =================== ======================== ==================================================================
+    one                 both the same            ``SAME_BOTH`` = 0.70: the page in another dress, folder, version
+    one                 title the same           ``SAME_TITLE`` = 0.80: under another URL
+    one                 name the same            ``SAME_NAME`` = 0.85: a licence, a code of conduct
+    one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
+    one                 neither                  the very same text only: two pages that are mostly template
+    two                 a headline of 4 words    ``SAME_HEADLINE`` = 0.50: articles of an agency
+    two                 headline and name        the same: a licence between the menus of two sites
+    two                 anything                 ``ELSEWHERE`` = 0.65: mirrors, licences
+    =================== ======================== ==================================================================
+
+Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 with the
+name. A pair at 0.7 shares one of the first with a probability of 0.96; at 0.5, with the headline the same, one of all with 0.94.
+Pages with fewer than ``LEAST_SHINGLES`` shingles are too short for that and are compared as wholes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.parts.duplicates.key_table import KeyTable
+from crawlproject.parts.duplicates.minhash import Sketch, same_names, similarity, sketch_names
+from crawlproject.parts.duplicates.page_names import headline, link_names, name_of, series_of, title_of
+from crawlproject.parts.duplicates.sketch_store import OriginalPage, SketchStore
+from crawlproject.records import Page
+from crawlproject.urls.hosts import host_of
+
+SAME_BOTH = 0.70
+SAME_TITLE = 0.80
+SAME_NAME = 0.85
+SAME_SERIES = 0.95
+SAME_HEADLINE = 0.50
+ELSEWHERE = 0.65
+SAME_MENU = 0.6  # of the names that links lead to
+LEAST_SHINGLES = 50
+WHOLE_TEXT = 100  # shingles from which on the very same text needs no other evidence
+SOME_TEXT = 10  # shingles from which on it needs the title or the name; below it needs the same links
+
+_BANDS = 8
+_ROWS = 3  # minima of a key
+_BANDS_NAMED = 6  # keys with the headline, and with the name
+_ROWS_NAMED = 2
+_LONG = 4  # words of a headline that two articles do not share by chance
+_COMPARED = 4  # candidates that are looked at: those with the most keys in common
+
+
+class DuplicateIndex:
+    """The originals of a crawl. About 280 bytes of memory for each, besides what ``originals`` needs.
+
+    ``most``: when so many are known, no more are added, and duplicates of later pages are not found.
+    """
+
+    def __init__(self, originals: SketchStore, *, most: int = 1_000_000) -> None:
+        self._originals = originals
+        self._most = most
+        self._keys = KeyTable()
+        self._latest: tuple[OriginalPage | None, list[int]] = None, []  # a page and its keys
+        self.last_url = ""  # of the original that came last
+        for number, original in enumerate(originals):
+            self._enter(number, original)
+
+    def __len__(self) -> int:
+        return len(self._originals)
+
+    @property
+    def size(self) -> int:
+        """Bytes of memory of the keys."""
+        return self._keys.size
+
+    def first_with(self, page: OriginalPage) -> OriginalPage | None:
+        """The first page with the text of ``page``; None when it is the first."""
+        for number in self._keys.find(page.text):
+            found = self._originals[number]
+            if found.url != page.url and _same_whole(found, page):
+                return found
+        if page.shingles < LEAST_SHINGLES:
+            return None
+        candidates = [number for key in self._keys_of(page) for number in self._keys.find(key)]
+        best, first = 0.0, None
+        for number, _ in Counter(candidates).most_common(_COMPARED) if candidates else ():
+            found = self._originals[number]
+            if found.url == page.url or found.shingles < LEAST_SHINGLES:
+                continue
+            jaccard = resemblance(found, page)
+            if jaccard >= threshold(found, page) and jaccard > best:
+                best, first = jaccard, found
+        return first
+
+    def add(self, page: OriginalPage) -> None:
+        """Remember a page that is no duplicate."""
+        if len(self._originals) < self._most:
+            self._enter(self._originals.append(page), page)
+
+    def close(self) -> None:
+        self._originals.close()
+
+    def _enter(self, number: int, page: OriginalPage) -> None:
+        self.last_url = page.url
+        self._keys.add(page.text, number)
+        if page.shingles >= LEAST_SHINGLES:
+            for key in self._keys_of(page):
+                self._keys.add(key, number)
+
+    def _keys_of(self, page: OriginalPage) -> list[int]:
+        """The keys of a page: it is looked for first, and added later."""
+        if self._latest[0] is not page:
+            self._latest = page, list(_keys_of(page))
+        return self._latest[1]
+
+
+def original_of(page: Page, sketch: Sketch) -> OriginalPage:
+    """What the index knows a page by."""
+    links = [link.url for link in page.links]
+    head = headline(page.title)
+    return OriginalPage(
+        url=page.url,
+        minima=sketch.minima.astype("<u2").tobytes(),
+        text=sketch.text,
+        title=_digest(title_of(page.title)),
+        headline=_digest(head),
+        words=len(head.split()),
+        name=_digest(name_of(page.url)),
+        series=_digest(series_of(page.title, page.url)),
+        links=_digest("\n".join(links)),
+        menu=sketch_names(link_names(links)),
+        terms=sketch.terms,
+        shingles=sketch.shingles,
+    )
+
+
+def is_duplicate(page: OriginalPage, first: OriginalPage) -> bool:
+    """Whether two pages have the same text, as the table above has it."""
+    if page.text == first.text and _same_whole(first, page):
+        return True
+    long_enough = min(page.shingles, first.shingles) >= LEAST_SHINGLES
+    return long_enough and resemblance(page, first) >= threshold(page, first)
+
+
+def leads_elsewhere(duplicate: OriginalPage, first: OriginalPage) -> bool:
+    """Whether the links of a duplicate lead to other pages than those of the first.
+
+    A licence appears on many sites, each time with the menu of its site. A duplicate of a page in another folder or with another
+    session has links of the same names.
+    """
+    return same_names(duplicate.menu, first.menu) < SAME_MENU
+
+
+def resemblance(one: OriginalPage, other: OriginalPage) -> float:
+    """The estimated Jaccard coefficient of two pages."""
+    return similarity(np.frombuffer(one.minima, "<u2"), np.frombuffer(other.minima, "<u2"))
+
+
+def threshold(one: OriginalPage, other: OriginalPage) -> float:
+    """How much of their text two pages have to share; above 1: none is enough."""
+    name = one.name == other.name
+    if host_of(one.url) != host_of(other.url):
+        headed = one.headline == other.headline != 0 and (name or one.words >= _LONG)
+        return SAME_HEADLINE if headed else ELSEWHERE
+    if one.title == other.title != 0 or _one_is_headline(one, other):
+        return SAME_BOTH if name else SAME_TITLE
+    if name:
+        return SAME_NAME
+    return SAME_SERIES if one.series == other.series != 0 else 2.0
+
+
+def _one_is_headline(one: OriginalPage, other: OriginalPage) -> bool:
+    """Whether one title is the other's without the name of the site, as that of a print view."""
+    return one.headline == other.headline != 0 and (one.title == one.headline or other.title == other.headline)
+
+
+def _same_whole(one: OriginalPage, other: OriginalPage) -> bool:
+    """Whether pages with the same terms in the same order are the same page."""
+    if one.text != other.text:
+        return False
+    shingles = min(one.shingles, other.shingles)
+    if shingles >= WHOLE_TEXT or one.links == other.links != 0:
+        return True
+    return shingles >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
+
+
+def _keys_of(page: OriginalPage) -> Iterator[int]:
+    """Up to 20 keys."""
+    step = len(page.minima) // _BANDS
+    for place in range(_BANDS):
+        band = page.minima[place * step : place * step + 2 * _ROWS]
+        yield xxh3_64_intdigest(band, seed=place)
+    for place in range(_BANDS_NAMED):
+        start = place * step + 2 * _ROWS
+        band = page.minima[start : start + 2 * _ROWS_NAMED]
+        for name in (page.headline, page.name):
+            if name:
+                yield xxh3_64_intdigest(band, seed=name ^ place)
+
+
+def _digest(text: str) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0

@@ -1,0 +1,156 @@
+"""Learns from the duplicates that a crawl meets which parts of URLs make no difference.
+
+A pair of URLs with the same text that differ in one way proposes a rule. Every page of the host that is fetched then is
+evidence for or against it: two URLs that the rule makes one have the same text, or they have not. Only pairs with a text of
+their own count for a rule, so that an error page behind a hundred URLs counts once. A rule is confirmed when its share of such
+pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter or a pattern when three of its
+values were seen too. A rule that does not hold any more is withdrawn. ``url_variants.py`` does what the confirmed rules say.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from crawlproject.parts.duplicates.url_rule import UrlRule, parts_of, proposals, spelled, value_of
+from crawlproject.parts.duplicates.url_variants import UrlVariants, digest_of
+from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
+from crawlproject.records import FetchEvent
+from crawlproject.urls.post import is_post
+
+CONFIRMED_FROM = 0.6
+WITHDRAWN_BELOW = 0.4
+VALUES = 3  # of a parameter or a pattern
+
+_PER_HOST = 16  # rules of a host that are looked at
+_HOSTS = 10_000
+_PAIRS = 64  # texts and values that are counted
+_URLS = 256  # of a rule, to find pairs among
+
+
+@dataclass(slots=True)
+class RuleEvidence:
+    """What is known of a rule. ``before``: pairs for and against it in earlier crawls. ``examples``: pairs for it."""
+
+    rule: UrlRule
+    confirmed: bool = False
+    off: bool = False
+    before: tuple[float, float] = (0.0, 0.0)
+    against: int = 0
+    texts: set[int] = field(default_factory=set)
+    values: set[str] = field(default_factory=set)
+    examples: list[tuple[str, str]] = field(default_factory=list)
+    urls: OrderedDict[int, tuple[int, str]] = field(default_factory=OrderedDict)
+
+    @property
+    def pairs(self) -> tuple[float, float]:
+        """Pairs for and against the rule."""
+        return self.before[0] + len(self.texts), self.before[1] + self.against
+
+    def add(self, url: str, text: int) -> None:
+        """A page was fetched; ``text`` identifies what it says."""
+        key = digest_of(spelled(self.rule.normal(parts_of(url))))
+        text_before, url_before = self.urls.get(key, (text, url))
+        self.urls[key] = text, url_before if text_before == text else url
+        self.urls.move_to_end(key)
+        if len(self.urls) > _URLS:
+            self.urls.popitem(last=False)
+        if url_before == url:
+            return
+        if text_before != text:
+            self.against += 1
+            return
+        if len(self.texts) < _PAIRS:
+            self.texts.add(text)
+        if len(self.values) < _PAIRS:
+            self.values.update((value_of(self.rule, url), value_of(self.rule, url_before)))
+        if len(self.examples) < 3:
+            self.examples.append((url_before, url))
+
+    def holds(self) -> bool:
+        """Whether the evidence confirms the rule now, or does not refute it."""
+        share = wilson_lower_bound(*self.pairs)
+        if self.confirmed:
+            return share >= WITHDRAWN_BELOW
+        enough = self.rule.kind not in ("param", "pattern") or len(self.values) >= VALUES
+        return enough and share >= CONFIRMED_FROM
+
+
+class UrlRuleLearner:
+    """A learner: the rules of a crawl. ``variants`` does what they say.
+
+    ``known`` says whether a URL waits or was fetched. ``changed`` is called with every rule that is confirmed or withdrawn;
+    to be set when what is learned is news.
+    """
+
+    def __init__(self, known: Callable[[str], bool]) -> None:
+        self.variants = UrlVariants(known)
+        self.changed: Callable[[RuleEvidence], None] = lambda evidence: None
+        self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
+
+    def apply(self, event: FetchEvent) -> None:
+        """Evidence is what a page says: that of a duplicate is the text of the first page. Not what was sent by POST."""
+        visit = event.visit
+        if is_post(visit.url) or is_post(visit.duplicate_of):
+            return
+        if not visit.is_page:
+            if visit.error:
+                self.variants.failed(visit.url)
+            return
+        text = digest_of(visit.duplicate_of or visit.url)
+        if visit.duplicate_of:
+            for rule in proposals(visit.url, visit.duplicate_of):
+                self._propose(rule, visit.duplicate_of, text)
+        for evidence in list(self._hosts.get(parts_of(visit.url)[1], {}).values()):
+            evidence.add(visit.url, text)
+            self._judge(evidence)
+        self.variants.add(visit.url)
+
+    def add_confirmed(self, rule: UrlRule, pairs: tuple[float, float]) -> None:
+        """A rule that was confirmed in an earlier crawl, with the pairs for and against it."""
+        evidence = self._evidence_of(rule)
+        evidence.before = pairs
+        evidence.confirmed = True
+        self._set_rules()
+
+    def switch(self, rule: UrlRule, *, off: bool) -> None:
+        """Do as if a rule had never been found, or not any more."""
+        self._evidence_of(rule).off = off
+        self._set_rules()
+
+    def evidence(self) -> Iterator[RuleEvidence]:
+        """What is known of every rule, each once."""
+        found = {rule: evidence for rules in self._hosts.values() for rule, evidence in rules.items()}
+        return iter(found.values())
+
+    def _propose(self, rule: UrlRule, first: str, text: int) -> None:
+        rules = self._hosts.get(rule.host, {})
+        if rule not in rules and len(rules) < _PER_HOST:
+            self._evidence_of(rule).add(first, text)
+
+    def _evidence_of(self, rule: UrlRule) -> RuleEvidence:
+        held = self._hosts.get(rule.host, {}).get(rule)
+        if held is not None:
+            return held
+        evidence = RuleEvidence(rule)
+        for host in rule.hosts:
+            self._hosts.setdefault(host, {})[rule] = evidence
+            self._hosts.move_to_end(host)
+        while len(self._hosts) > _HOSTS:
+            self._hosts.popitem(last=False)
+        return evidence
+
+    def _judge(self, evidence: RuleEvidence) -> None:
+        confirmed = evidence.holds()
+        if confirmed == evidence.confirmed:
+            return
+        evidence.confirmed = confirmed
+        self._set_rules()
+        if confirmed:
+            for _, url in evidence.urls.values():
+                self.variants.first(url)
+        self.changed(evidence)
+
+    def _set_rules(self) -> None:
+        self.variants.set_rules(found.rule for found in self.evidence() if found.confirmed and not found.off)

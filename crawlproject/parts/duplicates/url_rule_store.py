@@ -1,0 +1,107 @@
+"""``rules.jsonl``: which rules a crawl confirmed and withdrew, and which a person switched off.
+
+One line an event: ``{"version", "rule", "event", "for", "against", "examples"}``. What holds of a
+rule is what its last line says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.parts.duplicates.url_rule import UrlRule
+from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+
+NAME = "rules.jsonl"
+VERSION = 1
+
+CONFIRMED, WITHDRAWN, GIVEN, OFF, ON = EVENTS = ("confirmed", "withdrawn", "given", "off", "on")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRule:
+    """A rule as a rule book has it.
+
+    ``holds``: it was confirmed, or given by an earlier crawl, and not withdrawn. ``off``: a person switched it off.
+    ``pairs``: for and against it; ``given``: those that it was given with. ``examples``: URLs with the same text.
+    """
+
+    rule: UrlRule
+    holds: bool = False
+    off: bool = False
+    pairs: tuple[float, float] = (0.0, 0.0)
+    given: tuple[float, float] | None = None
+    examples: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def state(self) -> str:
+        """``off``, ``holds`` or ``withdrawn``."""
+        return OFF if self.off else "holds" if self.holds else WITHDRAWN
+
+
+class UrlRuleStore:
+    """The rules of one crawl folder, in the order in which they came. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = AppendLog(folder / NAME)
+        self.entries = read_rules(folder / NAME)
+
+    def note(
+        self, rule: UrlRule, event: str, pairs: tuple[float, float], examples: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """Write down what became of a rule, unless that is what holds already."""
+        shown = list(examples)
+        before = self.entries.get(rule, StoredRule(rule))
+        after = _after(before, event, pairs, shown)
+        if (before.holds, before.off) == (after.holds, after.off):
+            return
+        self._log.append(
+            {
+                "version": VERSION,
+                "rule": str(rule),
+                "event": event,
+                "for": pairs[0],
+                "against": pairs[1],
+                "examples": shown,
+            }
+        )
+        self.entries[rule] = after
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def read_rules(path: Path) -> dict[UrlRule, StoredRule]:
+    """The rules in a file, or in the ``rules.jsonl`` of a crawl folder; none when there is no such file.
+
+    Raises ``BadCrawlDir`` for a damaged line or one of another version.
+    """
+    path = path / NAME if path.is_dir() else path
+    entries: dict[UrlRule, StoredRule] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            if line["version"] != VERSION or line["event"] not in EVENTS:
+                raise BadCrawlDir(
+                    f"{path}, line {number}", f"expected an event of version {VERSION}: {', '.join(EVENTS)}"
+                )
+            rule = UrlRule.spelled(line["rule"])
+            pairs = float(line["for"]), float(line["against"])
+            examples = [(str(one), str(two)) for one, two in line["examples"]]
+        except BadCrawlDir:
+            raise
+        except (KeyError, TypeError, ValueError, BadInput) as damage:
+            raise unexpected(path, number, damage) from None
+        entries[rule] = _after(entries.get(rule, StoredRule(rule)), line["event"], pairs, examples)
+    return entries
+
+
+def _after(entry: StoredRule, event: str, pairs: tuple[float, float], examples: list[tuple[str, str]]) -> StoredRule:
+    """What holds of a rule after an event."""
+    if event in (OFF, ON):
+        return replace(entry, off=event == OFF)
+    given = pairs if event == GIVEN else entry.given
+    return replace(
+        entry, holds=event != WITHDRAWN, pairs=pairs, given=given, examples=tuple(examples) or entry.examples
+    )

@@ -1,0 +1,106 @@
+"""Which URL templates lead to pages that say nothing new.
+
+Calendars, shops with every order of their goods, soft 404s for every address, sessions in the path: what is behind the next
+URL is like what was behind the last. Such a template is demoted: ``template_holds.py`` makes its URLs wait.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
+
+from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
+from crawlproject.records import NOVELTY, FetchEvent
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.templates import templates_of
+
+DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
+RECOVERED_BELOW = 0.4  # the same for a template that is demoted
+MEMORY = 40.0  # pages of a template that count: older ones fade
+FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
+LONGEST_DELAY = 3600.0
+
+_NOTHING = ("soft_404", "parked")  # types of pages that are uninformative, too
+_WIDE = 2  # templates of a URL that are wide: the last ones
+_INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
+_WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
+
+
+@dataclass(slots=True)
+class UrlTemplate:
+    """The pages of a template, faded, and how long its URLs wait for each other, in seconds."""
+
+    uninformative: float = 0.0
+    informative: float = 0.0
+    demoted: bool = False
+    delay: float = FIRST_DELAY
+
+    @property
+    def pages(self) -> float:
+        """Pages that count."""
+        return self.uninformative + self.informative
+
+    def add(self, *, informative: bool) -> None:
+        """One more page of this template."""
+        fade = 1 - 1 / MEMORY
+        self.uninformative = self.uninformative * fade + (not informative)
+        self.informative = self.informative * fade + informative
+        share = wilson_lower_bound(self.uninformative, self.informative)
+        if self.demoted:
+            self.delay = FIRST_DELAY if informative else min(2 * self.delay, LONGEST_DELAY)
+            self.demoted = share >= RECOVERED_BELOW
+        else:
+            self.demoted = share >= DEMOTED_FROM
+
+
+class UrlTemplates:
+    """A learner: the ``most`` templates seen last."""
+
+    def __init__(self, *, most: int = 100_000) -> None:
+        self._most = most
+        self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
+        self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
+
+    def apply(self, event: FetchEvent) -> None:
+        """A fetch that brought nothing, or a captcha, says nothing about what its template brings."""
+        visit = event.visit
+        if not visit.is_page and not visit.error.startswith(_NOTHING):
+            return
+        informative = visit.is_page and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
+        for name in templates_of(visit.url):
+            template = self._templates.setdefault(name, UrlTemplate())
+            self._templates.move_to_end(name)
+            before = template.demoted
+            template.add(informative=informative)
+            self._count(host_of(visit.url), template.demoted - before)
+        while len(self._templates) > self._most:
+            name, template = self._templates.popitem(last=False)
+            self._count(name.partition("/")[0], -template.demoted)
+
+    def demoted(self, url: str) -> str | None:
+        """The demoted template that holds ``url`` back; None when none does.
+
+        The narrowest template that is known well enough decides.
+        """
+        if not self._hosts or host_of(url) not in self._hosts:
+            return None
+        names = templates_of(url)
+        for place, name in enumerate(names):
+            template = self._templates.get(name)
+            if template is None:
+                continue
+            if template.demoted:
+                return name if place < len(names) - _WIDE or template.pages >= _WIDE_PAGES else None
+            if template.informative >= _INFORMATIVE_PAGES:
+                return None
+        return None
+
+    def delay(self, name: str) -> float:
+        """Seconds between two fetches of the template ``name``, which is demoted."""
+        return self._templates[name].delay
+
+    def _count(self, host: str, change: int) -> None:
+        if change:
+            self._hosts[host] += change
+            if not self._hosts[host]:
+                del self._hosts[host]

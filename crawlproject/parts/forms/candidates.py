@@ -1,0 +1,171 @@
+"""The values that a source can be asked for: words of the topic first, then menus, then what result pages showed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlsplit
+
+from crawlproject.pages.html.forms import Form
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.parts.forms.fields import ValueTable, address, choices, label_of, labelled_values, roles_of
+from crawlproject.parts.forms.refinement import joined, parts_of, ranges_in
+from crawlproject.parts.forms.result_page import ListedItem
+from crawlproject.parts.forms.surface_words import SurfaceWords
+from crawlproject.parts.forms.value_graph import Value, ValueGraph
+from crawlproject.urls.post import as_get
+
+TRIED = 3  # answers to a menu after which it is known whether it makes a difference
+ITEM_TERMS = 300  # terms of an item's page that are its values
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What the sources of a crawl share: the language, the ``words`` of terms, the ``table`` of values by label, and the
+    words of the ``topic``."""
+
+    analyzer: Analyzer
+    words: SurfaceWords
+    table: ValueTable
+    topic: tuple[str, ...]
+
+
+class Candidates:
+    """The values of one form that were not asked for yet."""
+
+    def __init__(self, form: Form, graph: ValueGraph, shared: Shared) -> None:
+        self._form = form
+        self._graph = graph
+        self._shared = shared
+        roles = roles_of(form)
+        fields = {field.name: field for field in form.fields}
+        self.keyword = next((name for name, role in roles.items() if role == "keyword"), "")
+        self._menus = {name: choices(fields[name]) for name, role in roles.items() if role == "category"}
+        self._attributes = {name: label_of(fields[name]) for name, role in roles.items() if role == "attribute"}
+        self._labels = {**self._attributes, **{name: label_of(fields[name]) for name in self._menus}}
+        self._useless: set[str] = set()  # menus that make no difference
+        self._closed: set[int] = set()
+        self.furniture: frozenset[str] = frozenset()  # terms that every page of the source has
+        if self.keyword:
+            words = (found[0] for word in shared.topic if (found := shared.analyzer.terms(word)))
+            self.topic = [Value(self.keyword, term) for term in dict.fromkeys(words)]
+            for word in shared.topic:
+                shared.words.learn(word)
+        else:
+            self.topic = []
+
+    @property
+    def menus(self) -> Collection[str]:
+        """The names of the menus."""
+        return self._menus.keys()
+
+    @property
+    def takes_text(self) -> str:
+        """The name of a field for text; empty when there is none."""
+        return self.keyword or next(iter(self._attributes), "")
+
+    def close(self, value: Value) -> None:
+        """A value was asked for, or cannot be."""
+        self._closed.add(self._graph.number(value))
+
+    def open(self) -> list[int]:
+        """The numbers of the values from which the next may be chosen: options of menus first, in a form without free text."""
+        graph = self._graph
+        number, closed = graph.number, self._closed
+        options = [
+            found
+            for name, menu in self._menus.items()
+            if name not in self._useless
+            for option in menu
+            if (found := number(Value(name, option))) not in closed
+        ]
+        if options and not self.keyword:
+            return options
+        for name, label in self._attributes.items():
+            for text in self._shared.table.values(label):
+                number(Value(name, text))
+        names = [self.keyword, *self._attributes] if self.keyword else list(self._attributes)
+        return options + [found for name in names for found in graph.by_field.get(name, ()) if found not in closed]
+
+    def text(self, value: Value) -> str:
+        """What is filled in for a value; empty when that is not known."""
+        return " ".join(self._filled(value).values())
+
+    def address(self, value: Value) -> str:
+        """The URL of the query for a value."""
+        return address(self._form, self._filled(value))
+
+    def _filled(self, value: Value) -> dict[str, str]:
+        """What is filled into each field; empty when the word of a term is not known."""
+        filled = parts_of(value)
+        if self.keyword in filled:
+            if not (word := self._shared.words.word(filled[self.keyword])):
+                return {}
+            filled[self.keyword] = word
+        return filled
+
+    def address_of_text(self, text: str) -> str:
+        """The URL of the query for any text."""
+        return address(self._form, {self.takes_text: text})
+
+    def asked_by(self, url: str) -> Value | None:
+        """The value that the URL of a query asks for; None when it asks for none."""
+        sent, alone = (
+            dict(parse_qsl(urlsplit(as_get(each)).query, encoding=self._form.encoding))
+            for each in (url, address(self._form, {}))
+        )
+        ends = [name for found in ranges_in(self._form) for name in (found.low, found.high)]
+        asking = {self.keyword, *self._menus, *self._attributes, *ends}
+        names = [field.name for field in self._form.fields if field.name in asking]
+        filled = {name: sent[name] for name in names if sent.get(name) and sent.get(name) != alone.get(name)}
+        if not filled or filled.keys() <= set(ends):
+            return None
+        if text := filled.get(self.keyword):
+            filled[self.keyword] = next(iter(self._shared.analyzer.terms(text)), text)
+        return joined(filled)
+
+    # ------------------------------------------------------------ what pages show
+
+    def labelled(self, text: str) -> list[Value]:
+        """The values that a page shows under labels of the form's fields; attributes enter the table."""
+        found = []
+        for name, shown in labelled_values(text, self._labels):
+            if name in self._attributes:
+                self._shared.table.add(self._attributes[name], shown)
+                found.append(Value(name, shown))
+            else:
+                found += [Value(name, value) for value, label in self._menus[name].items() if _same(label, shown)]
+        return list(dict.fromkeys(found))
+
+    def values_of(self, item: ListedItem, labelled: Iterable[Value]) -> Iterator[Value]:
+        """The values of a listed item, of those ``labelled`` on its page the ones whose words it has."""
+        yield from self._of_terms(item.terms)
+        for value in labelled:
+            shown = self._menus[value.field].get(value.text, "") if value.field in self._menus else value.text
+            terms = self._shared.analyzer.terms(shown)
+            if terms and set(item.terms).issuperset(terms):
+                yield value
+
+    def values_of_page(self, terms: Iterable[str], text: str) -> Iterator[Value]:
+        """The values of an item whose own page was fetched."""
+        yield from list(self._of_terms(terms))[:ITEM_TERMS]
+        yield from self.labelled(text)
+
+    def judge_menus(self) -> None:
+        """A menu whose options all bring the same makes no difference (Madhavan and others, VLDB 2008: informative templates)."""
+        for name, menu in self._menus.items():
+            answers = [self._graph.answers.get(self._graph.number(Value(name, option))) for option in menu]
+            sets = [frozenset(answer.items) for answer in answers if answer is not None]
+            if len(sets) >= TRIED and len(set(sets)) == 1:
+                self._useless.add(name)
+
+    def _of_terms(self, terms: Iterable[str]) -> Iterator[Value]:
+        if self.keyword:
+            for term in terms:
+                if term not in self.furniture and len(term) > 2 and not term.isdecimal():
+                    yield Value(self.keyword, term)
+
+
+def _same(label: str, shown: str) -> bool:
+    return re.findall(r"\w+", label.lower()) == re.findall(r"\w+", shown.lower())

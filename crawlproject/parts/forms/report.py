@@ -1,0 +1,96 @@
+"""What stands behind the search forms of a crawl: each source with its size, its relevance and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crawlproject.pages.html.form_kinds import TOKEN_FORMS
+from crawlproject.parts.forms.result_page import is_view
+from crawlproject.parts.forms.size import chao
+from crawlproject.parts.forms.source import nonsense
+from crawlproject.records import QUERY, Visit
+from crawlproject.storage.read import read_links, read_visits
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import post_of
+
+
+@dataclass(slots=True)
+class SourceRow:
+    """A source, by the ``address`` that its queries go to.
+
+    ``fetches`` are result pages, redirects and failures; ``queries`` the different words or options asked for. ``pages`` of what
+    it lists were fetched by way of it, ``relevant`` of these are relevant. ``size`` is how many items it has at least.
+    """
+
+    address: str
+    fetches: int = 0
+    pages: int = 0
+    relevant: int = 0
+    listed: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # item -> queries that listed it
+    asked: set[str] = field(default_factory=set)
+    furniture: set[str] = field(default_factory=set)
+
+    @property
+    def queries(self) -> int:
+        return len(self.asked)
+
+    @property
+    def items(self) -> int:
+        return len(self.listed.keys() - self.furniture)
+
+    @property
+    def size(self) -> float:
+        """By the bound of Chao, see ``parts/forms/size.py``."""
+        return chao(Counter(len(queries) for item, queries in self.listed.items() if item not in self.furniture))
+
+    def add(self, visit: Visit, links: Iterable[str]) -> None:
+        """A result page was fetched, with these links."""
+        self.fetches += 1
+        self.asked.add(visit.anchor)
+        items = [link for link in links if not is_view(link, visit.url)]
+        if visit.anchor == nonsense(self.address):
+            self.furniture.update(items)
+        for item in items:
+            self.listed[item].add(visit.anchor)
+
+
+def read_token_forms(folder: Path) -> dict[str, str]:
+    """Hosts whose search forms were not asked since they want a token that is good for one time, with a page of each.
+
+    Raises ``BadCrawlDir`` for a damaged folder.
+    """
+    found: dict[str, str] = {}
+    for visit in read_visits(folder):
+        if TOKEN_FORMS in visit.signs:
+            found.setdefault(host_of(visit.url), visit.url)
+    return found
+
+
+def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
+    """The sources of a crawl, those with the most relevant pages first; none when no form was asked.
+
+    ``threshold`` is the relevance from which a page is relevant. Raises ``BadCrawlDir`` for a damaged folder.
+    """
+    queries = {visit.url: visit for visit in read_visits(folder) if QUERY in visit.signs}
+    if not queries:
+        return []
+    sources: dict[str, SourceRow] = {}
+    of: dict[str, SourceRow] = {}  # by the URL of a result page, or where it redirected to
+    links = {url: targets for url, targets in read_links(folder) if url in queries}
+    for url, visit in queries.items():
+        if (row := of.get(url) or of.get(visit.parent or "")) is None:
+            post = post_of(url)
+            address = post.url if post else url.partition("?")[0]
+            row = sources.setdefault(address, SourceRow(address))
+        of[url] = row
+        of.setdefault(visit.redirect, row)
+        row.add(visit, links.get(url, ()))
+    for visit in read_visits(folder):
+        if visit.is_page and visit.parent in queries and visit.url not in queries:
+            source = of[visit.parent]
+            source.pages += 1
+            source.relevant += visit.relevance >= threshold
+    return sorted(sources.values(), key=lambda source: (-source.relevant, source.address))

@@ -1,0 +1,299 @@
+"""One source: a search form, what it was asked, what it answered, and whether it is worth more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from crawlproject.errors import InvalidUrl
+from crawlproject.pages.html.forms import Form
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.forms.candidates import Candidates, Shared
+from crawlproject.parts.forms.query import Query
+from crawlproject.parts.forms.refinement import Refinements
+from crawlproject.parts.forms.result_page import ListedItem, ResultPage, read_results
+from crawlproject.parts.forms.selection.base import Choice, QuerySelection
+from crawlproject.parts.forms.size import chao
+from crawlproject.parts.forms.surface_words import nonsense
+from crawlproject.parts.forms.value_graph import Value, ValueGraph
+from crawlproject.records import Page
+
+SAMPLE = 4  # answers from which a source is judged (query-based sampling: Callan and Connell, TOIS 2001)
+FEWEST = 10  # items, likewise
+LEAST_RELEVANT = 0.05  # share of relevant items that a source must have by then
+SILENT = 3  # answers without any item after which there is nothing behind a form
+PATIENCE = 10  # lists in a row without anything relevant and new
+
+
+class FormSource:
+    """Chooses the queries of one form, one at a time, and learns from the answers.
+
+    The first query is for a word that does not exist: what such an answer links to is no result, and a form that answers it like
+    any other is of no use. Then the words of the topic are asked for, and the items that come judge the source. ``limit`` is the
+    number of result pages that may be fetched. ``relevant`` is the relevance from which an item counts.
+
+    What a source knows follows from ``answered`` and ``described``, in their order; ``next`` changes nothing but what is out.
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        page: str,
+        *,
+        links: Collection[str],
+        canonicalize: Callable[[str], str],
+        judge: TopicJudge,
+        relevant: float,
+        selection: QuerySelection,
+        shared: Shared,
+        limit: int,
+        patience: int = PATIENCE,
+    ) -> None:
+        self.form = form
+        self.page = page
+        self.graph = ValueGraph()
+        self.fetches = 0
+        self.reason = ""  # why it gets no more queries
+        self.out = ""  # URL of the query that is waiting or being fetched
+        self._canonicalize = canonicalize
+        self._judge = judge
+        self._relevant = relevant
+        self._selection = selection
+        self._shared = shared
+        self._limit = limit
+        self._patience = patience
+        self._candidates = Candidates(form, self.graph, shared)
+        self.refines = selection.refines  # lists that are cut off
+        self._refinements = Refinements(form, self.graph)
+        self._furniture = set(links) if self._candidates.takes_text else set()
+        self._asked: dict[str, Query] = {}
+        self._following: Query | None = None  # the next page of the list at hand
+        self._paused: list[tuple[float, Query]] = []  # lists that go on, and what their last page brought
+        self._first: tuple[Query, Page] | None = None  # of a form of menus: waits for the second answer
+        self._compared = bool(self._candidates.takes_text)
+        self._moves = 0  # redirects in a row without an answer
+        self._dry = 0  # lists in a row that brought nothing relevant and new
+        self._brought = 0.0  # by the list at hand
+
+    # ------------------------------------------------------------ what to fetch
+
+    def next(self) -> Query | None:
+        """The next result page to fetch; None while one is out, or when this source gets no more."""
+        if self.out or self.reason:
+            return None
+        if self.fetches >= self._limit:
+            self.reason = "limit reached"
+            return None
+        query = self._next()
+        if query is None:
+            self.reason = self.reason or "nothing left to ask"
+            return None
+        self._asked[query.url] = query
+        self.out = query.url
+        return query
+
+    def _next(self) -> Query | None:
+        if self._candidates.takes_text and not self._asked:
+            word = nonsense(self.form.action)
+            url = self._url(self._candidates.address_of_text(word))
+            return Query(url, None, word, self.page) if url else None
+        if self._following is not None:
+            return self._following
+        for value in self._candidates.topic[:SAMPLE]:
+            if (query := self._query(value)) is not None:
+                return query
+        while (choice := self._choice()) is not None:
+            rate, paused = max(self._paused, key=lambda found: found[0], default=(-1.0, None))
+            if paused is not None and rate >= choice.rate:
+                return paused
+            if (query := self._query(self.graph.values[choice.value])) is not None:
+                return query
+        return max(self._paused, key=lambda found: found[0])[1] if self._paused else None
+
+    def _choice(self) -> Choice | None:
+        return self._selection.best(self.graph, self._candidates.open())
+
+    def _query(self, value: Value) -> Query | None:
+        """The query for a value; None when it was asked, or when nobody can ask it."""
+        text = self._candidates.text(value)
+        url = self._url(self._candidates.address(value)) if text else ""
+        self._candidates.close(value)
+        return Query(url, value, text, self.page) if url and url not in self._asked else None
+
+    def _url(self, address: str) -> str:
+        """The canonical form of an address; empty when it is none, as when it is too long."""
+        try:
+            return self._canonicalize(address)
+        except InvalidUrl:
+            return ""
+
+    # ------------------------------------------------------------ what came
+
+    def adopt(self, url: str, parent: str) -> bool:
+        """A query of an earlier run waits: whether it is one of this source."""
+        query = self._query_of(url, parent)
+        if query is None:
+            return False
+        self._asked[url] = query
+        self.out = url
+        return True
+
+    def refused(self) -> None:
+        """What was out will not be fetched: a query of its kind is not sent again."""
+        query = self._asked[self.out]
+        if query.value is None:
+            self.reason = "not to be asked"
+        self._forget(self.out)
+        self.out = ""
+
+    def answered(self, url: str, parent: str, page: Page | None) -> bool:
+        """A result page was fetched; ``page`` is None when there was none. False: it is no answer of this form."""
+        query = self._query_of(url, parent)
+        if query is None:
+            return False
+        self._asked[url] = query
+        self._forget(url)
+        self.out = ""
+        self.fetches += 1
+        self._moves = 0
+        if page is not None:
+            self._shared.words.learn(page.text)
+        if query.value is None:
+            self._compare(page)
+        elif not self._compared and page is not None:
+            self._compare_first(query, page)
+        else:
+            self._candidates.close(query.value)
+            self._take(query, page)
+        self._judge_source()
+        return True
+
+    def moved(self, url: str, parent: str, target: str) -> bool:
+        """A query was redirected to another spelling of itself, or to its answer, which is out now.
+
+        False: it is no query of this form.
+        """
+        query = self._query_of(url, parent)
+        if query is None:
+            return False
+        self._asked[url] = query
+        self._asked[target] = query._replace(url=target)
+        self._forget(url)
+        self.out = target
+        self.fetches += 1
+        self._moves += 1
+        if self._moves > SILENT:  # to pages that were known
+            self.reason = "no results"
+        return True
+
+    def described(self, page: Page) -> None:
+        """An item was fetched."""
+        if page.url in self.graph.items:
+            self._shared.words.learn(page.text)
+            values = list(self._candidates.values_of_page(page.counts, page.text))
+            self.graph.describe(page.url, values, float(page.relevance >= self._relevant))
+
+    def _query_of(self, url: str, parent: str) -> Query | None:
+        if url in self._asked:
+            return self._asked[url]
+        if (before := self._asked.get(parent)) is not None:
+            return before._replace(url=url, parent=parent, number=before.number + 1)
+        value = self._candidates.asked_by(url)
+        if value is None:
+            return None
+        if value.text in (word := nonsense(self.form.action), *self._judge.analyzer.terms(word)):
+            return Query(url, None, word, self.page)
+        return Query(url, value, self._candidates.text(value) or value.text, self.page)
+
+    def _forget(self, url: str) -> None:
+        """What is out, or was answered, is not to be asked again."""
+        self._paused = [(rate, query) for rate, query in self._paused if query.url != url]
+        if self._following is not None and self._following.url == url:
+            self._following = None
+
+    def _compare(self, page: Page | None) -> None:
+        if page is not None:
+            self._furniture.update(link.url for link in page.links)
+            self._candidates.furniture = frozenset(page.counts)
+
+    def _compare_first(self, query: Query, page: Page) -> None:
+        """What the first two answers of a form of menus have in common is no result."""
+        if self._first is None:
+            self._first = query, page
+            return
+        first, before = self._first
+        self._furniture = {link.url for link in before.links} & {link.url for link in page.links}
+        self._candidates.furniture = frozenset(before.counts.keys() & page.counts.keys())
+        self._compared = True
+        for one, its in ((first, before), (query, page)):
+            assert one.value is not None
+            self._candidates.close(one.value)
+            self._take(one, its)
+            if self._following is not None:
+                self._paused.append((0.0, self._following))
+                self._following = None
+
+    def _take(self, query: Query, page: Page | None) -> None:
+        assert query.value is not None
+        found, labelled = ResultPage(), []
+        if page is not None:
+            found = read_results(page, self._furniture, self._judge, number=query.number)
+            labelled = self._candidates.labelled(page.text)
+            self._refinements.learn(page.text)
+        listed = [
+            (item.url, self._values(item, labelled), float(item.relevance >= self._relevant)) for item in found.items
+        ]
+        before = len(self.graph.items), self._relevant_new(query)
+        self.graph.returned(query.value, listed)
+        brought = len(self.graph.items) - before[0], self._relevant_new(query) - before[1]
+        self._brought += brought[1]
+        self._candidates.judge_menus()
+        answer = self.graph.answers[self.graph.number(query.value)]
+        if not found.following or found.following in self._asked or not found.items:
+            answer.complete = True
+            self._leave_list()
+            if self.refines:
+                self._paused += self._refinements.after(query.value, self._query)
+            return
+        following = Query(found.following, query.value, query.text, query.url, query.number + 1)
+        rest, other = self._selection.rest(self.graph, self.graph.number(query.value), brought), self._choice()
+        if other is None or rest >= other.rate:
+            self._following = following
+        else:
+            self._paused.append((rest, following))
+            self._leave_list()
+
+    def _leave_list(self) -> None:
+        self._dry = 0 if self._brought else self._dry + 1
+        self._brought = 0.0
+
+    def _values(self, item: ListedItem, labelled: Sequence[Value]) -> list[Value]:
+        return list(self._candidates.values_of(item, labelled))
+
+    def _relevant_new(self, query: Query) -> float:
+        assert query.value is not None
+        answer = self.graph.answers.get(self.graph.number(query.value))
+        return answer.relevant if answer else 0.0
+
+    # ------------------------------------------------------------ what it is worth
+
+    def _judge_source(self) -> None:
+        answers = list(self.graph.answers.values())
+        items = len(self.graph.items)
+        if len(answers) >= SILENT and not items:
+            self.reason = "no results"
+        elif len(answers) >= SILENT and len({frozenset(answer.items) for answer in answers}) == 1:
+            self.reason = "same results for everything"
+        elif len(answers) == SAMPLE and items >= FEWEST and self.graph.total_relevance < LEAST_RELEVANT * items:
+            self.reason = "off topic"
+        elif self._dry >= self._patience:
+            self.reason = "nothing new"
+
+    @property
+    def size(self) -> float:
+        """How many items there are, at least, by ``chao``."""
+        return chao(self.graph.captures(self._candidates.menus))
+
+    @property
+    def relevance(self) -> float:
+        """The share of the known items that is relevant."""
+        return self.graph.total_relevance / len(self.graph.items) if self.graph.items else 0.0

@@ -1,0 +1,77 @@
+"""The pages that a person has judged in a crawl become examples of its topic: files beside the topic file."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.parts.judgments.judgments import NAME, last_judgments
+from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.read import read_visits
+from crawlproject.topic.add_examples import with_examples
+from crawlproject.topic.parse import load_topic, parse_topic
+from crawlproject.urls.naming import page_name
+
+FOLDERS = {"positive": "relevant", "negative": "not-relevant"}
+ENDINGS = (".html", ".txt")
+
+
+@dataclass(frozen=True, slots=True)
+class ExamplesKept:
+    """How many pages are examples now, with those of other crawls, and URLs whose page is not stored any more."""
+
+    relevant: int
+    irrelevant: int
+    lost: tuple[str, ...]
+
+
+def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
+    """Copy the pages judged in the folder ``crawl`` to ``<topic>.examples/relevant`` and ``not-relevant``, and list these two
+    folders in the topic file. A page that was judged anew moves; one whose judgment was taken back goes.
+
+    Raises ``BadInput`` for a wrong topic file, and for a crawl without judgments, and ``StorageFailed``.
+    """
+    load_topic(topic)
+    judged = last_judgments(crawl)
+    if not judged:
+        raise BadInput(str(crawl), f"has no {NAME}: nobody has judged its pages yet")
+    plain = {
+        visit.url for visit in read_visits(crawl) if visit.url in judged and visit.content_type.startswith("text/plain")
+    }
+    place = topic.with_name(f"{topic.name.removesuffix('.toml')}.examples")
+    pages, lost = PageRepository(crawl / "pages"), []
+    for url, relevant in judged.items():
+        own = place / FOLDERS["positive" if relevant else "negative"]
+        try:
+            if relevant is not None:
+                _write(own, f"{page_name(url)}{ENDINGS[url in plain]}", pages.load(url))
+        except FileNotFoundError:
+            lost.append(url)
+            continue
+        for folder in (place / name for name in FOLDERS.values()):
+            if relevant is None or folder != own:
+                _remove(folder, page_name(url))
+    counts = {key: sum(path.suffix in ENDINGS for path in (place / name).glob("*")) for key, name in FOLDERS.items()}
+    wanted = {key: (f"{place.name}/{name}", counts[key] > 0) for key, name in FOLDERS.items()}
+    text = topic.read_bytes().decode("utf-8-sig")
+    new = with_examples(text, str(topic), wanted)
+    parse_topic(new, str(topic), folder=topic.parent)
+    if new != text:
+        write_atomically(topic, [new.encode()])
+    return ExamplesKept(counts["positive"], counts["negative"], tuple(lost))
+
+
+def _write(folder: Path, name: str, body: bytes) -> None:
+    write_atomically(folder / name, [body], sync=False)
+
+
+def _remove(folder: Path, name: str) -> None:
+    for ending in ENDINGS:
+        try:
+            with suppress(FileNotFoundError):
+                (folder / f"{name}{ending}").unlink()
+        except OSError as error:
+            raise StorageFailed(f"cannot remove {folder / name}{ending}: {error}") from error

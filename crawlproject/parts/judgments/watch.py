@@ -1,0 +1,88 @@
+"""A running crawl learns from ``judgments.jsonl`` as it grows, whoever writes it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.utils.asyncio import is_asyncio_available
+
+from crawlproject.adapters.running import crawl_of, frontier_closing, stop
+from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.parts.judgments.judgments import NAME
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawlproject.core.crawl import Crawl
+
+logger = logging.getLogger(__name__)
+
+EVERY = 1.0  # seconds between two looks at the file
+AT_ONCE = 0.02  # seconds for which the crawl stands still
+SHARE = 0.5  # of the time that learning may take
+
+
+class JudgmentWatch:
+    """Nothing is read before the file changes. Learning takes turns with the crawl, ``AT_ONCE`` seconds at a time."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        extension = cls(crawler)
+        crawler.signals.connect(extension.begin, signals.spider_opened)
+        crawler.signals.connect(extension.end, frontier_closing)
+        crawler.signals.connect(extension.end, signals.spider_closed)
+        return extension
+
+    def begin(self) -> None:
+        from crawlproject.parts.judgments.relearning import can_relearn
+
+        crawl = crawl_of(self._crawler)
+        if crawl is not None and is_asyncio_available() and can_relearn(crawl):
+            self._task = asyncio.ensure_future(self._watch(crawl))
+
+    def end(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _watch(self, crawl: Crawl) -> None:
+        seen: tuple[int, int] | None = None
+        while True:
+            await asyncio.sleep(EVERY)
+            if (mark := _mark(crawl)) == seen or mark is None:
+                continue
+            seen = mark
+            try:
+                await self._learn(crawl)
+            except BadInput as damage:
+                logger.warning("judgments are not learned: %s", damage)
+            except StorageFailed as failure:
+                stop(self._crawler, failure)
+
+    async def _learn(self, crawl: Crawl) -> None:
+        from crawlproject.parts.judgments.relearning import relearn
+
+        learning = relearn(crawl)
+        began = perf_counter()
+        while learning is not None and not learning.step():
+            took = perf_counter() - began
+            if took > AT_ONCE:
+                await asyncio.sleep(took * (1 / SHARE - 1))
+                began = perf_counter()
+
+
+def _mark(crawl: Crawl) -> tuple[int, int] | None:
+    try:
+        state = (crawl.folder.path / NAME).stat()
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size

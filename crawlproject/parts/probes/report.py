@@ -1,0 +1,100 @@
+"""What the probes of a crawl found: sites that cloak, hosts with soft 404s, and the findings about one URL."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, OPEN, Finding, read_findings
+from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import host_of
+
+MISSING = "missing"  # the step that requests a page that does not exist
+
+
+@dataclass(slots=True)
+class ProbedSite:
+    """A probed site; ``hidden`` is the largest share of a page that a browser is not shown, found on ``sample``."""
+
+    site: str
+    cloaked: int = 0
+    honest: int = 0
+    hidden: float = 0.0
+    why: str = ""
+    sample: str = ""
+
+    def add(self, finding: Finding) -> None:
+        self.cloaked += finding.verdict == CLOAKED
+        self.honest += finding.verdict == HONEST
+        if finding.verdict == CLOAKED and finding.hidden >= self.hidden:
+            self.hidden, self.why, self.sample = finding.hidden, finding.why, finding.page
+
+
+@dataclass(slots=True)
+class ProbeFindings:
+    """Counts of probe ``fetches``; ``pages`` probed for cloaking and ``hosts`` probed for soft 404s, by verdict; the
+    ``cloaking`` sites, those with the most cloaked pages first; the hosts with ``soft_404`` pages and what they answer."""
+
+    fetches: int = 0
+    pages: Counter[str] = field(default_factory=Counter)
+    hosts: Counter[str] = field(default_factory=Counter)
+    cloaking: list[ProbedSite] = field(default_factory=list)
+    soft_404: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read_probes(folder: Path) -> ProbeFindings | None:
+    """Summarise the findings; None when nothing was probed. Raises ``BadCrawlDir`` for a damaged file."""
+    found = ProbeFindings()
+    sites: dict[str, ProbedSite] = {}
+    for finding in read_findings(folder):
+        found.fetches += finding.at > 0
+        if finding.step == MISSING:
+            found.hosts[finding.verdict] += 1
+            if finding.verdict == MADE_UP:
+                found.soft_404.append((host_of(finding.url), describe_answer(finding)))
+        elif finding.verdict != OPEN:
+            found.pages[finding.verdict] += 1
+            site = domain_of(finding.page)
+            sites.setdefault(site, ProbedSite(site)).add(finding)
+    found.cloaking = sorted((s for s in sites.values() if s.cloaked), key=lambda s: (-s.cloaked, s.honest, s.site))
+    return found if found.pages or found.hosts else None
+
+
+def probe_sentences(folder: Path, url: str) -> list[str]:
+    """The findings about a page, its site and its host as sentences; empty when nothing was probed."""
+    return list(_sentences(list(read_findings(folder)), url))
+
+
+def describe_answer(finding: Finding) -> str:
+    """The answer of a host to a request for a page that does not exist."""
+    return f"a redirect to {finding.redirect}" if finding.redirect else f"a page, “{finding.title[:80]}”"
+
+
+def _sentences(findings: Iterable[Finding], url: str) -> Iterator[str]:
+    site = ProbedSite(domain_of(url))
+    for finding in findings:
+        if finding.step == MISSING:
+            if finding.verdict == MADE_UP and host_of(finding.url) == host_of(url):
+                yield f"Soft 404: its host answers {finding.url}, which does not exist, with {describe_answer(finding)}."
+            continue
+        if finding.verdict == OPEN:
+            continue
+        if domain_of(finding.page) == site.site:
+            site.add(finding)
+        if finding.page == url:
+            yield _verdict(finding)
+    if site.cloaked:
+        yield (
+            f"Probes of {site.site} found {site.cloaked:,} cloaked and {site.honest:,} honest pages; "
+            f"the most cloaked one is {site.sample}, which hides {site.hidden:.0%} of its {site.why}."
+        )
+
+
+def _verdict(finding: Finding) -> str:
+    if finding.verdict == CLOAKED:
+        return f"Probed: cloaked. {finding.hidden:.0%} of its {finding.why} is shown to the crawler only, not to a browser."
+    if finding.verdict == HONEST:
+        return "Probed: a browser is shown the same page."
+    return f"Probed: undecided ({finding.why})."

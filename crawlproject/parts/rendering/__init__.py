@@ -1,0 +1,1 @@
+"""Pages that scripts make, rendered in a browser."""

@@ -1,0 +1,129 @@
+"""The frames of a page in a browser: which of them are read, and their text in the place of their elements."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from importlib.resources import files
+
+from crawlproject.parts.rendering.browser.devtools import CommandFailed, Params
+from crawlproject.parts.rendering.browser_requests import DEEPEST, MOST_FRAMES
+
+MOST_KNOWN = 100  # frames of a page
+SNAPSHOT = files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8")
+# What a browser shows in the place of what it was refused is no content, and data: and blob: have no site.
+_READ = ("http://", "https://", "about:srcdoc")
+_MARK = (
+    "function (mark) { if (this.localName !== 'iframe') return; const here = document.createElement('div');"
+    " here.textContent = mark; this.replaceWith(here); }"
+)
+
+Send = Callable[..., Awaitable[Params]]  # a command to the session of the page, by its name and parameters
+
+
+class Frames:
+    """``main`` is the frame of the page itself. All that is told of others is bounded: ``MOST_KNOWN``, ``DEEPEST``."""
+
+    def __init__(self, main: str) -> None:
+        self._main = main
+        self._parents: dict[str, str] = {}  # in the order of the document, or nearly
+        self._shown: set[str] = set()
+        self._loading: set[str] = set()
+
+    def attached(self, frame: str, parent: str) -> None:
+        known = frame == self._main or frame in self._parents or len(self._parents) >= MOST_KNOWN
+        if not known and self.depth(parent) < DEEPEST:
+            self._parents[frame] = parent
+
+    def detached(self, frame: str) -> None:
+        """It is gone, or is shown by another process."""
+        self._parents.pop(frame, None)
+        self._shown.discard(frame)
+        self._loading.discard(frame)
+
+    def navigated(self, told: Params) -> None:
+        """A frame shows another document: ``told`` is a ``Page.Frame`` of the protocol."""
+        if told["id"] == self._main:
+            for kept in (self._parents, self._shown, self._loading):
+                kept.clear()
+        elif told["id"] in self._parents and told["url"].startswith(_READ) and "unreachableUrl" not in told:
+            self._shown.add(told["id"])
+        else:
+            self._shown.discard(told["id"])
+
+    def requested(self, frame: str) -> None:
+        """A frame wants a document, or the page itself another one."""
+        if frame in self._parents or frame == self._main:
+            self._loading.add(frame)
+
+    def loaded(self, frame: str) -> None:
+        """It has its document and what belongs to it, or gets none."""
+        self._loading.discard(frame)
+
+    @property
+    def are_loading(self) -> bool:
+        return bool(self._loading)
+
+    def depth(self, frame: str) -> int:
+        """0 for the page itself; more than ``DEEPEST`` for frames that are not read."""
+        depth = 0
+        while frame != self._main:
+            if frame not in self._parents:
+                return DEEPEST + 1
+            frame, depth = self._parents[frame], depth + 1
+        return depth
+
+    async def read(self, send: Send, most: int, patience: float) -> str:
+        """The HTML of the page with that of its frames in it, at most ``most`` characters. Raises ``CommandFailed``.
+
+        Frames that are not read after ``patience`` seconds are left out.
+        """
+        read = [frame for frame in self._parents if frame in self._shown][:MOST_FRAMES]
+        if read:
+            await send("DOM.enable")
+        until = asyncio.get_running_loop().time() + patience
+        reader = _Reader(send, {frame: self._parents[frame] for frame in read}, most, until)
+        return await reader.read(self._main, is_frame=False)
+
+
+class _Reader:
+    """Reads a page once. ``parents``: of the frames that are read, ``until`` a time of the event loop."""
+
+    def __init__(self, send: Send, parents: dict[str, str], most: int, until: float) -> None:
+        self._send = send
+        self._parents = parents
+        self._most = most
+        self._until = until
+
+    async def read(self, frame: str, *, is_frame: bool) -> str:
+        """In a world of our own, where scripts of the page have redefined nothing. A frame's own frames come before it."""
+        made = await self._send("Page.createIsolatedWorld", frameId=frame)
+        world = made["executionContextId"]
+        texts: dict[str, str] = {}
+        for child in [child for child, parent in self._parents.items() if parent == frame]:
+            with suppress(CommandFailed, TimeoutError):  # it is gone, or is a process of its own
+                async with asyncio.timeout_at(self._until):
+                    mark = secrets.token_hex(16)
+                    texts[mark] = await self.read(child, is_frame=True)
+                    await self._mark(child, world, mark)
+        asked = f"({SNAPSHOT})({self._most}, {str(is_frame).lower()})"
+        found = await self._send("Runtime.evaluate", expression=asked, contextId=world, returnByValue=True)
+        html = found.get("result", {}).get("value")
+        if not isinstance(html, str):
+            return ""
+        for mark, text in texts.items():
+            html = html.replace(mark, text, 1)  # scripts of the page may have seen it, and written it elsewhere as well
+        return html[: self._most]
+
+    async def _mark(self, frame: str, world: int, mark: str) -> None:
+        """Put ``mark`` in the place of the element of an inner frame, in the world of its parent."""
+        owner = await self._send("DOM.getFrameOwner", frameId=frame)
+        node = await self._send("DOM.resolveNode", backendNodeId=owner["backendNodeId"], executionContextId=world)
+        await self._send(
+            "Runtime.callFunctionOn",
+            objectId=node["object"]["objectId"],
+            functionDeclaration=_MARK,
+            arguments=[{"value": mark}],
+        )

@@ -1,0 +1,267 @@
+"""One page in a browser: loaded from bytes that were fetched before, let run, and read when its scripts have settled."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64decode, b64encode
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from crawlproject.parts.rendering.browser.devtools import BrowserGone, CommandFailed, DevTools, Params
+from crawlproject.parts.rendering.browser.frames import Frames
+from crawlproject.parts.rendering.browser_requests import DOCUMENT, MOST_SENT, PageRequest
+
+SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
+LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
+PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
+READING = 4.0  # seconds, half of them for frames
+# A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
+MOST_EVENTS = 5_000
+MOST_TOLD = 2**26  # bytes
+RELOADS = 1  # of a page that its scripts have given a cookie to show
+
+BLOCKED = "BlockedByClient"
+ABORTED = "Aborted"  # a frame stays empty; blocked, it would show an error, at a price
+
+TIMEOUT = "timeout"
+CRASH = "crash"
+EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class PageAnswer:
+    """A response for a page."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes = b""
+
+    def without(self, name: str) -> PageAnswer:
+        """The same without a header, by its lower-case name."""
+        return replace(self, headers=tuple(pair for pair in self.headers if pair[0].lower() != name))
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A page as its scripts left it: its ``html``, or the URL that they went to, or why there is neither."""
+
+    html: str = ""
+    redirect: str = ""
+    failure: str = ""
+
+
+Answer = Callable[[PageRequest], Awaitable[PageAnswer | None]]
+
+
+class PageSession:
+    """A page of its own in a browser: its cookies and storage end with it.
+
+    ``answer`` is asked for each request of the page but that for its document; None is a network error. A page that loads itself
+    again, with a cookie that it had not before, is asked for. Windows that scripts open are closed before they run, dialogs
+    are dismissed. A page that tells too much is read as it is.
+    """
+
+    def __init__(self, devtools: DevTools, answer: Answer) -> None:
+        self._devtools = devtools
+        self._answer = answer
+        self._context = self._target = self._session = ""
+        self._document: PageAnswer | None = None
+        self._url = ""
+        self._reloads = self._events = self._told = 0
+        self._frames = Frames("")
+        self._end: asyncio.Future[Snapshot | None] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
+
+    async def render(self, url: str, document: PageAnswer, *, seconds: float, most: int) -> Snapshot:
+        """The page at ``url``, whose response is ``document``, after at most ``seconds``; of its HTML ``most`` characters.
+
+        Raises ``BrowserGone``.
+        """
+        self._document = document
+        try:
+            await asyncio.wait_for(self._open(), PATIENCE)
+            with suppress(TimeoutError):  # what is there by then is read
+                ended = await asyncio.wait_for(self._run(url), seconds)
+                if ended is not None:
+                    return ended
+            try:
+                return await asyncio.wait_for(self._read(most), READING)
+            except TimeoutError:
+                return Snapshot(failure=TIMEOUT)
+        except CommandFailed:
+            return Snapshot(failure=CRASH)
+        except TimeoutError:
+            raise BrowserGone from None
+        finally:
+            await self._close()
+
+    async def _open(self) -> None:
+        send = self._devtools.send
+        self._context = (await send("Target.createBrowserContext", disposeOnDetach=True))["browserContextId"]
+        made = await send("Target.createTarget", url="about:blank", browserContextId=self._context)
+        self._target = made["targetId"]
+        self._session = (await send("Target.attachToTarget", targetId=self._target, flatten=True))["sessionId"]
+        self._frames = Frames(self._target)
+        self._devtools.listen(self._session, self._heard)
+        auto = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+        await asyncio.gather(
+            send("Fetch.enable", self._session, patterns=[{"urlPattern": "*"}]),
+            send("Page.enable", self._session),
+            send("Inspector.enable", self._session),
+            send("Target.setAutoAttach", self._session, **auto),
+        )
+
+    async def _run(self, url: str) -> Snapshot | None:
+        """Load it and let its scripts settle; what came of it if there is nothing to read any more."""
+        loading = asyncio.ensure_future(self._devtools.send("Page.navigate", self._session, url=url))
+        loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to look
+        await asyncio.wait((loading, self._end), return_when=asyncio.FIRST_COMPLETED)
+        if not self._end.done():
+            if loading.result().get("errorText"):
+                return Snapshot(failure=EMPTY)
+            self._settle(SETTLING)
+        return await self._end
+
+    def _settle(self, budget: int) -> None:
+        """Let timers run ahead; ``virtualTimeBudgetExpired`` says when they have."""
+        if not self._end.done():
+            policy = {"policy": "pauseIfNetworkFetchesPending", "budget": budget}
+            with suppress(BrowserGone):
+                self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
+
+    async def _read(self, most: int) -> Snapshot:
+        html = await self._frames.read(partial(self._devtools.send, session=self._session), most, READING / 2)
+        return Snapshot(html=html) if html else Snapshot(failure=EMPTY)
+
+    async def _close(self) -> None:
+        """Raises ``BrowserGone`` when the browser does not manage to."""
+        self._devtools.listen(self._session, None)
+        if not self._end.done():
+            self._end.cancel()
+        if self._context and not self._devtools.is_closed:
+            try:
+                closing = self._devtools.send("Target.disposeBrowserContext", browserContextId=self._context)
+                await asyncio.wait_for(closing, PATIENCE)
+            except (TimeoutError, CommandFailed):
+                raise BrowserGone from None
+
+    # ------------------------------------------------------------ what the browser tells
+
+    def _heard(self, event: str, told: Params, size: int) -> None:
+        self._events += 1
+        self._told += size
+        try:
+            if self._is_flood() and event != "closed":
+                self._end_flood()
+            else:
+                self._react(event, told)
+        except BrowserGone:
+            self._finish(Snapshot(failure=CRASH))
+
+    def _is_flood(self) -> bool:
+        return self._events > MOST_EVENTS or self._told > MOST_TOLD
+
+    def _end_flood(self) -> None:
+        """No script of it runs any more, and nothing that it asks for is answered."""
+        if not self._end.done():
+            self._devtools.post("Emulation.setScriptExecutionDisabled", self._session, value=True)
+            self._finish(None)
+
+    def _react(self, event: str, told: Params) -> None:
+        post, session = self._devtools.post, self._session
+        if event == "Fetch.requestPaused":
+            self._asked(told)
+        elif event == "Page.frameAttached":
+            self._frames.attached(told["frameId"], told["parentFrameId"])
+        elif event == "Page.frameDetached":
+            self._frames.detached(told["frameId"])
+        elif event == "Page.frameNavigated":
+            self._frames.navigated(told["frame"])
+            if self._reloads and told["frame"]["id"] == self._target:
+                self._settle(SETTLING)
+        elif event == "Page.frameStoppedLoading":
+            self._frames.loaded(told["frameId"])
+        elif event == "Emulation.virtualTimeBudgetExpired":
+            if self._frames.are_loading:  # of which the page's time knows nothing
+                asyncio.get_running_loop().call_later(LOOK, self._settle, LONGER)
+            else:
+                self._finish(None)
+        elif event == "Page.javascriptDialogOpening":
+            post("Page.handleJavaScriptDialog", session, accept=False)
+        elif event == "Target.attachedToTarget":
+            if told["targetInfo"]["type"] == "page":
+                post("Target.closeTarget", targetId=told["targetInfo"]["targetId"])
+            else:  # a frame or a worker: nobody answers its requests, but the page may wait for it
+                post("Runtime.runIfWaitingForDebugger", told["sessionId"])
+        elif event in ("Inspector.targetCrashed", "Inspector.detached", "closed"):
+            self._finish(Snapshot(failure=CRASH))
+
+    def _finish(self, ended: Snapshot | None) -> None:
+        if not self._end.done():
+            self._end.set_result(ended)
+
+    def _asked(self, told: Params) -> None:
+        request = told["requestId"]
+        asked = _request(told, self._frames.depth(told["frameId"]))
+        if asked.kind == DOCUMENT and asked.depth == 0:
+            if self._document is not None:
+                self._fulfil(request, self._document)
+                self._document, self._url = None, asked.url
+                return
+            if not self._may_reload(asked):
+                self._fail(request, BLOCKED)
+                if asked.method == "GET":
+                    self._finish(Snapshot(redirect=asked.url))
+                return
+            self._reloads += 1
+        if asked.kind == DOCUMENT:
+            self._frames.requested(told["frameId"])
+        task = asyncio.ensure_future(self._reply(request, told["frameId"], asked))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _may_reload(self, asked: PageRequest) -> bool:
+        same = asked.method == "GET" and asked.url == self._url
+        return same and self._reloads < RELOADS and "cookie" in asked.headers
+
+    async def _reply(self, request: str, frame: str, asked: PageRequest) -> None:
+        answer = await self._answer(asked)
+        with suppress(BrowserGone):
+            if answer is None and asked.kind == DOCUMENT:
+                self._frames.loaded(frame)
+                self._fail(request, ABORTED)
+            elif answer is None:
+                self._fail(request, BLOCKED)
+            else:
+                self._fulfil(request, answer)
+
+    def _fail(self, request: str, reason: str) -> None:
+        self._devtools.post("Fetch.failRequest", self._session, requestId=request, errorReason=reason)
+
+    def _fulfil(self, request: str, answer: PageAnswer) -> None:
+        self._devtools.post(
+            "Fetch.fulfillRequest",
+            self._session,
+            requestId=request,
+            responseCode=answer.status,
+            responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
+            body=b64encode(answer.body).decode(),
+        )
+
+
+def _request(told: Params, depth: int) -> PageRequest:
+    asked = told["request"]
+    headers = {name.lower(): value for name, value in asked.get("headers", {}).items()}
+    return PageRequest(asked["url"], asked["method"], told["resourceType"], headers, _body(asked), depth)
+
+
+def _body(asked: Params) -> bytes | None:
+    """None for the content of a file, for what the browser keeps to itself, and for more than is ever sent."""
+    parts = [part.get("bytes") for part in asked.get("postDataEntries", ())]
+    if not parts:
+        return None if asked.get("hasPostData") else b""
+    if None in parts or sum(map(len, parts)) > 2 * MOST_SENT:
+        return None
+    return b"".join(map(b64decode, parts))

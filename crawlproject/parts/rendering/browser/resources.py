@@ -1,0 +1,183 @@
+"""What the pages in the browser ask for, fetched by the crawler itself.
+
+Each request takes the way of a page: addresses and ports, robots.txt, limits of a response, proxy, User-Agent are those of the
+crawl. So nothing is resolved or connected to but by the crawler, and what it refuses, the browser cannot have.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+from scrapy.http.request import NO_CALLBACK
+
+from crawlproject.adapters.clock import time
+from crawlproject.adapters.meta import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RESOURCE, robots_agent
+from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.running import count
+from crawlproject.pages.html.encoding import media_type
+from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.html.parse import parse_document
+from crawlproject.pages.robots_txt import product_token
+from crawlproject.parts.rendering.browser.page_session import PageAnswer
+from crawlproject.parts.rendering.browser_requests import DOCUMENT, SCRIPT, PageRequest, RequestRules, preflight
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawlproject.options import Options
+    from crawlproject.storage.warc.exchange import Exchange
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 4  # requests of a page
+CACHED = 2**25  # bytes of scripts that are kept for the next pages
+
+# The crawler's own business, or not true any more of what the browser is handed.
+_NOT_PASSED = frozenset((
+    "alt-svc", "connection", "content-encoding", "content-length", "keep-alive", "link", "nel", "origin-agent-cluster",
+    "refresh", "report-to", "strict-transport-security", "trailer", "transfer-encoding", "upgrade",
+))  # fmt: skip
+_POLICY, _SET_COOKIE = "content-security-policy", "set-cookie"
+_HTML = ("text/html", "application/xhtml+xml")
+_FOUND, _REDIRECTS = 200, (301, 302, 303, 307, 308)
+_STYLE = PageAnswer(200, (("Content-Type", "text/css"), ("Access-Control-Allow-Origin", "*")))
+
+
+class Resources:
+    """Answers pages: fetches what ``browser_requests.py`` allows.
+
+    Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images, is a network error.
+    """
+
+    def __init__(self, crawler: Crawler, options: Options) -> None:
+        self._crawler = crawler
+        self._options = options
+        self._agent = product_token(robots_agent(crawler.settings))
+        self._scripts: OrderedDict[str, PageAnswer] = OrderedDict()
+        self._cached = 0  # bytes
+        self._hinted = False
+
+    def answers_for(self, page: str) -> PageAnswers:
+        """What answers the requests of the page at a URL, and counts what they cost."""
+        return PageAnswers(self, RequestRules(page, posts=self._options.crawl_render_posts))
+
+    def script(self, url: str) -> PageAnswer | None:
+        """A script that another page has loaded."""
+        found = self._scripts.get(url)
+        if found is not None:
+            self._scripts.move_to_end(url)
+        return found
+
+    def keep_script(self, url: str, answer: PageAnswer) -> None:
+        self._cached += len(answer.body) - len(self._scripts.pop(url, _STYLE).body)
+        self._scripts[url] = answer
+        while self._cached > CACHED:
+            self._cached -= len(self._scripts.popitem(last=False)[1].body)
+
+    async def fetch(self, asked: PageRequest, headers: dict[str, str]) -> tuple[PageAnswer, Exchange | None] | None:
+        """The response, and how it is archived, if it is; None when there is none, or more of it than is read."""
+        meta = {
+            ANY_TYPE: True,
+            AS_SPELLED: True,
+            LEASE: "",  # of no URL that was leased, whatever its URL
+            RESOURCE: True,
+            "dont_merge_cookies": True,  # a browser has its own
+            "dont_obey_traps": True,
+            "dont_redirect": True,  # the browser follows it, by the rules for scripts of another origin
+            "dont_retry": True,
+            "download_timeout": self._options.crawl_render_seconds,
+        }
+        try:
+            request = Request(
+                asked.url, NO_CALLBACK, method=asked.method, headers=headers, body=asked.body or b"", meta=meta
+            )
+            assert self._crawler.engine is not None, "pages are rendered while the engine runs"
+            response: Response = await self._crawler.engine.download_async(request)
+        except Refused as refused:
+            self.count(f"refused/{refused.reason}")
+            return None
+        except Exception as failure:  # whatever else keeps a response from arriving is a network error to a browser
+            self.count(f"failed/{type(failure).__name__}")
+            logger.debug("%s, which a page asked for, did not come: %r", asked.url, failure)
+            return None
+        if "download_stopped" in response.flags:
+            self.count("cut")
+            return None
+        if asked.kind == DOCUMENT and not self._may_show(response):
+            self.count("no_document")
+            return None
+        self.count("fetched")
+        passed = [
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name, values in response.headers.items()
+            if (name.lower() != _POLICY.encode() or asked.kind == DOCUMENT)
+            and name.decode("latin-1").lower() not in _NOT_PASSED
+            for value in values
+        ]
+        exchange: Exchange | None = request.meta.get(EXCHANGE)
+        if exchange is not None and not exchange.can_be_undone():
+            exchange = exchange.decoded(response.body)
+        return PageAnswer(response.status, tuple(passed), response.body), exchange
+
+    def _may_show(self, response: Response) -> bool:
+        """Whether the document of a frame may be a part of the page: HTML that forbids no robot to keep or to follow it."""
+        content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        if response.status in _REDIRECTS:
+            return True
+        if response.status != _FOUND or media_type(content_type) not in _HTML:
+            return False
+        if not self._options.page_obey_meta_robots:
+            return True
+        tag = b"\n".join(response.headers.getlist(b"X-Robots-Tag")).decode("latin-1")
+        said = parse_document(response.body, content_type=content_type, max_links=1, agent=self._agent).robots
+        rules = said | robots_rules(tag, self._agent)
+        return not rules.bars(time()) and not rules.nofollow
+
+    def hint_at(self, url: str) -> None:
+        """Once a crawl: which setting allows what a page asked for."""
+        if not self._options.crawl_render_posts and not self._hinted:
+            self._hinted = True
+            logger.warning("A page asks for %s by POST, which the setting CRAWL_RENDER_POSTS allows.", url)
+
+    def count(self, event: str) -> None:
+        count(self._crawler, f"render/requests/{event}")
+
+
+class PageAnswers:
+    """The answers to one page. ``exchanges`` are to be archived with it."""
+
+    def __init__(self, resources: Resources, rules: RequestRules) -> None:
+        self.exchanges: list[Exchange] = []
+        self._resources = resources
+        self._rules = rules
+        self._turn = asyncio.Semaphore(AT_ONCE)
+
+    async def answer(self, asked: PageRequest) -> PageAnswer | None:
+        if asked.kind == "Stylesheet":
+            return _STYLE
+        if asked.kind == "Preflight" or asked.method == "OPTIONS":
+            return PageAnswer(204, preflight(asked))
+        if reason := self._rules.refusal(asked):
+            self._resources.count(f"blocked/{reason}")
+            if self._rules.is_question(asked):
+                self._resources.hint_at(asked.url)
+            return None
+        if asked.kind == SCRIPT and (known := self._resources.script(asked.url)) is not None:
+            return known
+        async with self._turn:
+            found = await self._resources.fetch(asked, self._rules.headers(asked))
+        if found is None:
+            return None
+        answer, exchange = found
+        self._rules.fetched(len(answer.body))
+        if exchange is not None:
+            self.exchanges.append(exchange)
+        shared = answer.without(_SET_COOKIE)
+        if asked.kind == SCRIPT and answer.status == _FOUND:
+            self._resources.keep_script(asked.url, shared)
+        return answer if self._rules.is_own(asked.url) else shared

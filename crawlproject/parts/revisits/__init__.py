@@ -1,0 +1,1 @@
+"""Pages that are visited again: when (``policies/``, ``estimators/``), and what runs the visits (paper 004 section 5)."""

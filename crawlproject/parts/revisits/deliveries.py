@@ -1,0 +1,95 @@
+"""What a delivery of a hub is worth: its feed is read at once, if the deliveries for feeds of its host bring news."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import inf
+from typing import NamedTuple
+
+from crawlproject.frontier.base import Frontier
+from crawlproject.parts.revisits.rereads import Rereads
+from crawlproject.parts.revisits.subscription import Subscription
+from crawlproject.parts.revisits.truth import Truth
+from crawlproject.records import Fetch
+from crawlproject.urls.hosts import host_of
+
+STRETCH = 4.0  # times its interval, while a hub speaks for a feed
+PAUSE = 60.0  # seconds between two readings for deliveries, at least
+_NOT_MODIFIED = 304
+
+
+class FeedReading(NamedTuple):
+    """What a reading of a feed comes to: a delivery had asked for it, the next interval is ``stretch`` times as long, and it is
+    to be read ``again`` at a time, for a delivery that came meanwhile."""
+
+    pushed: bool = False
+    stretch: float = 1.0
+    again: float = inf
+
+
+class Deliveries:
+    """The deliveries for ``known`` subscriptions. ``note`` keeps a subscription that has changed.
+
+    ``pause`` are the seconds between two readings for deliveries, at least.
+    """
+
+    def __init__(
+        self,
+        known: Iterable[Subscription],
+        frontier: Frontier,
+        rereads: Rereads,
+        note: Callable[[Subscription], object],
+        pause: float = PAUSE,
+    ) -> None:
+        self._frontier = frontier
+        self._rereads = rereads
+        self._note = note
+        self._pause = pause
+        self._came_at: dict[str, float] = {}  # by feed: the last delivery
+        self._read_at: dict[str, float] = {}  # by feed: the last reading for a delivery
+        self._hosts: dict[str, Truth] = {}
+        for each in known:
+            truth = self._truth(each.feed)
+            truth.true, truth.false = truth.true + each.true, truth.false + each.false
+
+    def came(self, known: Subscription, now: float) -> None:
+        """A delivery that is signed has come: its feed is due, if its host is believed."""
+        self._came_at[known.feed] = now
+        if known.told:
+            return
+        known.told = True
+        self._note(known)
+        if self._truth(known.feed).is_believed and known.feed in self._rereads:
+            self._hold(known.feed, max(now, self._read_at.get(known.feed, 0.0) + self._pause))
+
+    def was_read(self, known: Subscription, fetch: Fetch, *, news: bool) -> FeedReading:
+        """A feed was read again, or could not be."""
+        is_read = fetch.status == _NOT_MODIFIED or 200 <= fetch.status < 300
+        truth, pushed, again = self._truth(known.feed), known.told and is_read, inf
+        if pushed:
+            self._read_at[known.feed] = fetch.at
+        if pushed and self._came_at.get(known.feed, 0.0) > fetch.at - fetch.seconds:
+            pushed, again = False, fetch.at + self._pause if truth.is_believed else inf
+        elif pushed:
+            truth.add(news)
+            known.true, known.false = known.true + news, known.false + (not news)
+            known.told, known.covers = False, news
+            self._note(known)
+        elif news and known.covers:
+            known.covers = False
+            self._note(known)
+        speaks = known.covers and known.is_live(fetch.at) and truth.is_believed
+        return FeedReading(pushed, STRETCH if speaks else 1.0, again)
+
+    def stopped(self, feed: str, now: float) -> None:
+        """No hub speaks for a feed any more."""
+        if feed in self._rereads:
+            self._hold(feed, self._rereads.no_later(feed, now))
+
+    def _hold(self, feed: str, until: float) -> None:
+        key = self._rereads.record(feed).key
+        if self._frontier.leased(key) is None:
+            self._frontier.hold(key, until)
+
+    def _truth(self, feed: str) -> Truth:
+        return self._hosts.setdefault(host_of(feed), Truth())

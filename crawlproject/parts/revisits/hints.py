@@ -1,0 +1,103 @@
+"""Sitemaps and feeds say which pages have changed. What that is worth is learned of each host.
+
+A page whose date in a listing is later than its last visit is due at once, if its host is believed: at first a few pages at a
+time, then more with each that had changed. A host that names pages which have not is soon believed no more; its pages are
+visited as the policy plans, and what these visits show may restore it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from crawlproject.parts.listings.feed_file import moment
+from crawlproject.parts.listings.listing import Entry
+from crawlproject.parts.revisits.collection import CollectedPage, Collection
+from crawlproject.parts.revisits.truth import Truth
+from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
+from crawlproject.urls.hosts import host_of
+
+HINTED = "hinted"  # sign of a visit: a listing had said that the page has changed
+_DAY = 86_400.0
+_AT_ONCE = 4  # pages of a host that are due for hints none of which has been tried
+_TRUE = (CHANGED, MISSING, GONE, MOVED)
+
+
+class _Host:
+    """What the hints of a host were worth, and the rows that wait for a try."""
+
+    __slots__ = ("open", "truth", "waiting")
+
+    def __init__(self) -> None:
+        self.truth = Truth()
+        self.open = 0  # hints that are being tried
+        self.waiting: deque[int] = deque()
+
+
+class Hints:
+    """The hints of a crawl. ``due`` are the rows to visit now; those of hosts that are not believed are noted all the same."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.due: set[int] = set()
+        self._collection = collection
+        self._noted: dict[int, str] = {}  # row -> date that a listing gave last
+        self._hosts: dict[str, _Host] = {}
+
+    def truth(self, host: str) -> float:
+        """The share of a host's hints that is expected to be true."""
+        return (self._hosts.get(host) or _Host()).truth.share
+
+    def told(self, entries: Iterable[Entry], now: float) -> list[CollectedPage]:
+        """A listing was read: the pages that are due now."""
+        found: list[CollectedPage] = []
+        for url, date, *_ in entries:
+            at = _latest(date)
+            if not 0.0 < at <= now + _DAY:
+                continue
+            page = self._collection.find(url)
+            if page is None or page.is_away or at <= page.at or self._noted.get(page.row) == date:
+                continue
+            self._noted[page.row] = date
+            host = self._hosts.setdefault(host_of(url), _Host())
+            host.waiting.append(page.row)
+            found += self._release(host)
+        return found
+
+    def shown(self, visit: Visit, row: int) -> list[CollectedPage]:
+        """A visit of a page, live or replayed: the pages of its host that are due now for what it showed."""
+        if HINTED not in visit.signs:
+            return []
+        host = self._hosts.setdefault(host_of(visit.url), _Host())
+        host.open -= row in self.due
+        self.due.discard(row)
+        if not visit.change:
+            return []
+        host.truth.add(visit.change in _TRUE)
+        return self._release(host)
+
+    def is_hinted(self, page: CollectedPage) -> bool:
+        """Whether a listing has said that the page has changed since its last visit."""
+        return _latest(self._noted.get(page.row, "")) > page.at
+
+    def signs(self, page: CollectedPage) -> dict[str, float]:
+        """What is noted with a visit of a page."""
+        return {HINTED: 1.0} if self.is_hinted(page) else {}
+
+    def _release(self, host: _Host) -> list[CollectedPage]:
+        found = []
+        while host.waiting and host.truth.is_believed and host.open < _AT_ONCE + 2 * host.truth.true:
+            row = host.waiting.popleft()
+            page = self._collection[row]
+            if not page.is_away and self.is_hinted(page):
+                host.open += 1
+                self.due.add(row)
+                found.append(page)
+        if not host.truth.is_believed:
+            host.waiting.clear()
+        return found
+
+
+def _latest(date: str) -> float:
+    """The end of a date that is a day, in seconds since the epoch; the moment, of one with a time; 0 of none."""
+    at = moment(date)
+    return at + _DAY - 1.0 if at and len(date.strip()) == 10 else at

@@ -1,0 +1,142 @@
+"""What the visits of a crawl have shown of its collection: the part of the revisits that learns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from crawlproject.options import Options
+from crawlproject.parts.listings.hub_links import links_in_header
+from crawlproject.parts.listings.listing import Listing
+from crawlproject.parts.revisits.base import RevisitPolicy
+from crawlproject.parts.revisits.collection import CollectedPage, Collection
+from crawlproject.parts.revisits.hints import Hints
+from crawlproject.parts.revisits.lifetimes import Lifetimes
+from crawlproject.parts.revisits.outcomes import Outcomes
+from crawlproject.parts.revisits.rereads import Rereads
+from crawlproject.parts.revisits.shared_collection import SharedCollection
+from crawlproject.parts.revisits.shared_records import SharedPage
+from crawlproject.parts.revisits.subscriptions import Subscriptions
+from crawlproject.parts.revisits.tally import Tally
+from crawlproject.records import CHANGED, LISTINGS, MISSING, SAME, FetchEvent, Visit
+from crawlproject.storage.change_log import PageChange, PageChangeLog
+from crawlproject.storage.crawl_folder import CrawlFolder
+
+_RECENT = 50  # new pages whose worth says what the next one is worth
+
+
+class LearnedVisits:
+    """A learner. ``policy`` learns from all visits; ``shared`` is for what other workers make, in a crawl of several."""
+
+    def __init__(
+        self, policy: RevisitPolicy, folder: CrawlFolder, options: Options, shared: SharedCollection | None
+    ) -> None:
+        self.policy = policy
+        self.shared = shared
+        self.collection = Collection(folder.path)
+        self.changes = PageChangeLog(folder.path)
+        self.hints = Hints(self.collection)
+        self.rereads = Rereads(options.crawl_revisit_min)
+        self.subscriptions: Subscriptions | None = None  # where hubs are asked to deliver
+        self.tally = Tally()  # of this run
+        self.listeners: list[Callable[[PageChange], object]] = []  # hear of changes, and of new pages after the harvest
+        self.earlier: set[int] = set()  # rows that are due earlier since the last visit
+        self.new_worth: deque[float] = deque(maxlen=_RECENT)
+        self.seen_since_plan = 0  # visits, first ones and others
+        self.lifetimes = Lifetimes(options.crawl_revisit_min)
+        self._outcomes = Outcomes(options.crawl_clicks)
+        folder.beside += [self.collection, self.changes]
+
+    def apply(self, event: FetchEvent) -> None:
+        """The policy learns from a visit that is in the history."""
+        self.collection.catch_up()
+        self.tally.add(event.visit)
+        self.earlier.update(*self._learn(event.visit))
+
+    def hear(self, visit: Visit) -> Iterable[int]:
+        """Another worker has made a visit: the policy learns from it as well.
+
+        Returns the rows that are due now for hints, which are with the worker that has read the listing; what the policy brings
+        forward, the worker does that has made the visit.
+        """
+        self.collection.hear(visit)
+        hinted, _ = self._learn(visit)
+        return hinted
+
+    def adopt(self, told: SharedPage) -> None:
+        """What the last visit of a page has left, as another worker, or this one, has attached to it."""
+        page = told.page
+        known = self.collection.find(page.url)
+        if known is None or (known.number, known.at) < (page.number, page.at):
+            self.collection.adopt(page)
+            known = self.collection.find(page.url)
+            assert known is not None
+        self._learn(_visit_of(known))
+
+    def replay_workers(self) -> None:
+        """Learn from the histories of all workers whose folders are here, in the order of time."""
+        assert self.shared is not None
+        self.collection.catch_up()
+        for visit, own in self.shared.visits():
+            if not own:
+                self.collection.hear(visit)
+            self._learn(visit)
+
+    def _learn(self, visit: Visit) -> tuple[Iterable[int], Iterable[int]]:
+        """The rows that are due earlier, by hints and by the policy."""
+        if visit.error in LISTINGS:
+            self.rereads.add(visit)
+            return (), ()
+        is_new = brings_page(visit)
+        page = self.collection.find(visit.url)
+        if page is None or (visit.number == 1 and not is_new) or (visit.number > 1 and not visit.change):
+            return (), ()
+        if self.shared is not None and not self.shared.is_news(page.row, visit.number):
+            return (), ()
+        if is_new:
+            self.new_worth.append(visit.relevance)
+        hinted = [each.row for each in self.hints.shown(visit, page.row)] if visit.number > 1 else ()
+        self.lifetimes.shown(visit, page.row)
+        self.seen_since_plan += 1
+        return hinted, self.policy.observe(self._outcomes.of(page.row, visit))
+
+    def know_all(self) -> None:
+        """Let the policy know each page, also those of which only the last visit is known."""
+        for page in self.collection.pages():
+            if self.shared is not None and not page.is_away and not self.shared.knows(page.row):
+                self._learn(_visit_of(page))
+
+    def listed(self, url: str, header: str, found: Listing, now: float) -> None:
+        """A listing was read: the ``Link`` headers of its reply, and what it says itself, may name hubs."""
+        if self.subscriptions is not None and (found.entries or found.links.hubs):
+            self.subscriptions.discovered(url, links_in_header(header), found.links, now)
+
+    def note(self, change: PageChange) -> None:
+        """Write a change to the log."""
+        self.changes.append(change)
+        self.tell(change)
+
+    def tell(self, change: PageChange) -> None:
+        """Tell the listeners."""
+        for listener in self.listeners:
+            listener(change)
+
+    def hear_retired(self, url: str) -> None:
+        """Another worker has retired a page."""
+        if page := self.collection.find(url):
+            self.collection.retire(page.row)
+
+
+def brings_page(visit: Visit) -> bool:
+    """Whether a visit adds a page to the collection."""
+    return visit.number == 1 and bool(visit.md5) and not visit.duplicate_of
+
+
+def _visit_of(page: CollectedPage) -> Visit:
+    """The last visit of a page, as far as it is known."""
+    if page.number == 1:
+        return Visit(page.url, 200, page.at, relevance=page.weight, md5="-", last_modified=page.last_modified)
+    change = MISSING if page.state == MISSING else CHANGED if page.changed == page.at else SAME
+    visit = Visit(page.url, 200, page.at, relevance=page.weight, last_modified=page.last_modified)
+    return replace(visit, number=page.number, change=change)

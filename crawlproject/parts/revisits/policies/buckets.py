@@ -1,0 +1,111 @@
+"""Buckets of pages that change about as often, each a first-in first-out queue; a nonlinear programme shares the budget out.
+
+J. Edwards, K. McCurley, J. Tomlin: An adaptive model for optimizing performance of an incremental web crawler. WWW 2001
+(WebFountain): no model of a page, only the bucket it is in; a visit may move it to the next. The programme has one variable a
+bucket, so it is as small for 10 million pages as for a thousand.
+"""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
+from crawlproject.parts.revisits.base import Outcome
+from crawlproject.parts.revisits.estimators.base import ALL, Rows
+from crawlproject.parts.revisits.policies.shared import IntervalPolicy
+
+BUCKETS = 24
+FASTEST = (
+    SECONDS_A_DAY / 24
+)  # mean time between changes in bucket 0; it grows by RATIO each bucket, to 23 years in the last
+RATIO = 1.7
+FIRST_BUCKET = 15  # four months, the median of Cho and Garcia-Molina's sample
+LEAST = 1e-9
+
+
+def shares_of_budget(sizes: Array, rates: Array, weights: Array, budget: float) -> Array:
+    """Visits per second and page of each bucket: the least time that pages are out of date.
+
+    Minimises Σ weight × (1 - F(rate, f)) with F = f / rate × (1 - e^(-rate / f)), subject to Σ size × f = budget and f >= 0,
+    by SciPy's SLSQP over the shares of the budget. ``sizes``: pages; ``rates``: changes per second; ``weights``: sums over a
+    bucket. (B,) each.
+    """
+    from scipy.optimize import minimize  # takes a third of a second, and Scrapy imports all commands at every start
+
+    result = np.zeros(len(sizes))
+    some = np.flatnonzero(sizes > 0)
+    if not len(some) or budget <= 0:
+        return result
+    scale = budget / sizes[some]  # visits per page and second, for the whole budget
+    worth = weights[some] / weights[some].sum()
+    ratio = rates[some] / scale
+
+    def stale(share: Array) -> tuple[float, Array]:
+        x = ratio / np.maximum(share, LEAST)
+        fresh = -np.expm1(-x) / x
+        slope = (-np.expm1(-x) - x * np.exp(-np.minimum(x, 700))) / ratio
+        return float((worth * (1 - fresh)).sum()), -worth * slope
+
+    start = np.full(len(some), 1 / len(some))
+    found = minimize(
+        stale,
+        start,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, 1)] * len(some),
+        constraints={"type": "eq", "fun": lambda u: u.sum() - 1, "jac": np.ones_like},
+        options={"maxiter": 500, "ftol": 1e-10},
+    )
+    share = np.maximum(found.x, 0)
+    result[some] = scale * share / share.sum()
+    return result
+
+
+class Buckets(IntervalPolicy):
+    """A page moves to the next faster bucket when it changed sooner than its bucket says, to the next slower one when it was
+    quiet for longer. 5 bytes a page more than ``uniform``.
+    """
+
+    name = "buckets"
+    columns = MappingProxyType({"bucket": ("u1", FIRST_BUCKET), "quiet": ("f4", 0)})
+
+    def __init__(self, *, estimator: str = "naive") -> None:
+        super().__init__(estimator=estimator)
+        self._frequency = np.zeros(BUCKETS)
+
+    def learn(self, outcome: Outcome, interval: float) -> None:
+        row, place = outcome.row, self.pages
+        bucket = int(place["bucket"][row])
+        expected = FASTEST * RATIO**bucket
+        quiet = float(place["quiet"][row]) + interval
+        if outcome.changed:
+            place["quiet"][row] = 0
+            if quiet < expected:
+                place["bucket"][row] = max(bucket - 1, 0)
+        elif quiet > expected:
+            place["quiet"][row] = 0
+            place["bucket"][row] = min(bucket + 1, BUCKETS - 1)
+        else:
+            place["quiet"][row] = quiet
+
+    def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
+        bucket = self.pages["bucket"][rows]
+        sizes = np.bincount(bucket, minlength=BUCKETS).astype(np.float64)
+        weights = np.bincount(bucket, weights=self.weights(rows), minlength=BUCKETS).astype(np.float64)
+        rates = 1 / (FASTEST * RATIO ** np.arange(BUCKETS))
+        used = np.flatnonzero(sizes)
+        nearest = used[np.abs(np.arange(BUCKETS)[:, None] - used).argmin(axis=1)]  # a page may move to an empty bucket
+        self._frequency = shares_of_budget(sizes, rates, weights, rate)[nearest]
+        return 1.0
+
+    def intervals(self, price: float, rows: Rows = ALL) -> Array:
+        frequency = self._frequency[self.pages["bucket"][rows]]
+        return np.divide(price, frequency, out=np.full(len(frequency), math.inf), where=frequency > 0)
+
+    def rates(self, rows: Rows = ALL) -> Array:
+        return np.asarray(1 / (FASTEST * RATIO ** self.pages["bucket"][rows].astype(np.float64)))

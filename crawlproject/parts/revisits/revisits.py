@@ -1,0 +1,304 @@
+"""The pages of a crawl that are visited again: what is learned from each visit, and when the next one is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import nsmallest
+from itertools import islice
+from math import inf
+
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.options import Options
+from crawlproject.parts.listings.listing import Entry
+from crawlproject.parts.revisits.base import RevisitPolicy
+from crawlproject.parts.revisits.collection import CollectedPage
+from crawlproject.parts.revisits.hints import HINTED
+from crawlproject.parts.revisits.keys import SHARED, is_hinted, revisit_key, score_of
+from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
+from crawlproject.parts.revisits.pace import Pace, Slots, rate_of
+from crawlproject.parts.revisits.shared_collection import SharedCollection
+from crawlproject.parts.revisits.tally import NEW, Tally
+from crawlproject.parts.revisits.text_sketch import sketch_of
+from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent, Visit
+from crawlproject.storage.change_log import RETIRED, PageChange
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.urls.hosts import host_of
+
+CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more
+RETRY = 21_600.0  # seconds until the next visit after one that showed nothing
+FORBIDDEN = 30 * 86_400.0  # seconds until a page is asked for again that robots.txt forbids now
+_SOON = 600.0  # seconds
+_FAR = 10 * 365.25 * 86_400.0  # seconds: never, as a time that a frontier takes
+_AT_ONCE = 1000  # pages that the frontier is asked about together
+
+
+class Revisits(LearnedVisits):
+    """The schedule of the visits to come, by what was learned from those before.
+
+    ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``): when ``CRAWL_MAX_PAGES`` are stored.
+    """
+
+    def __init__(self, policy: RevisitPolicy, folder: CrawlFolder, frontier: Frontier, options: Options) -> None:
+        shared: SharedCollection | None = None
+        if isinstance(frontier, SharedFrontier):
+            shared = SharedCollection(options.worker, folder.path, frontier)
+        super().__init__(policy, folder, options, shared)
+        self.pace = Pace()
+        self._slots = Slots()  # of revisits
+        self._folder = folder
+        self._frontier = frontier
+        self._options = options
+        self._keep = options.crawl_keep_pages or options.crawl_max_pages
+        self._in_line = 0  # revisits that wait or are leased
+        self._swept = 0  # row
+        self._share_of_revisits = 1.0
+        self._round = options.crawl_revisit_round
+
+    # ------------------------------------------------------------ the schedule
+
+    @property
+    def is_harvested(self) -> bool:
+        """Whether the first harvest is over: from then on the rate limits all fetches."""
+        most = self._options.crawl_max_pages
+        if not most:
+            return self._options.crawl_rate > 0
+        return (self._folder.history.pages if self.shared is None else self.shared.pages()) >= most
+
+    def apply(self, event: FetchEvent) -> None:
+        """As ``LearnedVisits.apply``. Pages that are new after the first harvest are changes."""
+        super().apply(event)
+        visit = event.visit
+        if brings_page(visit) and (self._round or self.is_harvested):
+            self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
+
+    def has_new(self) -> bool:
+        """Whether URLs wait that were never fetched."""
+        in_line = self._in_line if self.shared is None else self.collection.present + len(self.rereads)
+        return len(self._frontier) - len(self.subscriptions or ()) > in_line
+
+    def begin(self, now: float) -> None:
+        """The crawl starts, or goes on: every page of the collection waits for its next visit."""
+        self.tally = Tally()
+        if self.shared is None:
+            present = [self.key_of(page) for page in self.collection.pages() if not page.is_away]
+            self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
+        else:
+            self.know_all()
+        self.plan(now)
+        self._put_missing()
+        self._frontier.put_many(self.rereads.records(now=bool(self._round)))
+        if self._round:
+            self._begin_round(now)
+        self._in_line = self.collection.present + len(self.rereads)
+
+    def _put_missing(self) -> None:
+        pages = (page for page in self.collection.pages() if not page.is_away)
+        while some := list(islice(pages, _AT_ONCE)):
+            keys = [self.key_of(page) for page in some]
+            if self.shared is None:
+                self._frontier.put_many(self._record(page) for page in some if self.key_of(page) not in self._frontier)
+                continue
+            missing = self.shared.missing(keys)
+            for page, key in zip(some, keys, strict=True):
+                if key in missing:
+                    self.shared.tell(page)
+                    self._frontier.put(self._record(page))
+
+    def after_first_visit(self, url: str, now: float, text: str = "") -> list[CrawlUrl]:
+        """What has to wait in the frontier after the first visit of a page, which showed ``text``: its next one."""
+        page = self.collection.find(url)
+        if page is None or page.is_away or page.number > 1:
+            return []
+        self._plan_now_and_then(now)
+        record = self._record(page)
+        self._in_line += record.key not in self._frontier
+        if self.shared is not None:
+            self.shared.tell(page, sketch_of(text))
+        return [record]
+
+    def next_visit(self, page: CollectedPage) -> float:
+        """When a page is visited again, in seconds since the epoch: at least ``CRAWL_REVISIT_MIN`` after its last visit."""
+        due, least = self.lifetimes.next_visit(page, self.policy.next_visit(page.row)), self._options.crawl_revisit_min
+        return min(max(due, page.at + least), page.at + _FAR)
+
+    def due_after(self, page: CollectedPage, change: str, now: float) -> float:
+        """When a page is visited again after a visit at ``now`` that showed ``change``; ``inf``: never."""
+        if change in (GONE, MOVED):
+            return inf
+        if change == MISSING:
+            return now + max(CONFIRM, self._options.crawl_revisit_min)
+        if not change:
+            return now + max(RETRY, self._options.crawl_revisit_min)
+        return self.next_visit(self.collection[page.row])
+
+    def visit_ended(self, now: float) -> None:
+        """Bring forward what the last visits gave reason to, and plan anew now and then."""
+        self._bring_forward(self.earlier, now)
+        self.earlier.clear()
+        self._plan_now_and_then(now)
+
+    def heard(self, visit: Visit) -> None:
+        """Another worker has made a visit."""
+        self._bring_forward(self.hear(visit), visit.at)
+        self._plan_now_and_then(visit.at)
+
+    def _bring_forward(self, rows: Iterable[int], now: float) -> None:
+        """Let the pages in these rows wait for their next visits as they are due by now."""
+        for row in rows:
+            page = self.collection[row]
+            if not page.is_away and page.state != MISSING:
+                self._reschedule(page, now)
+
+    def read_listing(self, url: str) -> list[CrawlUrl]:
+        """What has to wait in the frontier after a listing was read for the first time: its next reading."""
+        record = self.rereads.record(url)
+        self._in_line += record.key not in self._frontier
+        self.listing_read(record)
+        return [record]
+
+    def listing_read(self, listing: CrawlUrl) -> None:
+        """The next reading of a listing may be another worker's."""
+        if self.shared is not None:
+            self.shared.tell_listing(listing.key, self.rereads.shared(listing.url))
+
+    def hinted(self, entries: Iterable[Entry], now: float) -> bool:
+        """A listing was read again: pages that it says have changed are due, if its host is believed. Whether there are any."""
+        found = self.hints.told(entries, now)
+        for page in found:
+            self._reschedule(page, now)
+        return bool(found)
+
+    def _plan_now_and_then(self, now: float) -> None:
+        """Plan when the collection, or what is known of it, is another; and keep the times of pages that wait for long true."""
+        seen = self.seen_since_plan
+        if seen < max(1, len(self.collection) // 20):
+            return
+        self.plan(now)
+        for page in islice(self.collection.pages(self._swept), seen):
+            self._swept = page.row + 1
+            own = self.shared is None or self.shared.is_own(host_of(page.url))
+            if own and not page.is_away and page.state != MISSING:
+                self._reschedule(page, now)
+        if self._swept >= len(self.collection):
+            self._swept = 0
+
+    def _reschedule(self, page: CollectedPage, now: float) -> None:
+        due = now if page.row in self.hints.due else self.next_visit(page)
+        if self._round and due > now:
+            return  # it may be one of the round, whose pages are due whatever the plan says
+        key = self.key_of(page)
+        if self._frontier.leased(key) is None:
+            self._frontier.hold(key, due)
+            if page.row in self.hints.due:
+                self._frontier.rescore(key, score_of(page, hinted=True))
+
+    def plan(self, now: float) -> None:
+        """Share out the fetches from now on."""
+        self.seen_since_plan = 0
+        rate = self._rate(now)
+        share, new = self._options.crawl_new_share, self.has_new()
+        if not new:
+            used = self.policy.plan(now, rate)
+        elif share == "price":
+            worth = sum(self.new_worth) / len(self.new_worth) if self.new_worth else 0.0
+            used = self.policy.plan(now, rate, worth)
+            if not self.policy.weighs_new:
+                used = self.policy.plan(now, rate / 2)
+        else:
+            used = self.policy.plan(now, rate * (1.0 - float(share)))
+        self._slots.rate = 0.0 if self._round else used / (1 if self.shared is None else self.shared.workers(now))
+        pace = rate if self.is_harvested and not self._round else 0.0
+        if self.shared is None:
+            self.pace.rate = pace
+        else:
+            self.shared.set_pace(pace)
+        self._share_of_revisits = used / rate
+
+    def _rate(self, now: float) -> float:
+        """Fetches a second. A round has as many as it is long, in the time since the last visit."""
+        if self._round:
+            since = max((page.at for page in self.collection.pages()), default=now)
+            return self._round / max(now - since, self._options.crawl_revisit_min, 1.0)
+        return rate_of(self._options, self.collection.present)
+
+    # ------------------------------------------------------------ a round
+
+    def _begin_round(self, now: float) -> None:
+        """The pages whose next visits come first are due now."""
+        present = (page for page in self.collection.pages() if not page.is_away)
+        most = round(self._round * self._share_of_revisits)
+        pages = map(self.key_of, nsmallest(most, present, key=self.next_visit))
+        for key in (*pages, *(listing.key for listing in self.rereads.records())):
+            self._frontier.hold(key, 0.0)
+
+    def round_is_in_flight(self) -> bool:
+        """Whether the open leases may already be the rest of a round. One that waits for its robots.txt is given back."""
+        return 0 < self._round <= self.tally.visits + self._frontier.leases()
+
+    def round_is_over(self, now: float) -> bool:
+        """Whether a round has had its fetches, or nothing more is due in the next minutes."""
+        if not self._round:
+            return False
+        if self.tally.visits >= self._round:
+            return True
+        if self._frontier.leases():
+            return False
+        if self.shared is not None:
+            return self.shared.nothing_due(now + _SOON)
+        due = self._frontier.next_due(now)
+        return due is None or due > now + _SOON
+
+    def end(self) -> None:
+        """The crawl ends."""
+        present = (page for page in self.collection.pages() if not page.is_away)
+        self.tally.next_due = min(map(self.next_visit, present), default=None)
+
+    def turn(self, url: CrawlUrl, now: float) -> float:
+        """When a revisit that is due may begin; ``now`` or earlier: at once. What was learned since may have made it later."""
+        page = self.collection.find(url.url)
+        if page is None:
+            return now + RETRY  # its workers have left nothing of it: somebody has removed that
+        if self.shared is not None:  # a page that nobody had told of may be new to the policy
+            self._plan_now_and_then(now)
+        due = 0.0 if self._round or page.row in self.hints.due or self._was_hinted(url) else self.next_visit(page)
+        if due > now + _SOON:
+            return due
+        return self._slots.begin(now) if self.has_new() and self._slots.rate else now
+
+    def signs(self, url: CrawlUrl, page: CollectedPage) -> dict[str, float]:
+        """What is noted with a visit of a page."""
+        return {HINTED: 1.0} if self.hints.is_hinted(page) or self._was_hinted(url) else {}
+
+    def _was_hinted(self, url: CrawlUrl) -> bool:
+        """Whether another worker may have read that a page has changed."""
+        return self.shared is not None and is_hinted(url)
+
+    # ------------------------------------------------------------ pages leave
+
+    def left(self) -> None:
+        """A page is away: no visit of it waits any more."""
+        self._in_line -= 1
+
+    def surplus(self) -> Iterable[CollectedPage]:
+        """The pages that ``CRAWL_KEEP_PAGES`` has no place for: those that are worth least."""
+        present = self.collection.present
+        return self.collection.worst(present - self._keep) if 0 < self._keep < present else ()
+
+    def retire(self, page: CollectedPage, now: float) -> None:
+        """A page leaves the collection. It is known for ever, so it is not fetched again."""
+        self.note(PageChange(page.url, RETIRED, now, page.at, page.number, page.version, relevance=page.weight))
+        self.collection.retire(page.row)
+        self._frontier.drop(self.key_of(page))
+        if self.shared is not None:
+            self.shared.retired(page)
+        self.left()
+
+    def key_of(self, page: CollectedPage) -> str:
+        """The key of the revisits of a page in the frontier."""
+        return revisit_key(page.url, page.row, shared=self.shared is not None)
+
+    def _record(self, page: CollectedPage) -> CrawlUrl:
+        """The revisit as the frontier has it; its score says which of those that are due comes first."""
+        variant, due = SHARED if self.shared is not None else str(page.row), self.next_visit(page)
+        return CrawlUrl(page.url, score_of(page), page.depth, not_before=due, kind=REVISIT, variant=variant)

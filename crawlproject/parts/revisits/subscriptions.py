@@ -1,0 +1,261 @@
+"""The subscriptions of a crawl: hubs say when a feed has changed (WebSub), and what that is worth is learned of each host.
+
+What a hub delivers is not read. It makes the feed due, which is then asked for as ever. So nobody can put text or links into a
+crawl, and politeness, rates and history hold. A host whose deliveries bring no news is believed no more; its feeds are read in
+their intervals, and what these readings show may restore it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from crawlproject.frontier.base import Frontier
+from crawlproject.options import Options
+from crawlproject.parts.listings.hub_links import MAX_LENGTH, HubLinks
+from crawlproject.parts.revisits.deliveries import PAUSE, Deliveries, FeedReading
+from crawlproject.parts.revisits.keys import LISTINGS_FIRST
+from crawlproject.parts.revisits.rereads import Rereads
+from crawlproject.parts.revisits.signed_body import SignedBody
+from crawlproject.parts.revisits.subscription import HOUR, Subscription
+from crawlproject.parts.revisits.subscription_log import SubscriptionLog, read_subscriptions
+from crawlproject.records import SUBSCRIBE, CrawlUrl, Fetch
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.resolve import absolute, cleaned
+
+MOST = 10_000  # subscriptions of a crawl
+_FAILURES = 5  # in a row of a hub, for any feeds: then it rests
+_REST = 86_400.0  # seconds
+
+
+class Subscriptions:
+    """``token`` gives unguessable texts. Methods that change something raise ``StorageFailed`` when the disk refuses.
+
+    Each subscription waits in the frontier for its next request, as the kind ``SUBSCRIBE``.
+    """
+
+    def __init__(
+        self,
+        folder: CrawlFolder,
+        frontier: Frontier,
+        rereads: Rereads,
+        options: Options,
+        canonicalize: Callable[..., str],
+        token: Callable[[], str],
+    ) -> None:
+        self._frontier = frontier
+        self._canonicalize = canonicalize
+        self._token = token
+        self._callback = options.crawl_websub_callback.rstrip("/") + "/"
+        self._failures: dict[str, int] = {}  # by host of a hub
+        self._rests: dict[str, float] = {}
+        self._by_path = {each.path: each for each in read_subscriptions(folder.path)}
+        for known in self._by_path.values():
+            self._resume(known)
+        self._by_feed = {each.feed: each for each in self._by_path.values() if not each.leaving}
+        self._by_number = {each.number: each for each in self._by_path.values()}
+        self._last_number = max(self._by_number, default=0)
+        self._log = SubscriptionLog(folder.path, self._by_path.values())
+        folder.beside.append(self._log)
+        pause = max(1.0, min(PAUSE, options.crawl_revisit_min))
+        self._deliveries = Deliveries(self._by_path.values(), frontier, rereads, self._log.note, pause)
+
+    def _resume(self, known: Subscription) -> None:
+        callback = self._callback + known.path
+        if known.callback != callback:
+            known.callback, known.ends, known.due = callback, 0.0, 0.0
+        if known.asked and not known.ends and not known.rounds:  # the hub may have called while nobody listened
+            known.due = 0.0
+        known.accepted = False
+
+    def __len__(self) -> int:
+        return len(self._by_path)
+
+    def begin(self) -> None:
+        """The crawl goes on: each subscription waits for its next request."""
+        for known in list(self._by_path.values()):
+            record = self._record(known)
+            if not self._frontier.put(record) and not self._frontier.hold(record.key, known.due):
+                self._put(known)
+
+    # ------------------------------------------------------------ feeds
+
+    def discovered(self, feed: str, header: HubLinks, body: HubLinks, now: float) -> None:
+        """A feed was read: subscribe, if it names hubs. What a header says counts before what the feed says."""
+        links = header if header.hubs else body
+        found = (canonical_or_none(self._canonicalize, hub, feed) for hub in links.hubs)
+        hubs = list(dict.fromkeys(hub for hub in found if hub))
+        topic, known = _topic(links.topic, feed), self._by_feed.get(feed)
+        if known is not None and known.topic == topic and set(known.hubs) == set(hubs):
+            return
+        self.leave(feed, now)
+        if hubs and len(self) < MOST:
+            path, secret = self._token(), self._token()
+            new = Subscription(feed, topic, hubs, self._callback + path, path, secret, due=now)
+            self._by_path[path] = self._by_feed[feed] = new
+            self._put(new)
+
+    def leave(self, feed: str, now: float) -> None:
+        """A feed does not name its hub any more, or is not read any more: a hub with a lease is told."""
+        known = self._by_feed.pop(feed, None)
+        if known is not None and known.leave(now):
+            self._keep_on(known)
+        elif known is not None:
+            self._forget(known)
+
+    def was_read(self, feed: str, fetch: Fetch, *, news: bool) -> FeedReading:
+        """A feed was read again, or could not be."""
+        known = self._by_feed.get(feed)
+        return FeedReading() if known is None else self._deliveries.was_read(known, fetch, news=news)
+
+    # ------------------------------------------------------------ requests to hubs
+
+    def wants(self, url: CrawlUrl) -> bool:
+        """Whether a request that waits is still to be sent."""
+        return self._of(url) is not None
+
+    def turn(self, url: CrawlUrl, now: float) -> float:
+        """When a request whose turn has come may be sent; ``now`` or earlier: at once."""
+        known = self._of(url)
+        if known is not None and known.accepted and known.due <= now:  # the hub has not verified
+            self._failed(known, now)
+        known = self._of(url)
+        return now + HOUR if known is None else max(known.due, self._rests.get(host_of(known.hub), 0.0))
+
+    def form(self, url: CrawlUrl) -> str:
+        """The body of a request that is sent now."""
+        known = self._of(url)
+        if known is None:
+            return ""
+        if not known.asked:
+            known.asked = True
+            self._log.note(known)
+        return known.form()
+
+    def ended(self, url: CrawlUrl, fetch: Fetch, *, accepted: bool = False, target: str = "") -> None:
+        """A request was answered, or not: the hub accepts it, redirects it to ``target``, or neither. Its lease ends."""
+        known = self._of(url)
+        moved = canonical_or_none(self._canonicalize, target, url.url) if target else None
+        if known is not None and accepted:
+            known.was_accepted(fetch.at)
+            self._log.note(known)
+        elif known is not None and moved:
+            known.moved(moved, fetch.at)
+            self._put(known)
+        elif known is not None:
+            self._failed(known, fetch.at)
+        known = self._of(url)
+        due = None if known is None else known.due
+        self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=due)
+
+    def refused(self, url: CrawlUrl, now: float, *, unreachable: bool) -> None:
+        """The hub must not be asked, or its robots.txt does not come. Ends the lease without a fetch."""
+        known = self._of(url)
+        if known is not None:
+            self._failed(known, now)
+        known = self._of(url)
+        if known is not None:
+            self._frontier.hold(url.key, known.due)
+        else:
+            self._frontier.drop(url.key, picked=unreachable)
+
+    # ------------------------------------------------------------ what hubs say
+
+    def challenge(self, path: str, query: Mapping[str, str], now: float) -> str | None:
+        """A hub verifies a request, or denies it: the text to answer with. None: nobody has asked for that."""
+        known = self._by_path.get(path)
+        before = self._record(known) if known else None
+        if known is None or before is None or not known.heard(query, now):
+            return None
+        if known.leaving:
+            self._forget(known)
+        elif known.is_live(now):
+            self._failures.pop(host_of(known.hub), None)
+            self._rests.pop(host_of(known.hub), None)
+            self._keep_on(known)
+        else:
+            self._lost(known, before, now)
+        return query.get("hub.challenge", "")
+
+    def signed(self, path: str, header: str) -> SignedBody | None:
+        """What the body of a delivery is added to; None: there is no such subscription."""
+        known = self._by_path.get(path)
+        return None if known is None else SignedBody(header, known.secret)
+
+    def delivered(self, path: str, body: SignedBody, now: float) -> bool:
+        """A whole delivery has come: whether it counts. Then its feed is due, if its host is believed."""
+        known = self._by_path.get(path)
+        if known is None or not known.is_live(now) or not body.is_valid:
+            return False
+        self._deliveries.came(known, now)
+        return True
+
+    # ------------------------------------------------------------ inside
+
+    def _of(self, url: CrawlUrl) -> Subscription | None:
+        """The subscription that a record of the frontier is for."""
+        known = self._by_number.get(int(url.variant))
+        return known if known is not None and known.hub == url.url else None
+
+    @staticmethod
+    def _record(known: Subscription) -> CrawlUrl:
+        return CrawlUrl(
+            known.hub, LISTINGS_FIRST, 1, known.feed, not_before=known.due, kind=SUBSCRIBE, variant=str(known.number)
+        )
+
+    def _put(self, known: Subscription) -> None:
+        """Let the next request wait under a number that the frontier does not know."""
+        self._by_number.pop(known.number, None)
+        known.number = self._last_number + 1
+        while self._record(known).key in self._frontier:
+            known.number += 1
+        self._last_number = known.number
+        self._by_number[known.number] = known
+        self._log.note(known)
+        self._frontier.put(self._record(known))
+
+    def _keep_on(self, known: Subscription) -> None:
+        """The same request waits for another time; one that is under way does so when it ends."""
+        self._log.note(known)
+        key = self._record(known).key
+        if self._frontier.leased(key) is None:
+            self._frontier.hold(key, known.due)
+
+    def _failed(self, known: Subscription, now: float) -> None:
+        if known.leaving:
+            self._forget(known)
+            return
+        before, host = self._record(known), host_of(known.hub)
+        self._failures[host] = self._failures.get(host, 0) + 1
+        if self._failures[host] >= _FAILURES:
+            self._rests[host] = now + _REST
+        known.failed(now)
+        self._lost(known, before, now)
+
+    def _lost(self, known: Subscription, before: CrawlUrl, now: float) -> None:
+        """The request that waited, or was sent, as ``before`` has come to nothing: what comes next waits."""
+        if known.hub == before.url:
+            self._keep_on(known)
+        else:
+            self._end(before.key)
+            self._put(known)
+        if not known.is_live(now):
+            self._deliveries.stopped(known.feed, now)
+
+    def _forget(self, known: Subscription) -> None:
+        del self._by_path[known.path]
+        self._by_number.pop(known.number, None)
+        self._log.forget(known)
+        self._end(self._record(known).key)
+
+    def _end(self, key: str) -> None:
+        if self._frontier.leased(key) is None:
+            self._frontier.drop(key)
+
+
+def _topic(said: str, feed: str) -> str:
+    """The URL by which the hub knows a feed."""
+    topic = absolute(cleaned(said), feed) if said else feed
+    is_url = topic.startswith(("http://", "https://")) and topic.isprintable() and " " not in topic
+    return topic if is_url and len(topic) <= MAX_LENGTH else feed

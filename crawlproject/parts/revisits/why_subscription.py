@@ -1,0 +1,27 @@
+"""What hubs were asked to say about a feed (WebSub)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from crawlproject.parts.revisits.subscription_log import read_subscriptions
+from crawlproject.reports.spans import in_words, moment
+
+
+def subscription_sentences(folder: Path, url: str, now: float) -> Iterator[str]:
+    """The subscriptions to a feed; none where the file is another user's. Raises ``BadCrawlDir``."""
+    found = []
+    with suppress(PermissionError):
+        found = [known for known in read_subscriptions(folder) if known.feed == url]
+    for known in found:
+        tried = known.true + known.false
+        worth = f" {known.true:,} of {tried:,} readings for its deliveries brought news." if tried else ""
+        if known.is_live(now):
+            yield f"The hub {known.hub} says when it changes, until {moment(known.ends)}.{worth}"
+        elif known.leaving:
+            yield f"The hub {known.hub} is told that it need not say any more when it changes."
+        else:
+            when = f"it is asked again in {in_words(known.due - now)}" if known.due > now else "it is asked now"
+            yield f"The hub {known.hub} does not say when it changes; {when}.{worth}"

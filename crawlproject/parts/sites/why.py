@@ -1,0 +1,42 @@
+"""Why a host is blocked in the frontier: for the budget of its site, or because it refused the crawler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawlproject.core.inspectors import make_tracker
+from crawlproject.core.replay import InStep
+from crawlproject.records import FetchEvent, Visit
+from crawlproject.reports.why.causes import options_of
+from crawlproject.storage.read import read_info, read_links, read_visits
+from crawlproject.urls.domains import registrable_domain
+from crawlproject.urls.hosts import host_of
+
+
+def why_blocked(folder: Path, host: str, now: float) -> str:
+    """The reason, as the end of a sentence: the books of its site are kept once more, from history and links.
+
+    A few tenths of a millisecond a fetch. Raises ``BadCrawlDir``.
+    """
+    info = read_info(folder)
+    options = options_of(info)
+    tracker = make_tracker(info.seeds, options, alone=options.frontier != "redis")
+    links, latest = InStep(read_links(folder)), Visit("", 200, 0.0)
+    for visit in read_visits(folder):
+        event = FetchEvent(visit, links.of(visit.url))
+        (tracker if visit.number == 1 else tracker.hosts).apply(event)
+        if host_of(visit.url) == host:
+            latest = visit
+    if tracker.hosts.host_blocked_until(f"http://{host}/") > now:
+        return f"it refused the crawler ({latest.error}), and rests"
+    if latest.status == 0:
+        return f"it does not answer ({latest.error})"
+    name = registrable_domain(host)
+    site, sites = tracker.sites.site(f"http://{host}/"), tracker.sites
+    used = site.fetches if site else 0.0
+    if sites.is_rationed(site):
+        return f"only one other site links to its site {name}, and such sites have had their part of the fetches"
+    earned = sites.budget(site)
+    if used < earned:
+        return f"its site {name} was over budget when its turn came, and has earned more since"
+    return f"its site {name} is over budget, with {used:.1f} fetches of the {earned:.1f} that it has earned"

@@ -1,0 +1,251 @@
+"""The topics of one crawl: which join and leave, what each has found, and what the crawl learns of it.
+
+topics/*.toml ─► join ─► judge, ordering, seeds ─► every page: relevance to each ─► history ─► topics/NAME/
+                  └────► pages stored before: judged for the new topic in slices, while the crawl goes on
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from crawlproject.core.replay import stored_page
+from crawlproject.errors import BadCrawlDir, BadTopic
+from crawlproject.orderings.base import OrderingContext
+from crawlproject.pages.text.topics_judge import TopicsJudge
+from crawlproject.parts.topics.orderings.make import TopicsOrdering
+from crawlproject.parts.topics.topic_view import TopicView
+from crawlproject.parts.topics.topics_log import JOINED, LEFT, TopicEvent, TopicsLog, TopicState, read_topics
+from crawlproject.records import CrawlUrl, FetchEvent, Topic, Visit
+from crawlproject.topic.folder import refuse_conflicts, together
+
+if TYPE_CHECKING:
+    from crawlproject.core.crawl import Crawl
+    from crawlproject.pages.text.relevance import TopicJudge
+
+JUDGED_AT_THE_END = 200  # stored pages that are judged when a crawl is interrupted: it ends at once
+LEFT_THE_CRAWL = "topic left"  # why the view of a topic ended
+
+
+@dataclass(frozen=True, slots=True)
+class TopicParts:
+    """What a crawl makes of topics: ``canonical`` spells their URLs, ``judge`` is made of keywords, ``context`` of a topic."""
+
+    canonical: Callable[[Topic], Topic]
+    judge: Callable[[tuple[str, ...]], TopicJudge]
+    context: Callable[[Topic, TopicJudge], OrderingContext]
+
+
+class CrawlTopics:
+    """The members of ``topic``, which is theirs all together. A learner: it counts what each has found.
+
+    ``crawl`` is set before the crawl begins. Methods that write raise ``StorageFailed``.
+    """
+
+    crawl: Crawl
+
+    def __init__(
+        self, topic: Topic, judge: TopicsJudge, ordering: TopicsOrdering, parts: TopicParts, relevant: float
+    ) -> None:
+        self.topic = topic
+        self.found: Counter[str] = Counter()  # relevant pages of each topic, duplicates left out
+        self._judge = judge
+        self._ordering = ordering
+        self._parts = parts
+        self._relevant = relevant
+        self._views: dict[str, TopicView] = {}
+        self._log: TopicsLog | None = None
+        self._keeps_pages = False
+        self._replaying = True
+        self._judged = 0  # stored pages, for topics that joined
+        self._joined_now: set[str] = set()  # while this process crawls
+
+    @property
+    def members(self) -> dict[str, Topic]:
+        return {member.name: member for member in self.topic.members}
+
+    # ------------------------------------------------------------ the folder
+
+    def begin(self, crawl: Crawl, now: float) -> None:
+        """Note who is in the crawl. Raises ``BadCrawlDir`` for a topic that is another one than it was."""
+        self.crawl = crawl
+        self._keeps_pages = crawl.folder.bodies
+        known = read_topics(crawl.folder.path)
+        refuse_changed(known, self.topic, str(crawl.folder.path))
+        self._log = TopicsLog(crawl.folder.path)
+        for name, state in known.items():
+            if state.left is None and name not in self.members:
+                self._note(state.topic, LEFT, now)
+                self._mark_as_left(state.topic)
+        for name, topic in self.members.items():
+            if name not in known or known[name].left is not None:
+                self._note(topic, JOINED, now)
+            self._open_view(topic)
+
+    def replayed(self) -> None:
+        """What was fetched before this run is learned."""
+        self._replaying = False
+        for name in self.members:
+            self._see_quota(name)
+
+    def join(self, topic: Topic, place: str, now: float) -> None:
+        """A topic joins the running crawl: its seeds wait from now on. ``place`` is where it was read, for messages.
+
+        Pages that are stored already are judged for it by ``catch_up``. Raises ``BadTopic`` when it does not fit the crawl.
+        """
+        held = {f"the crawl's topic {name}": member for name, member in self.members.items()}
+        settings = {name: value for name, value in topic.settings.items() if self.topic.settings.get(name) != value}
+        if settings:
+            name, value = next(iter(settings.items()))
+            raise BadTopic(
+                place, f"crawl.{name}: {value!r} is no setting of the running crawl, and cannot be set any more"
+            )
+        refuse_conflicts({**held, place: replace(topic, settings={})})
+        earlier = read_topics(self.crawl.folder.path)
+        _refuse_other_topic(earlier.get(topic.name), self._parts.canonical(topic), place)
+        topic = replace(self._parts.canonical(topic), settings={})
+        judge = self._parts.judge(topic.keywords)
+        context = self._parts.context(topic, judge)
+        self._become((*self.topic.members, topic))
+        self._judge.join(topic.name, judge, self._parts.judge(self.topic.keywords))
+        self._ordering.join(context, topic.weight)
+        self._joined_now.add(topic.name)
+        self._note(topic, JOINED, now)
+        self.crawl.folder.manifest.note_topic(self.topic)
+        self._open_view(topic)
+        crawl = self.crawl
+        for seed in topic.seeds:
+            crawl.tracker.sites.add_named(seed)
+        with crawl.frontier.batch():
+            for seed in topic.seeds:
+                crawl.admission.offer(CrawlUrl(url=seed, score=crawl.ordering.seed_score(seed)))
+
+    def leave(self, name: str, now: float) -> None:
+        """A topic leaves the running crawl; its folder stays. Raises ``BadTopic`` for the last topic of the crawl."""
+        topic = self.members[name]
+        if len(self.topic.members) == 1:
+            raise BadTopic(f"topic {name}", "is the last of the crawl and stays; press Ctrl-C to end the crawl")
+        self._become(tuple(member for member in self.topic.members if member.name != name))
+        self._judge.leave(name, self._parts.judge(self.topic.keywords))
+        self._ordering.leave(name)
+        self._note(topic, LEFT, now)
+        self.crawl.folder.manifest.note_topic(self.topic)
+        if view := self._views.pop(name, None):
+            view.close()
+        self._mark_as_left(topic)
+
+    # ------------------------------------------------------------ what is found
+
+    def apply(self, event: FetchEvent) -> None:
+        visit = event.visit
+        if not visit.md5 or visit.duplicate_of:
+            return
+        found = visit.topics
+        if self._replaying and not found.keys() >= self.members.keys() and (page := event.page()):
+            found = page.topics  # somebody joined later
+        for name, relevance in found.items():
+            if relevance >= self._relevant:
+                self._count(name)
+
+    def found_by_name(self) -> dict[str, int]:
+        """How many relevant pages each topic has, duplicates left out."""
+        return {name: self.found[name] for name in self.members}
+
+    def have_enough(self) -> bool:
+        """Whether every topic has the ``pages`` that it wanted."""
+        return all(0 < member.pages <= self.found[name] for name, member in self.members.items())
+
+    def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Bring the folders of the topics up to date, while ``goes_on()``; whether all are.
+
+        Where a topic joined after pages were stored, these are judged for it on the way, and its ordering learns from them.
+        """
+        done = True
+        for view in list(self._views.values()):
+            done = view.catch_up(goes_on) and done
+        return done
+
+    def close(self, *, over: bool) -> None:
+        """Note how the crawl stands, and close the files. The crawl has noted why it ended; ``over``: it need not go on.
+
+        What is left to judge for topics that joined is judged now if the crawl is over, else most of it when it goes on.
+        """
+        manifest = self.crawl.folder.manifest.found
+        most = self._judged + JUDGED_AT_THE_END
+        self.catch_up(lambda: over or self._judged < most)
+        for view in self._views.values():
+            view.describe(manifest)
+            view.close()
+        self._views.clear()
+        if self._log:
+            self._log.close()
+
+    # ------------------------------------------------------------ inside
+
+    def _become(self, members: tuple[Topic, ...]) -> None:
+        self.topic = self.crawl.topic = together(self.topic.name, members)
+
+    def _count(self, name: str) -> None:
+        self.found[name] += 1
+        if not self._replaying:
+            self._see_quota(name)
+
+    def _see_quota(self, name: str) -> None:
+        """A topic that has enough counts no more."""
+        member = self.members.get(name)
+        if member and 0 < member.pages <= self.found[name]:
+            self._ordering.share.has_enough(name)
+            self._ordering.weigh_anew()
+
+    def _note(self, topic: Topic, event: str, now: float) -> None:
+        assert self._log is not None, "the crawl has begun"
+        self._log.append(TopicEvent(topic, event, now, self.crawl.stats.pages))
+
+    def _open_view(self, topic: Topic) -> None:
+        if self._keeps_pages:
+            view = TopicView(
+                self.crawl.folder.path, topic, relevant=self._relevant, judge=partial(self._judge_stored, topic.name)
+            )
+            view.describe(self.crawl.folder.manifest.found)
+            self._views[topic.name] = view
+
+    def _mark_as_left(self, topic: Topic) -> None:
+        if self._keeps_pages:
+            view = TopicView(self.crawl.folder.path, topic, relevant=self._relevant, judge=lambda visit: None)
+            view.catch_up()
+            view.describe(self.crawl.folder.manifest.found, LEFT_THE_CRAWL)
+            view.close()
+
+    def _judge_stored(self, name: str, visit: Visit) -> float | None:
+        """The relevance of a stored page to a topic that joined later; its ordering learns from it, unless a replay showed it."""
+        page = stored_page(self.crawl, visit, ()) if visit.md5 else None
+        if page is None:
+            return None
+        self._judged += 1
+        relevance = page.topics[name]
+        if name in self._joined_now:
+            self._ordering.learn_earlier(name, page)
+            if relevance >= self._relevant and not visit.duplicate_of:
+                self._count(name)
+        return relevance
+
+
+def refuse_changed(known: dict[str, TopicState], topic: Topic, place: str) -> None:
+    """Raise ``BadCrawlDir`` when a member of ``topic`` is another topic than the crawl had under that name."""
+    for member in topic.members:
+        try:
+            _refuse_other_topic(known.get(member.name), member, place)
+        except BadTopic as wrong:
+            raise BadCrawlDir(place, wrong.wish) from None
+
+
+def _refuse_other_topic(held: TopicState | None, topic: Topic, place: str) -> None:
+    if held is None:
+        return
+    for name in ("keywords", "seeds"):
+        if getattr(held.topic, name) != getattr(topic, name):
+            wish = f"{name}: the crawl had other {name} for the topic {topic.name!r}; give a changed topic another name"
+            raise BadTopic(place, wish)

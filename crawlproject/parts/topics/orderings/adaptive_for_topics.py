@@ -1,0 +1,169 @@
+"""Adaptive for several topics at a time: one table of links and one active set, what links are worth for each topic.
+
+A page is read into numbers, and its links into rows, once. For each topic there is what it learned alone (``topic_model.py``):
+so a further topic costs its predictions, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, TURNS, Adaptive
+from crawlproject.orderings.adaptive.link_features import kinds_of
+from crawlproject.orderings.adaptive.link_table import Rows
+from crawlproject.orderings.base import OrderingContext
+from crawlproject.pages.text.terms import counts_of_some
+from crawlproject.parts.topics.orderings.fair_share import FairShare
+from crawlproject.parts.topics.orderings.topic_model import TopicModel
+from crawlproject.records import CrawlUrl, Page
+from crawlproject.urls.hosts import host_of
+
+Vector = npt.NDArray[np.float64]
+
+
+class AdaptiveForTopics(Adaptive):
+    """``Adaptive``, where the value of a link is the sum of its values to the topics, each as heavy as ``share`` says.
+
+    ``context`` is that of the whole crawl; the topics join with their own. ``parameters`` are those of ``Adaptive``.
+    """
+
+    def __init__(self, context: OrderingContext, share: FairShare, parameters: Mapping[str, Any]) -> None:
+        super().__init__(context, **parameters)
+        self.share = share
+        self._models: list[TopicModel] = []  # in the order of ``share``
+        self._keywords: dict[str, None] = {}  # of all that ever joined
+        self._promises: tuple[Vector, Sequence[float]] | None = None  # of the latest evidence about a row
+
+    # ------------------------------------------------------------ topics
+
+    def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
+        """A topic joins: all that waits gets new scores. Raises ``ValueError`` as ``FairShare.join``."""
+        self.share.join(context.topic.name, weight)
+        kinds = kinds_of(self.without)
+        model = TopicModel(
+            context,
+            self._table,
+            self._terms,
+            self._evidence,
+            prospect=self.prospect,
+            strength=self.strength,
+            without=kinds,
+        )
+        self._models.append(model)
+        self._keywords |= dict.fromkeys(model.query)
+        self._share_turns()
+        for url in context.topic.seeds:
+            self._ended.add(url)
+        self.weigh_anew()
+
+    def leave(self, name: str) -> None:
+        """A topic leaves."""
+        index = self.share.names.index(name)
+        self.share.leave(name)
+        self._models.pop(index).end()
+        self._share_turns()
+        self.weigh_anew()
+
+    def _share_turns(self) -> None:
+        """The more topics, the less often what is far from being fetched is scored: that takes half of the time of one more."""
+        self.turns = TURNS + TURNS * max(0, len(self._models) - 1) // 2
+
+    def weigh_anew(self) -> None:
+        """The weights have changed: all rows are scored again when the frontier asks next."""
+        self._latest = None
+        if self._pages:
+            self._scored_at = -REVISE_EVERY
+            self._active.near = -np.inf
+            self._learn_all()
+
+    def learn_earlier(self, name: str, page: Page) -> None:
+        """A topic that joined learns from a page that was fetched before."""
+        rows = [row for row in map(self._table.row, {link.url: None for link in page.links}) if row is not None]
+        self._models[self.share.names.index(name)].learn_earlier(page, np.array(rows, np.int64))
+
+    # ------------------------------------------------------------ events of the crawl
+
+    def observe(self, page: Page) -> None:
+        models, share = self._models, self.share
+        row = self._table.row(page.url)
+        promised = self._evidence_of(row) if row is not None else None
+        expected = self._promised(row) if row is not None else None
+        self._pages += 1
+        text = self._terms.numbers(page.terms)
+        numbers, counts = self._terms.observe(text)
+        of_keywords = counts_of_some(page.counts, self._keywords)
+        worths = np.array([model.worth(page, of_keywords) for model in models])
+        wanted = worths[share.weights > 0]
+        self._active.observe(float(wanted.max()) if len(wanted) else 0.0)
+        for model, worth in zip(models, worths.tolist(), strict=True):
+            model.observe(worth, numbers, counts)
+        if self._pages < REVISE_EVERY:  # at first, learn from every page at once
+            self._learn_all()
+        if len(models) > 1:
+            share.fetched(np.array(expected) if expected is not None else worths)
+        rows, fresh = self._note_links(page, text, float(share.values(worths)))
+        for model, worth in zip(models, worths.tolist(), strict=True):
+            model.meet(rows, fresh, worth)
+        prospects = np.broadcast_to(self._promise(page, rows, fresh), worths.shape)
+        # The shared evidence learns first: that keeps the groups alive, though nobody asks for what it has learned.
+        whole = np.array([worths.sum(), prospects.sum()])
+        if row is None:
+            self._evidence.learn_host(host_of(page.url), whole)
+        else:
+            self._evidence.learn(self._table.groups[row], whole)
+        for number, model in enumerate(models):
+            outcome = np.array([worths[number], prospects[number]])
+            model.learn(page.url, row, None if promised is None else promised[number], outcome)
+        self.failed(page.url)
+
+    def listed(self, page: Page) -> None:
+        rows, fresh = self._note_links(page, self._terms.numbers(page.terms), 0.0)
+        for model in self._models:
+            model.meet(rows, fresh, 0.0)
+        self._promise(page, rows, fresh)
+        self.failed(page.url)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        """What each topic adds by its name, exploration, and by how much the score was out of date."""
+        row = self._table.row(url.url)
+        if row is None:
+            return {}
+        of_topics = self._promised(row)
+        weighed = (weight * value for weight, value in zip(self.share.weights.tolist(), of_topics, strict=True))
+        parts = dict(zip(self.share.names, weighed, strict=True))
+        parts["exploration"] = self._active.raised_by(row)
+        parts["learned since"] = url.score - sum(parts.values())
+        return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
+
+    # ------------------------------------------------------------ rows become scores
+
+    def _evidence_of(self, row: int) -> Vector:
+        """The evidence about one row for each topic: (topics, 2, kinds)."""
+        asked = row, self._pages
+        if self._latest is None or self._latest[0] != asked:
+            self._latest = asked, np.array([model.evidence(row) for model in self._models])
+        return self._latest[1]
+
+    def _promised(self, row: int) -> Sequence[float]:
+        """The value of one row to each topic. ``explain`` and ``observe`` ask one after the other."""
+        evidence = self._evidence_of(row)
+        if self._promises is None or self._promises[0] is not evidence:
+            found = [model.value(seen) for model, seen in zip(self._models, evidence, strict=True)]
+            self._promises = evidence, found
+        return self._promises[1]
+
+    def _values(self, rows: Rows) -> tuple[Vector, Vector]:
+        """The predicted worth of each row to each topic, (topics, rows), and its value to all."""
+        found = [model.values(rows) for model in self._models]
+        if not found:
+            return np.zeros((0, len(rows))), np.zeros(len(rows))
+        return np.array([worth for worth, _ in found]), self.share.values(np.array([value for _, value in found]))
+
+    def _learn_all(self) -> None:
+        idfs = self._terms.idfs()
+        for model in self._models:
+            model.refresh(idfs)

@@ -1,0 +1,128 @@
+"""Orders of a list that are paths: ``/shop/by-price/2`` beside ``/shop/2``, ``/list/sort/name/2`` beside ``/list/2``.
+
+A URL may be another order of the URL that remains when one or two named segments are left out, if that one is known. So may a
+category. They are told apart by their items: orders show each other's items and those of the list, each category its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.parts.verticals.redundancy.view_patterns import view_patterns
+from crawlproject.urls.hosts import origin_of
+
+FEWEST = 8  # items that an order is known by
+COVERED = 0.8  # share of the items of each order that the others, and the list, have to show
+_GROUPS = 100
+_NAMES = 12  # orders of a list
+_LINKS = 600  # of a page, and of an order; an int in a Counter takes about 100 bytes, so 70 MB at most
+_MOST_SEGMENTS = 8  # of a path
+LIST = ""  # the name of the list itself
+
+
+@dataclass(slots=True)
+class _Lists:
+    """The links of what may be orders of one list, by name: on how many pages of that name each link is."""
+
+    links: dict[str, Counter[int]] = field(default_factory=dict)
+    refused: bool = False
+
+    def add(self, name: str, links: Iterable[int]) -> None:
+        if name not in self.links and len(self.links) >= _NAMES:
+            return
+        counts = self.links.setdefault(name, Counter())
+        for link in links:
+            if link in counts or len(counts) < _LINKS:
+                counts[link] += 1
+        self.refused = self._are_orders()
+
+    def _are_orders(self) -> bool:
+        """What is on several pages of one order is the frame of the site: no item."""
+        frame = {link for counts in self.links.values() for link, pages in counts.items() if pages > 1}
+        if not frame:
+            return False
+        items = {name: counts.keys() - frame for name, counts in self.links.items()}
+        shown = Counter(link for found in items.values() for link in found)
+        known = 0
+        for name, found in items.items():
+            if name == LIST or not found:
+                continue
+            if sum(shown[link] > 1 for link in found) < COVERED * len(found):
+                return False
+            known += len(found) >= FEWEST
+        return known >= 2
+
+
+class PathOrders:
+    """``known`` says whether a URL waits or was fetched. Nothing is learned of URLs with a query."""
+
+    def __init__(self, known: Callable[[str], bool]) -> None:
+        self._known = known
+        self._groups: OrderedDict[str, _Lists] = OrderedDict()  # by the pattern of the orders
+        self._of_list: dict[str, set[str]] = {}  # groups by the pattern of their list
+        self._origins: set[str] = set()  # that have orders which are refused: most links are of others
+
+    def add(self, url: str, links: Iterable[str]) -> None:
+        """A page was fetched, with these links."""
+        if "?" in url:
+            return
+        found = [(key, name, self._list_of(base)) for key, name, base in self._orders(url)]
+        for key, _, place in found:
+            if key not in self._groups:
+                self._groups[key] = _Lists()
+                self._of_list.setdefault(place, set()).add(key)
+        own = self._list_of(url)
+        found += [(key, LIST, own) for key in self._of_list.get(own, ())]
+        looked_at = islice(dict.fromkeys(links), _LINKS) if found else ()
+        told = [(xxh3_64_intdigest(link.encode()), self._list_of(link), _patterns(link)) for link in looked_at]
+        for key, name, place in found:
+            items = [link for link, pattern, others in told if pattern != place and key not in others]
+            self._groups[key].add(name, items)
+            self._groups.move_to_end(key)
+        while len(self._groups) > _GROUPS:
+            gone, _ = self._groups.popitem(last=False)
+            self._of_list = {place: kept for place, keys in self._of_list.items() if (kept := keys - {gone})}
+        if found:
+            self._origins = {origin_of(key) for key, group in self._groups.items() if group.refused}
+
+    def is_order(self, url: str) -> bool:
+        """Whether ``url`` is another order of a list that is known."""
+        if not self._origins or "?" in url or origin_of(url) not in self._origins:
+            return False
+        return any(key in self._groups and self._groups[key].refused for key, _, _ in self._orders(url))
+
+    def _orders(self, url: str) -> Iterator[tuple[str, str, str]]:
+        """``(pattern, name, list)`` of each known list that ``url`` may be an order of."""
+        for key, name, base in _without_segments(url):
+            if self._known(base):
+                yield key, name, base
+
+    @staticmethod
+    def _list_of(url: str) -> str:
+        return view_patterns(url)[0]
+
+
+def _patterns(url: str) -> frozenset[str]:
+    return frozenset(key for key, _, _ in _without_segments(url))
+
+
+def _without_segments(url: str) -> Iterator[tuple[str, str, str]]:
+    """``(pattern, name, rest)`` for each one or two named segments in a row: the pattern has ``+`` in their place."""
+    origin, path = url[: url.index("/", 8)], url[url.index("/", 8) :]
+    segments = path.split("/")[1:]
+    named = view_patterns(url)[0].partition("/")[2].split("/")
+    if "?" in url or not 2 <= len(segments) <= _MOST_SEGMENTS:
+        return
+    for count in (1, 2):
+        for start in range(1, len(segments) - count + 1):
+            chosen = segments[start : start + count]
+            if not all(chosen) or "*" in named[start : start + count]:
+                continue
+            kept = segments[:start] + segments[start + count :]
+            shape = named[:start] + ["+"] * count + named[start + count :]
+            yield f"{origin}/{'/'.join(shape)}", "/".join(chosen), f"{origin}/{'/'.join(kept)}"

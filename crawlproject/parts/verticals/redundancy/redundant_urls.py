@@ -1,0 +1,153 @@
+"""Learns which URL patterns of a site lead to what other pages show, and refuses their URLs: ``trap/redundant``.
+
+The evidence is what pages of the pattern showed: what the page shows that links to them (the sign ``SHOWN_BEFORE``), or other
+content. A URL with a word for another view (``redundant_words.py``) is presumed redundant, which evidence can refute. One in
+``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring
+nothing; these are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the
+view.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.parts.duplicates.url_variants import AUDITED
+from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
+from crawlproject.parts.verticals.redundancy.path_orders import PathOrders
+from crawlproject.parts.verticals.redundancy.redundant_words import base_of, is_redundant
+from crawlproject.parts.verticals.redundancy.view_patterns import names_in, view_patterns
+from crawlproject.parts.verticals.site_template import SiteTemplates
+from crawlproject.records import QUERY, SHOWN_BEFORE, FetchEvent
+from crawlproject.urls.hosts import host_of
+
+REASON = "trap/redundant"
+CONFIRMED_FROM = 0.55  # share of redundant pages that is surpassed for sure: four in a row
+WITHDRAWN_BELOW = 0.4
+PRESUMED = 4.0  # redundant pages that a word for another view counts for
+
+_HOSTS = 5_000
+_PATTERNS = 2_000  # of a host
+_MEMORY = 60.0  # pages of a pattern that count: older ones fade
+
+
+@dataclass(slots=True)
+class PatternEvidence:
+    """The pages of a pattern, faded."""
+
+    redundant: float = 0.0
+    informative: float = 0.0
+    refused: bool = False
+
+    def add(self, *, redundant: bool, presumed: float) -> None:
+        fade = 1 - 1 / _MEMORY
+        self.redundant = self.redundant * fade + redundant
+        self.informative = self.informative * fade + (not redundant)
+        share = wilson_lower_bound(self.redundant + presumed, self.informative)
+        self.refused = share >= (WITHDRAWN_BELOW if self.refused or presumed else CONFIRMED_FROM)
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of a host. ``names``: by the path of a pattern, which sets of parameters were seen."""
+
+    patterns: OrderedDict[str, PatternEvidence] = field(default_factory=OrderedDict)
+    names: dict[str, set[frozenset[str]]] = field(default_factory=dict)
+
+
+class RedundantUrls:
+    """A learner, and a filter of URLs.
+
+    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: seeds, next
+    pages of series. ``learns``: else only what own templates of sites ask to skip is refused. ``templates`` are these.
+    """
+
+    def __init__(self, templates: SiteTemplates, known: Callable[[str], bool], *, learns: bool = True) -> None:
+        self.planted: Callable[[str], bool] = lambda url: False
+        self._templates = templates
+        self._known = known
+        self._learns = learns
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._orders = PathOrders(known)
+
+    def apply(self, event: FetchEvent) -> None:
+        """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others
+        repeat."""
+        visit = event.visit
+        if not self._learns or not visit.depth or QUERY in visit.signs:
+            return
+        led_away = bool(visit.redirect) and self.is_view(visit.redirect)
+        if not visit.is_page and not led_away:
+            return
+        if visit.is_page:
+            self._orders.add(visit.url, event.links)
+        shown = 1.0 if led_away else visit.signs.get(SHOWN_BEFORE, 0.0)
+        if not shown and visit.duplicate_of:
+            shown = 1.0 if visit.duplicate_of == visit.parent else 0.5
+        if 0.0 < shown < 1.0:
+            return  # a page of its own that others repeat
+        site = self._sites.setdefault(host_of(visit.url), _Site())
+        self._sites.move_to_end(host_of(visit.url))
+        presumed = PRESUMED if is_redundant(visit.url) else 0.0
+        for pattern in view_patterns(visit.url):
+            path, names = names_in(pattern)
+            site.names.setdefault(path, set()).add(names)
+            site.patterns.setdefault(pattern, PatternEvidence()).add(redundant=shown > 0.0, presumed=presumed)
+            site.patterns.move_to_end(pattern)
+        while len(site.patterns) > _PATTERNS:
+            site.patterns.popitem(last=False)
+            site.names = {}
+        if len(self._sites) > _HOSTS:
+            self._sites.popitem(last=False)
+
+    def refusal(self, url: str) -> str:
+        """``REASON``, or empty: it may be fetched."""
+        own = self._templates.of(url)
+        verdict = own.skip(url) if own is not None else None
+        if verdict is None:
+            verdict = self._learns and self.is_view(url) and xxh3_64_intdigest(url.encode()) % AUDITED != 0
+        return REASON if verdict and not self.planted(url) else ""
+
+    def is_view(self, url: str) -> bool:
+        """Whether ``url`` leads to what other pages show, as far as is known."""
+        if self._orders.is_order(url):
+            return True
+        site = self._sites.get(host_of(url))
+        if site is not None:
+            for pattern in view_patterns(url):
+                found = site.patterns.get(pattern)
+                if found is None:
+                    continue
+                if found.refused:
+                    return not self._is_base(site, pattern)
+                if found.informative >= 1.0:
+                    return False
+        return is_redundant(url) and self._is_known(base_of(url))
+
+    def leads_on(self, source: str, target: str) -> bool:
+        """Whether a link that is new may lead to new content: not to another view, not to a page like the one that has it."""
+        return not (self.is_view(target) or is_redundant(target) or _alike(source, target))
+
+    def _is_known(self, base: str) -> bool:
+        return not base or self._known(base)
+
+    @staticmethod
+    def _is_base(site: _Site, pattern: str) -> bool:
+        """Whether others add a parameter to ``pattern``: then they are the views, and it is what they show."""
+        path, names = names_in(pattern)
+        return any(names < others for others in site.names.get(path, ()))
+
+
+def _alike(source: str, target: str) -> bool:
+    """Whether two URLs of one host have the same narrowest pattern, or the second adds parameters to the first."""
+    if host_of(source) != host_of(target):
+        return False
+    mine, theirs = view_patterns(source)[0], view_patterns(target)[0]
+    if mine == theirs:
+        return True
+    path, names = names_in(mine)
+    other, more = names_in(theirs)
+    return path == other and names < more

@@ -1,0 +1,125 @@
+"""What a site's template says: the units of its pages, the next page of a series, and which URLs show nothing of their own.
+
+``SiteTemplate`` is the one interface. ``detector.py`` makes one from pages of a site; a site may have one of your own, by the
+setting ``CRAWL_SITE_TEMPLATES``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from crawlproject.errors import BadSetting
+from crawlproject.parts.verticals.series import next_page
+
+# What a unit is, and the kind of its page.
+POST = "post"  # of a forum thread, or a comment: several on a page
+ARTICLE = "article"  # news or a blog post, in full
+ENTRY = "entry"  # of a listing: a name, a line or two, a link to more
+
+THREAD = "thread"
+LISTING = "listing"
+OTHER = "other"
+KINDS = (THREAD, ARTICLE, LISTING, OTHER)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A piece of content. ``kind``: ``POST``, ``ARTICLE`` or ``ENTRY``.
+
+    ``url`` is its own address as the page gives it, made absolute; empty when it has none. ``published`` is ``YYYY-MM-DD``, or
+    empty.
+    """
+
+    kind: str
+    text: str
+    title: str = ""
+    url: str = ""
+    author: str = ""
+    published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a page is, of ``KINDS``, and its units in document order: none, or two and more, of ``ARTICLE`` also one."""
+
+    kind: str = OTHER
+    units: tuple[Unit, ...] = ()
+
+
+@runtime_checkable
+class SiteTemplate(Protocol):
+    """What is known of the pages of one site. Pure: the same answer to the same question, no network, no clock."""
+
+    def layout(self, url: str, body: bytes, content_type: str = "") -> Layout:
+        """What the page at ``url`` is, and its units. Raises nothing, whatever the markup."""
+        ...
+
+    def next(self, url: str, links: Iterable[tuple[str, str]], related: Iterable[tuple[str, str]] = ()) -> str:
+        """The next page of the series of the page at ``url``, empty when there is none; arguments as of ``series.next_page``."""
+        ...
+
+    def skip(self, url: str) -> bool | None:
+        """Whether a canonical URL leads to nothing but what other pages show; None: the template does not know."""
+        ...
+
+
+class GeneralTemplate:
+    """A template of a site of which nothing is known: each page speaks for itself. The base of your own."""
+
+    def layout(self, url: str, body: bytes, content_type: str = "") -> Layout:
+        from crawlproject.parts.verticals.layout import layout_of
+
+        return layout_of(url, body, content_type)
+
+    def next(self, url: str, links: Iterable[tuple[str, str]], related: Iterable[tuple[str, str]] = ()) -> str:
+        return next_page(url, links, related)
+
+    def skip(self, url: str) -> bool | None:
+        return None
+
+
+class SiteTemplates:
+    """Own templates of sites, by host: that of ``example.org`` holds for ``forum.example.org``, too."""
+
+    def __init__(self, own: Mapping[str, SiteTemplate] | None = None) -> None:
+        self._own = dict(own or {})
+
+    def __bool__(self) -> bool:
+        return bool(self._own)
+
+    def of(self, url: str) -> SiteTemplate | None:
+        """The own template of the site of a canonical URL; None when it has none."""
+        if not self._own:
+            return None
+        host = urlsplit(url).hostname or ""
+        while host:
+            if (found := self._own.get(host)) is not None:
+                return found
+            host = host.partition(".")[2]
+        return None
+
+    def register(self, host: str, template: SiteTemplate) -> None:
+        """Take ``template`` for ``host`` and its sub-domains."""
+        self._own[host.lower().strip(".")] = template
+
+
+def load_templates(named: Mapping[str, str]) -> SiteTemplates:
+    """The templates of ``CRAWL_SITE_TEMPLATES``: by host, ``package.module.Class``. Raises ``BadSetting``."""
+    templates = SiteTemplates()
+    for host, name in named.items():
+        module, _, attribute = name.rpartition(".")
+        try:
+            template = getattr(importlib.import_module(module), attribute)()
+        except Exception as error:
+            said = f"expected package.module.Class for {host}, a class without arguments; {name}: {error}"
+            raise BadSetting("setting CRAWL_SITE_TEMPLATES", said) from error
+        if not isinstance(template, SiteTemplate):
+            raise BadSetting(
+                "setting CRAWL_SITE_TEMPLATES", f"{name} has not the methods layout, next and skip of SiteTemplate"
+            )
+        templates.register(host, template)
+    return templates

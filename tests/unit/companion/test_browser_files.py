@@ -1,0 +1,46 @@
+"""The extension for browsers: what it asks for, and that what it names is there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from crawlproject.companion.folder import extension_folder
+from crawlproject.companion.service import _ASSETS
+
+ROOT = Path(__file__).resolve().parents[4]
+FOLDER = extension_folder()
+MANIFEST = json.loads((FOLDER / "manifest.json").read_text())
+
+
+def test_it_never_runs_in_private_windows_and_asks_for_little():
+    assert MANIFEST["manifest_version"] == 3 and MANIFEST["incognito"] == "not_allowed"
+    assert set(MANIFEST["permissions"]) == {"storage", "sidePanel"}
+    assert MANIFEST["host_permissions"] == ["http://127.0.0.1/*"]
+    (script,) = MANIFEST["content_scripts"]
+    assert "http://127.0.0.1/*" in script["exclude_matches"] and not script.get("all_frames")
+
+
+def test_every_file_that_is_named_is_there():
+    named = {
+        MANIFEST["background"]["service_worker"],
+        *MANIFEST["background"]["scripts"],
+        *MANIFEST["content_scripts"][0]["js"],
+        MANIFEST["side_panel"]["default_path"],
+        MANIFEST["sidebar_action"]["default_panel"],
+        *re.findall(r'(?:src|href)="([\w.]+)"', (FOLDER / "panel.html").read_text()),
+        *(name for name, _ in _ASSETS.values()),
+    }
+    assert {path.name for path in FOLDER.iterdir()} == named | {"manifest.json"}
+
+
+def test_it_has_the_version_of_the_project():
+    assert f'version="{MANIFEST["version"]}"' in (ROOT / "setup.py").read_text()
+
+
+def test_it_talks_to_loopback_only_and_reads_nothing_as_html():
+    for path in FOLDER.glob("*.js"):
+        text = path.read_text()
+        assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", text), path.name
+        assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://127.0.0.1"}, path.name

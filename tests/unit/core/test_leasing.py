@@ -1,0 +1,156 @@
+"""Which URL is leased next: hosts over budget are blocked in the frontier, URLs of bad templates are held there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support.livecrawl import finish, taken
+
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.robots import RobotsRules
+from crawlproject.options import read_options
+from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
+from crawlproject.urls.hosts import host_of
+
+SEED = "http://www.seed.example/"
+
+
+def a_crawl(folder: Path, ordering: str = "best_first", **settings: object) -> Crawl:
+    fast = {"POLITENESS_MIN_DELAY": 0.1, "POLITENESS_FACTOR": 0, "ORDERING": ordering}
+    topic = Topic("reef", ("coral reef",), (SEED,))
+    crawl = assemble(topic, read_options({**fast, **settings}), clock=lambda: 0.0, folder=folder)
+    crawl.fail(taken(crawl), "http 404", Fetch(404, 1.0, 0.1))
+    return crawl
+
+
+def offer(crawl: Crawl, *hosts: str, pages: int = 3, score: float = 0.5) -> None:
+    for host in hosts:
+        for number in range(pages):
+            crawl.admission.offer(CrawlUrl(f"http://{host}/{number}", score, 1, SEED))
+
+
+def spend(crawl: Crawl, site: str, *, spam: float = 0.0) -> None:
+    """Fetches that use up the budget of a site, and more."""
+    for number in range(60):
+        visit = Visit(f"http://www.{site}/old/{number}", 200, 2.0 + number / 100, md5="x", spam=spam)
+        crawl.tracker.apply(FetchEvent(visit, (), lambda: Page(visit.url)))  # noqa: B023
+
+
+def fetched(crawl: Crawl, now: float, n: int) -> list[str]:
+    """The next ``n`` URLs, each fetched when its host is due."""
+    urls: list[str] = []
+    while len(urls) < n:
+        url = crawl.take(now)
+        if url is None:
+            due = crawl.frontier.next_due(now)
+            if due is None:
+                break
+            now = due
+            continue
+        urls.append(url.url)
+        crawl.fail(url, "http 404", Fetch(404, now, 0.1))
+    return urls
+
+
+def test_a_host_over_budget_is_blocked_when_its_first_url_comes_up(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    spend(crawl, "greedy.example", spam=1.0)
+    offer(crawl, "www.greedy.example", pages=500, score=0.9)
+    offer(crawl, "www.modest.example", score=0.1)
+    assert host_of(taken(crawl, 10.0).url) == "www.modest.example"
+    blocked = {found.host: found.until for found in crawl.frontier.blocked()}
+    assert blocked.keys() == {"www.greedy.example"} and blocked["www.greedy.example"] > 10.0
+    assert crawl.stats.counters()["sites/waits"] == 1, "one URL represents all of its host"
+    assert len(crawl.frontier) == 502 and not any(url.not_before for url in crawl.frontier.waiting())
+
+
+def test_the_best_blocked_host_is_released_when_nothing_else_may_go(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    spend(crawl, "spam.example", spam=1.0)
+    spend(crawl, "honest.example")
+    offer(crawl, "www.spam.example", score=0.9)
+    offer(crawl, "www.honest.example", score=0.1)
+    assert [host_of(url) for url in fetched(crawl, 10.0, 3)] == ["www.honest.example"] * 3
+    assert len(fetched(crawl, 11.0, 3)) == 3, "spam comes last, but it comes"
+
+
+FORBIDDING = RobotsRules(200, b"User-agent: *\nDisallow: /no\n", 1000.0, "any")
+
+
+def test_what_a_known_robots_txt_forbids_is_not_put_in_line(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    crawl.learn_robots("http://h.example", FORBIDDING, 5.0)
+    links = "".join(f"<a href='{url}'>reef</a>" for url in ("/no/1", "/yes", "https://h.example/no/2", "/no/3"))
+    seen: list[str] = []
+    crawl.ordering.refused = seen.append  # type: ignore[method-assign]
+    page = crawl.steps.read(CrawlUrl("http://h.example/", 1.0, 1, SEED), links.encode())
+    finish(crawl, CrawlUrl(page.url, 1.0, 1, SEED), page, b"", Fetch(200, 9.0, 0.1))
+    assert {url.url for url in crawl.frontier.waiting()} == {"http://h.example/yes", "https://h.example/no/2"}
+    assert seen == ["http://h.example/no/1", "http://h.example/no/3"]
+    assert crawl.folder.refusals.counts == {"robots/forbidden": 2}
+
+
+def test_what_waits_when_robots_txt_becomes_known_is_refused_at_its_turn(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    offer(crawl, "h.example/no", score=0.9)
+    offer(crawl, "h.example", score=0.1, pages=1)
+    crawl.learn_robots("http://h.example", FORBIDDING, 5.0)
+    assert fetched(crawl, 10.0, 5) == ["http://h.example/0"]
+    assert crawl.folder.refusals.counts == {"robots/forbidden": 3}
+
+
+def test_a_robots_txt_that_has_expired_or_was_not_there_says_nothing(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    offer(crawl, "h.example/no", "g.example/no", "f.example/no", pages=1)
+    crawl.learn_robots("http://h.example", FORBIDDING, 5.0)
+    crawl.learn_robots("http://g.example", RobotsRules(503, b"", 2000.0, "any"), 5.0)
+    crawl.learn_robots("http://f.example", FORBIDDING, 5.0)
+    crawl.learn_robots("http://f.example", RobotsRules(404, b"", 2000.0, "any"), 6.0)
+    assert len(fetched(crawl, 1001.0, 5)) == 3
+
+
+def test_a_release_is_not_spent_on_what_robots_txt_forbids(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    hosts = [f"www.greedy{number}.example" for number in range(3)]
+    for host in hosts:
+        spend(crawl, host.removeprefix("www."), spam=1.0)
+    offer(crawl, *(f"{host}/no" for host in hosts[:2]), score=0.9)
+    offer(crawl, hosts[2], score=0.1, pages=1)
+    for host in hosts:
+        crawl.learn_robots(f"http://{host}", FORBIDDING, 5.0)
+    crawl.frontier.block_host(hosts[0], 500.0)
+    crawl.frontier.block_host(hosts[1], 500.0)
+    assert taken(crawl, 10.0).url == f"http://{hosts[2]}/0"
+
+
+def test_a_host_that_rests_is_not_released(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, CRAWL_BLOCKED_REST=60)
+    offer(crawl, "www.wall.example")
+    crawl.tracker.apply(FetchEvent(Visit("http://www.wall.example/x", 503, 5.0, error="http 503")))
+    assert crawl.take(10.0) is None
+    assert crawl.frontier.next_due(10.0) == pytest.approx(65.0)
+
+
+def test_a_probe_waits_for_the_rest_of_its_host_but_not_for_the_budget_of_its_site(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    spend(crawl, "greedy.example", spam=1.0)
+    probe = CrawlUrl("http://www.greedy.example/a", 1.0, 1, SEED, kind=PROBE, variant="browser")
+    crawl.frontier.put(probe)
+    assert crawl.take(10.0) == probe
+
+
+def test_an_ordering_with_an_active_set_makes_room_for_others(tmp_path: Path) -> None:
+    """The URLs of a blocked host do not keep others from their place."""
+    crawl = a_crawl(tmp_path, "adaptive", ORDERING_ACTIVE=4)
+    spend(crawl, "greedy.example", spam=1.0)
+    hosts = ["www.greedy.example"] * 8 + [f"www.h{number}.example" for number in range(8)]
+    page = crawl.steps.read(
+        CrawlUrl("http://www.portal.example/", 1.0, 1, SEED),
+        "".join(f"<a href='http://{host}/{n}'>coral reef</a> " for n, host in enumerate(hosts)).encode(),
+    )
+    finish(crawl, CrawlUrl(page.url, 1.0, 1, SEED), page, b"", Fetch(200, 9.0, 0.1))
+    counts = Counter(host_of(url) == "www.greedy.example" for url in fetched(crawl, 10.0, 8))
+    assert counts[False] == 8

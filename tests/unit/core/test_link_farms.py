@@ -1,0 +1,66 @@
+"""Link farms in a whole crawl: what was learned of them is there again when it is resumed, killed or not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.livecrawl import crawl_on
+
+from benchmarks.hostile_web import HostileWeb
+from benchmarks.hostile_web.topic import topic_of
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.options import read_options
+from crawlproject.records import CLIQUE, CrawlUrl, Fetch, Page
+
+WEB = HostileWeb(good=30, kinds=["link_farm", "hidden_text", "stuffed"])
+FETCH = Fetch(200, 1500.0, 0.1)
+OPTIONS = read_options({"ORDERING": "dom", "POLITENESS_MIN_DELAY": 0, "FRONTIER_BATCH_SIZE": 1})
+
+
+def live(folder: Path) -> Crawl:
+    return assemble(topic_of(WEB), OPTIONS, clock=lambda: 1000.0, folder=folder)
+
+
+def examined(crawl: Crawl, url: CrawlUrl) -> Page:
+    return crawl.steps.examine(crawl.steps.read(url, WEB.get(url.url).body), FETCH)
+
+
+def known(crawl: Crawl) -> dict[str, Any]:
+    """What is known of the links of sites, and what follows for their budgets."""
+    farms, links = {}, {}
+    for url in crawl.folder.history:
+        site, budget = crawl.tracker.farms.site(url), crawl.tracker.sites.site(url)
+        assert site is not None and budget is not None
+        farms[url] = site.pages, site.spam, site.page_spam, site.degree, list(site.links)
+        links[url] = (
+            budget.links,
+            budget.fetches,
+            budget.worth,
+            budget.new_link_ratio,
+            budget.recommended,
+            budget.single_source,
+        )
+    return {"farms": farms, "links": links, "trust": crawl.tracker.sites.trust}
+
+
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_resumed_crawl_finds_the_same_farms(tmp_path: Path, kill: bool) -> None:
+    whole, halved = live(tmp_path / "whole"), live(tmp_path / "halved")
+    crawl_on(whole, WEB, 80)
+    crawl_on(halved, WEB, 80, kill=kill)
+    if kill:
+        assert halved.folder._lock is not None
+        halved.folder._lock.close()
+    else:
+        halved.close("shutdown", 2000.0)
+    resumed = live(tmp_path / "halved")
+    assert known(resumed) == known(whole)
+    waiting = sorted(whole.frontier.waiting(), key=lambda url: url.url)[::10]
+    found = [[examined(crawl, url) for url in waiting] for crawl in (whole, resumed)]
+    assert found[0] == found[1]
+    assert sum(CLIQUE in page.signs for page in found[0]) > 5, "there are farms by now"
+    for crawl in (whole, resumed):
+        crawl.close("shutdown", 2000.0)

@@ -1,0 +1,95 @@
+"""Items and links that were removed are made again from the pages, byte by byte, or it is told that they are lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.randomweb import RandomWeb, crawl_on
+
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.options import read_options
+from crawlproject.records import Topic
+
+WEB = RandomWeb(4)
+LOGS = ("items.jsonl", "links.jsonl")
+
+
+def opened(folder: Path) -> Crawl:
+    options = read_options({"ORDERING": "dom", "POLITENESS_MIN_DELAY": 0, "CRAWL_SITE_BUDGET": 0})
+    return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 1e6, folder=folder)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    crawl = opened(tmp_path)
+    crawl_on(crawl, WEB, 50)
+    assert crawl.stats.pages > 15
+    crawl.close("stopped", 1e6)
+    return tmp_path
+
+
+def resumed(folder: Path) -> list[str]:
+    crawl = opened(folder)
+    crawl.close("stopped", 1e6)
+    return crawl.folder.warnings
+
+
+@pytest.mark.parametrize("kept", [0, 1, 7])
+@pytest.mark.parametrize("name", LOGS)
+def test_lines_that_were_lost_are_made_again(folder: Path, name: str, kept: int) -> None:
+    path = folder / name
+    whole = path.read_bytes()
+    unkept = [line for line in (folder / "history.jsonl").read_bytes().splitlines() if b'"error":"noindex"' in line]
+    lines = whole.splitlines(keepends=True)
+    if kept:
+        path.write_bytes(b"".join(lines[:kept]))
+    else:
+        path.unlink()
+    [warning] = resumed(folder)
+    assert name in warning and "made again" in warning
+    if name == "items.jsonl" or not unkept:
+        assert path.read_bytes() == whole
+    else:
+        made = path.read_bytes().splitlines(keepends=True)
+        assert set(made) <= set(lines) and f"of {len(unkept)} there is no page file" in warning
+    if path.read_bytes() == whole:
+        assert resumed(folder) == []
+
+
+def test_lines_from_the_middle_are_put_back_in_their_place(folder: Path) -> None:
+    for name in LOGS:
+        path = folder / name
+        lines = path.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(lines[:3] + lines[5:]))
+        resumed(folder)
+        assert path.read_bytes() == b"".join(lines)
+
+
+def test_what_cannot_be_made_again_is_told_and_nothing_else_is_lost(folder: Path) -> None:
+    lines = (folder / "items.jsonl").read_bytes().splitlines(keepends=True)
+    (folder / "items.jsonl").write_bytes(b"".join(lines[:5]))
+    for path in (folder / "pages").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    [warning] = resumed(folder)
+    assert f"of {len(lines) - 5} there is no page file" in warning
+    assert (folder / "items.jsonl").read_bytes() == b"".join(lines[:5])
+
+
+def test_a_crawl_goes_on_behind_the_lines_that_were_made_again(folder: Path) -> None:
+    (folder / "items.jsonl").unlink()
+    crawl = opened(folder)
+    crawl_on(crawl, WEB, 30, begin=1e6)
+    pages = crawl.stats.pages
+    crawl.close("stopped", 1e6)
+    assert (folder / "items.jsonl").read_bytes().count(b"\n") == pages
+    assert resumed(folder) == []
+
+
+def test_counts_that_were_removed_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlproject.core.log_recovery.SAVE_EVERY", 20)
+    (folder / "refused.json").unlink()
+    [warning] = resumed(folder)
+    assert "refused.json is missing" in warning

@@ -1,0 +1,231 @@
+"""Copies, spellings and templates in a whole crawl: rehearsed, and resumed from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from support.livecrawl import crawl_on
+from support.webs import HTML, DictWeb
+
+from crawlproject.core.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.errors import BadSetting
+from crawlproject.evaluation.simulation.run import CrawlSimulation
+from crawlproject.options import read_options
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.duplicates.url_rule import UrlRule
+from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
+from crawlproject.records import Topic
+from crawlproject.storage.append_log import read_lines
+from crawlproject.webs.base import Reply
+from crawlproject.webs.page_cache import JudgedPages, PageCache
+
+A = "http://a.example"
+TOPIC = Topic("reefs", ("coral reef",), (f"{A}/",))
+QUICK = {"ORDERING": "breadth_first", "POLITENESS_MIN_DELAY": 0, "CRAWL_SITE_BUDGET": 0, "FRONTIER_BATCH_SIZE": 1}
+SID = UrlRule("a.example", "param", "sid")
+
+
+def words(seed: int, count: int = 120) -> str:
+    random = Random(seed)
+    return " ".join(
+        f"{random.choice('bcdfg')}{random.choice('aeiou')}{random.choice('klmnp')}{seed}x{n}" for n in range(count)
+    )
+
+
+def page(text: str, *links: str, title: str = "A page of reefs") -> bytes:
+    anchors = "".join(f'<li><a href="{link}">go</a>' for link in links)
+    return f"<!doctype html><title>{title}</title><p>{text}</p><ul>{anchors}</ul>".encode()
+
+
+class Shop:
+    """A web of ten articles. Each link has a session id of its own, and whatever the session, the article is the same."""
+
+    def __init__(self, articles: int = 10) -> None:
+        self.articles = articles
+        self.session = 0
+        self.asked: list[str] = []
+
+    def get(self, url: str) -> Reply:
+        if url.endswith("/robots.txt"):
+            return Reply(url, 404)
+        self.asked.append(url)
+        path, _, _query = url.removeprefix(A).partition("?")
+        number = int(path.strip("/") or 0)
+        links = []
+        for other in range(self.articles):
+            self.session += 1
+            links.append(f"/{other}?sid={self.session}")
+        if number >= self.articles:
+            return Reply(url, 404)
+        return Reply(url, 200, dict(HTML), page(words(number), *links, title=f"The reef, chapter {words(number, 2)}"))
+
+
+def rehearse(web: Any, folder: Path, pages: int, **settings: object) -> Crawl:
+    options = read_options({**QUICK, "CRAWL_MAX_PAGES": pages, **settings})
+    analyzer = Analyzer("en")
+    cache = PageCache(web, make_reader(options, analyzer, make_canonicalizer(options)), options)
+    rehearsal = CrawlSimulation(TOPIC, options, web, agent="test", folder=folder)
+    return rehearsal.run(JudgedPages(cache, TopicJudge(TOPIC.keywords, analyzer)))
+
+
+def fetched(folder: Path) -> list[dict[str, Any]]:
+    return list(read_lines(folder / "history.jsonl"))
+
+
+def test_copies_are_marked_and_their_links_not_followed(tmp_path: Path):
+    web = DictWeb(
+        {
+            f"{A}/": Reply(f"{A}/", 200, HTML, page(words(1), "/one/reef", "/two/reef")),
+            f"{A}/one/reef": Reply("", 200, HTML, page(words(2), "/one/a", title="The great reef")),
+            f"{A}/two/reef": Reply("", 200, HTML, page(words(2), "/two/a", title="The great reef")),
+            f"{A}/one/a": Reply("", 200, HTML, page(words(3))),
+            f"{A}/two/a": Reply("", 200, HTML, page(words(4))),
+        }
+    )
+    rehearse(web, tmp_path, 10)
+    lines = {line["url"]: line for line in fetched(tmp_path)}
+    assert lines[f"{A}/two/reef"]["duplicate_of"] == f"{A}/one/reef"
+    assert f"{A}/one/a" in lines
+    assert f"{A}/two/a" not in lines
+    rehearse(web, tmp_path / "off", 10, PAGE_DUPLICATES=False)
+    assert f"{A}/two/a" in {line["url"] for line in fetched(tmp_path / "off")}
+
+
+def test_a_session_trap_ends_when_its_rule_is_known(tmp_path: Path):
+    crawl = rehearse(Shop(), tmp_path, 300)
+    lines = fetched(tmp_path)
+    originals = {line["url"].partition("?")[0] for line in lines if not line["duplicate_of"]}
+    assert len(originals) >= 10
+    assert len(lines) < 60
+    refused = crawl.folder.refusals.counts
+    assert refused["dust/respelled"] + refused["dust/copy"] > 0
+    assert crawl.stats.counters()["refused/dust/copy"] > 0
+
+
+def test_without_all_of_it_the_trap_takes_the_budget(tmp_path: Path):
+    rehearse(Shop(), tmp_path, 200, PAGE_DUPLICATES=False, TRAP_TEMPLATES=False, CRAWL_LEARN_RULES=False)
+    assert len(fetched(tmp_path)) == 200
+
+
+class Calendar:
+    """Twenty articles, and a calendar without end that every page links to."""
+
+    def get(self, url: str) -> Reply:
+        path = url.removeprefix(A)
+        if path == "/robots.txt":
+            return Reply(url, 404)
+        if path.startswith("/day/"):
+            day = int(path.removeprefix("/day/"))
+            text = " ".join(f"slot {24 * day + hour} vacant booth {31 * day + hour}" for hour in range(24))
+            return Reply(url, 200, dict(HTML), page(text, *(f"/day/{day + n}" for n in (1, 2, 3)), title=f"Day {day}"))
+        number = int(path.strip("/") or 0)
+        return (
+            Reply(url, 200, dict(HTML), page(words(number), "/day/1", f"/{number + 1}"))
+            if number < 20
+            else Reply(url, 404)
+        )
+
+
+def test_a_calendar_waits_while_there_is_something_else(tmp_path: Path):
+    rehearse(Calendar(), tmp_path / "on", 100, POLITENESS_MIN_DELAY=1)
+    rehearse(Calendar(), tmp_path / "off", 100, POLITENESS_MIN_DELAY=1, TRAP_TEMPLATES=False)
+    ends = {}
+    for name in ("on", "off"):
+        lines = fetched(tmp_path / name)
+        assert len(lines) >= 100  # the calendar is tried again when nothing else is left
+        assert not any(line["duplicate_of"] for line in lines)  # its pages differ, in their numbers
+        ends[name] = max(place for place, line in enumerate(lines) if "/day/" not in line["url"])
+    assert ends["on"] < 35
+    assert ends["on"] < ends["off"]
+
+
+# ------------------------------------------------------------ live, and resumed
+
+
+def live(folder: Path, **settings: object) -> Crawl:
+    return assemble(TOPIC, read_options({**QUICK, **settings}), clock=lambda: 1000.0, folder=folder)
+
+
+def state(crawl: Crawl) -> dict[str, Any]:
+    """What was learned, as far as it shows."""
+    deduplication = crawl.folder.beside[0]
+    return {
+        "rules": {str(t.rule): (t.confirmed, t.off, t.pairs) for t in deduplication.rules.evidence()},
+        "templates": {
+            name: (t.uninformative, t.informative, t.demoted) for name, t in deduplication.templates._templates.items()
+        },
+        "originals": [original.url for original in deduplication.duplicates.index._originals],
+    }
+
+
+@pytest.mark.parametrize("fetches", [3, 14, 40])
+@pytest.mark.parametrize("kill", [False, True])
+def test_a_resumed_crawl_knows_what_it_knew(tmp_path: Path, fetches: int, kill: bool):
+    whole, halved = live(tmp_path / "whole"), live(tmp_path / "halved")
+    crawl_on(whole, Shop(), fetches)
+    crawl_on(halved, Shop(), fetches, kill=kill)
+    if kill:
+        halved.folder._lock.close()
+        halved.folder.beside[0].close()
+    else:
+        halved.close("shutdown", 2000.0)
+    resumed = live(tmp_path / "halved")
+    assert state(resumed) == state(whole)
+    for crawl in (whole, resumed):
+        crawl.close("shutdown", 2000.0)
+    assert (tmp_path / "whole" / "rules.jsonl").read_text() == (tmp_path / "halved" / "rules.jsonl").read_text()
+
+
+def test_sketches_that_were_removed_are_made_again_from_the_pages(tmp_path: Path):
+    crawl = live(tmp_path)
+    crawl_on(crawl, Shop(), 15)
+    before = state(crawl)
+    crawl.close("shutdown", 2000.0)
+    (tmp_path / "sketches.jsonl").unlink()
+    resumed = live(tmp_path)
+    assert state(resumed) == before
+    resumed.close("shutdown", 2000.0)
+
+
+def stored_rules(folder: Path) -> Mapping[UrlRule, Any]:
+    crawl = live(folder)
+    crawl_on(crawl, Shop(), 60)
+    crawl.close("shutdown", 2000.0)
+    return read_rules(folder)
+
+
+def test_a_rule_is_saved_with_its_witnesses_and_shared_with_a_later_crawl(tmp_path: Path):
+    entry = stored_rules(tmp_path / "first")[SID]
+    assert entry.state == "holds"
+    assert entry.pairs[0] >= 5
+    assert all(one != two for one, two in entry.examples)
+    shop = Shop()
+    second = live(tmp_path / "second", CRAWL_RULES=[str(tmp_path / "first")])
+    crawl_on(second, shop, 60)
+    second.close("shutdown", 2000.0)
+    assert len(shop.asked) < len(fetched(tmp_path / "first"))
+    assert read_rules(tmp_path / "second")[SID].given == entry.pairs
+
+
+def test_a_rule_that_a_person_switched_off_stays_off(tmp_path: Path):
+    entry = stored_rules(tmp_path)[SID]
+    book = UrlRuleStore(tmp_path)
+    book.note(SID, OFF, entry.pairs)
+    book.close()
+    crawl = live(tmp_path)
+    assert state(crawl)["rules"][str(SID)][:2] == (True, True)
+    url = f"{A}/1?sid=99999"
+    assert crawl.folder.beside[0].rules.variants.normalized(url) == url
+    crawl.close("shutdown", 2000.0)
+
+
+def test_rules_that_are_not_there_are_refused(tmp_path: Path):
+    with pytest.raises(BadSetting, match="CRAWL_RULES"):
+        live(tmp_path, CRAWL_RULES=[str(tmp_path / "nowhere")])

@@ -1,0 +1,172 @@
+"""Rules are confirmed when there is evidence enough, hold back spellings then, and are given up again."""
+
+from __future__ import annotations
+
+from support.events import error_event, page_event
+
+from crawlproject.parts.duplicates.url_rule import UrlRule
+from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
+from crawlproject.parts.duplicates.url_variants import AUDITED
+from crawlproject.records import Page
+
+A = "http://a.example"
+SID = UrlRule("a.example", "param", "sid")
+
+
+class Crawled:
+    """A learner and the URLs that were fetched."""
+
+    def __init__(self) -> None:
+        self.urls: set[str] = set()
+        self.learner = UrlRuleLearner(self.urls.__contains__)
+        self.changes: list[tuple[str, bool]] = []
+        self.learner.changed = lambda found: self.changes.append((str(found.rule), found.confirmed))
+
+    def fetch(self, url: str, first: str = "", error: str = "") -> None:
+        self.urls.add(url)
+        self.learner.apply(error_event(url, error) if error else page_event(Page(url, duplicate_of=first)))
+
+    def sessions(self, pages: range, sessions: int = 2) -> None:
+        """So many pages, each under some session ids."""
+        for page in pages:
+            for session in range(sessions):
+                url = f"{A}/{page}?sid={10 * page + session}"
+                self.fetch(url, f"{A}/{page}?sid={10 * page}" if session else "")
+
+
+def test_a_parameter_is_confirmed_after_five_pages_of_their_own():
+    crawl = Crawled()
+    crawl.sessions(range(4))
+    assert crawl.changes == []
+    assert crawl.learner.variants.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=99"
+    crawl.sessions(range(4, 5))
+    assert crawl.changes == [(str(SID), True)]
+    assert crawl.learner.variants.normalized(f"{A}/3?sid=99") == f"{A}/3?sid=30"
+
+
+def test_a_name_that_stands_for_another_is_learned_from_five_pairs():
+    """Paper 004 section 6.1: DUST learns substitutions."""
+    crawl = Crawled()
+    for number in range(5):
+        crawl.fetch(f"{A}/art/{number}")
+        crawl.fetch(f"{A}/print/{number}", f"{A}/art/{number}")
+    assert crawl.changes == [("a.example replace /print/ /art/", True)]
+    assert crawl.learner.variants.normalized(f"{A}/print/3") == f"{A}/art/3"
+    assert crawl.learner.variants.normalized(f"{A}/print/77") == f"{A}/print/77", "its article is not known"
+    assert crawl.learner.variants.normalized(f"{A}/art/77") == f"{A}/print/77"
+    assert crawl.learner.variants.normalized(f"{A}/blueprint/3") == f"{A}/blueprint/3"
+
+
+def test_a_session_in_the_path_is_learned_as_a_pattern_and_a_number_that_matters_is_not():
+    crawl = Crawled()
+    for page in range(5):
+        for session in ("s-1a", "s-2b", "s-3c")[: 3 if page == 4 else 2]:
+            assert crawl.changes == []
+            crawl.fetch(f"{A}/{session}/p{page}x", "" if session == "s-1a" else f"{A}/s-1a/p{page}x")
+    assert crawl.changes == [("a.example pattern s-{x}", True)]
+    assert crawl.learner.variants.normalized(f"{A}/s-9f/p3x") == f"{A}/s-1a/p3x"
+    crawl = Crawled()
+    for volume in range(30):  # an empty issue now and then
+        crawl.fetch(f"{A}/{volume}/index", f"{A}/{volume - 1}/index" if volume % 3 == 1 else "")
+    assert crawl.changes == []
+
+
+def test_the_first_of_its_kind_represents_the_others():
+    crawl = Crawled()
+    crawl.sessions(range(5))
+    assert crawl.learner.variants.normalized(f"{A}/new?sid=1") == f"{A}/new?sid=1"
+    assert crawl.learner.variants.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=1"
+    crawl.fetch(f"{A}/new?sid=1", error="http 404")
+    assert crawl.learner.variants.normalized(f"{A}/new?sid=2") == f"{A}/new?sid=2"
+
+
+def test_one_text_behind_all_addresses_is_one_pair():
+    crawl = Crawled()
+    for number in range(40):
+        crawl.fetch(f"{A}/{number}?sid={number}", f"{A}/0?sid=0" if number else "")
+        crawl.fetch(f"{A}/{number}?sid=x{number}", f"{A}/0?sid=0")
+    assert crawl.changes == []
+
+
+def test_a_page_number_that_matters_now_and_then_is_never_confirmed():
+    crawl = Crawled()
+    for listing in range(12):
+        for page in range(1, 4):
+            crawl.fetch(f"{A}/{listing}?sid={page}")
+        crawl.fetch(f"{A}/{listing}?sid=4", f"{A}/{listing}?sid=3")  # beyond the end
+    assert crawl.changes == []
+
+
+def test_a_parameter_needs_three_values():
+    crawl = Crawled()
+    for page in range(9):
+        crawl.fetch(f"{A}/{page}")
+        crawl.fetch(f"{A}/{page}?sid=1", f"{A}/{page}")
+    assert crawl.changes == []
+    crawl.fetch(f"{A}/1?sid=2", f"{A}/1")
+    assert crawl.changes == [(str(SID), True)]
+
+
+def test_walls_teach_nothing():
+    crawl = Crawled()
+    for page in range(9):
+        crawl.fetch(f"{A}/{page}?sid=1", error="block/captcha")
+        crawl.fetch(f"{A}/{page}?sid=2", f"{A}/{page}?sid=1", error="block/captcha")
+    assert list(crawl.learner.evidence()) == []
+
+
+def test_one_of_many_goes_through_and_may_refute_the_rule():
+    crawl = Crawled()
+    crawl.sessions(range(5))
+    asked = [crawl.learner.variants.normalized(f"{A}/3?sid={number}") for number in range(1000, 1000 + 2 * AUDITED)]
+    assert sum(url != f"{A}/3?sid=30" for url in asked) == 2
+    for page in range(5):
+        crawl.fetch(f"{A}/{page}?sid=2000")  # another text than before
+    assert crawl.changes[-1] == (str(SID), False)
+    assert crawl.learner.variants.normalized(f"{A}/3?sid=5") == f"{A}/3?sid=5"
+
+
+def test_a_mirror_gives_way_host_by_host():
+    crawl = Crawled()
+    for page in range(5):
+        crawl.fetch(f"{A}/{page}")
+        crawl.fetch(f"http://b.example/{page}", f"{A}/{page}")
+    assert crawl.changes == [("b.example mirror a.example", True)]
+    crawl.fetch(f"{A}/else")
+    assert crawl.learner.variants.normalized("http://b.example/else") == f"{A}/else"
+    assert crawl.learner.variants.normalized(f"{A}/more") == f"{A}/more"
+
+
+def test_rules_of_a_host_are_taken_together():
+    crawl = Crawled()
+    for rule in (SID, UrlRule("a.example", "slash"), UrlRule("b.example", "mirror", "a.example")):
+        crawl.learner.add_confirmed(rule, (9.0, 0.0))
+    assert crawl.learner.variants.normalized(f"{A}/x?sid=1") == f"{A}/x?sid=1"
+    assert crawl.learner.variants.normalized("http://b.example/x/?sid=2") == f"{A}/x?sid=1"
+
+
+def test_a_rule_can_be_switched_off_and_on():
+    crawl = Crawled()
+    crawl.learner.add_confirmed(SID, (9.0, 0.0))
+    crawl.learner.variants.normalized(f"{A}/x?sid=1")
+    crawl.learner.switch(SID, off=True)
+    assert crawl.learner.variants.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=2"
+    crawl.learner.switch(SID, off=False)
+    assert crawl.learner.variants.normalized(f"{A}/x?sid=2") == f"{A}/x?sid=1"
+
+
+def test_a_given_rule_is_withdrawn_when_this_crawl_sees_otherwise():
+    crawl = Crawled()
+    crawl.learner.add_confirmed(SID, (5.0, 0.0))
+    for number in range(6):
+        crawl.fetch(f"{A}/x?sid={number}")
+    assert crawl.changes == [(str(SID), False)]
+
+
+def test_answers_to_post_teach_nothing():
+    crawl = Crawled()
+    for page in range(8):
+        crawl.fetch(f"{A}/{page}#POST?sid={page}1")
+        crawl.fetch(f"{A}/{page}#POST?sid={page}2", f"{A}/{page}#POST?sid={page}1")
+        crawl.fetch(f"{A}/{page}?sid={page}", f"{A}/{page}#POST?sid={page}1")
+    assert crawl.changes == [] and list(crawl.learner.evidence()) == []

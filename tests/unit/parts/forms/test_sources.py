@@ -1,0 +1,116 @@
+"""Which forms become sources, and how an answer finds its source again."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.deep_web import Lab
+from benchmarks.deep_web_sites import DeepSite
+from crawlproject.pages.html.forms import read_forms
+from crawlproject.parts.forms.query import Query
+from crawlproject.parts.forms.selection.registry import make_selection
+from crawlproject.parts.forms.sources import Sources
+from crawlproject.urls.post import canonical_request, is_post, post_of
+
+LAB = Lab()
+HOME = "http://a.example/"
+
+
+def sources(limit: int = 9) -> Sources:
+    return Sources(
+        canonicalize=partial(canonical_request, LAB.canonicalize),
+        judge=LAB.judge,
+        keywords=("coral reef",),
+        limit=limit,
+        relevant=0.1,
+        selection=partial(make_selection, "relevant_new"),
+    )
+
+
+def found(html: str, home: str = HOME) -> Sources:
+    made = sources()
+    made.found(home, (), read_forms(html.encode(), home))
+    return made
+
+
+def ask(made: Sources) -> list[Query | None]:
+    queries = [source.next() for source in made.ready()]
+    for source in made:
+        if source.out:
+            made.sent(source)
+    return queries
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize(
+    ("action", "asked"),
+    [
+        ("http://a.example", True),
+        ("//a.example?x=1", True),
+        ("http://a.example:99999/s", False),
+        ("http://b.example/", False),
+    ],
+)
+def test_whatever_a_form_leads_to_breaks_nothing(method: str, action: str, asked: bool) -> None:
+    made = found(f"<form method={method} action='{action}'><input name=q type=search></form>")
+    assert len(ask(made)) == asked
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_form_that_is_too_long_to_ask_is_not_asked(method: str) -> None:
+    hidden = "".join(f"<input type=hidden name=n{number} value='{'long words ' * 17}'>" for number in range(99))
+    made = found(f"<form method={method} action=/s>{hidden}<input name=q type=search></form>")
+    assert [query for query in ask(made) if query and len(query.url) > 16_384] == []
+
+
+@given(st.text(), st.sampled_from(["get", "post"]))
+def test_no_action_breaks_the_crawl(action: str, method: str) -> None:
+    made = sources()
+    quoted = action.replace("&", "&amp;").replace("'", "&#39;")
+    forms = read_forms(f"<form method={method} action='{quoted}'><input name=q type=search></form>".encode(), HOME)
+    made.found(HOME, (), forms)
+    ask(made)
+
+
+def test_one_search_on_many_pages_is_one_source_whatever_way_it_is_sent() -> None:
+    made = sources()
+    for page in ("", "1", "2"):
+        for method in ("get", "post"):
+            html = f"<form method={method} action=/s><input name=q type=search></form>"
+            made.found(f"{HOME}{page}", (), read_forms(html.encode(), HOME))
+    assert len(list(made)) == 1
+
+
+def test_forms_that_post_to_one_script_are_told_apart_by_what_it_is_to_do() -> None:
+    made = found("".join(f"<form method=post action='/i.php?in={x}'><input name=q type=search></form>" for x in "ab"))
+    queries = ask(made)
+    assert [post_of(query.url)[0] for query in queries if query] == [f"{HOME}i.php?in=a", f"{HOME}i.php?in=b"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("by_post", [False, True])
+@pytest.mark.parametrize("kind", ["search", "advanced", "books", "listing"])
+def test_after_a_resume_answers_alone_make_the_same_source(kind: str, by_post: bool) -> None:
+    site = DeepSite(f"{kind}.example", kind, 90, posts=by_post)  # type: ignore[arg-type]
+    forms = read_forms(site.get(site.home).body, site.home)
+    one = sources(limit=30)
+    one.found(site.home, (), forms)
+    told: list[tuple[str, str]] = []
+    for _ in range(14):
+        (query,) = ask(one)
+        if query is None:
+            break
+        told.append((query.url, query.parent))
+        one.answered(query.url, query.parent, LAB.reader.read(query.url, site.get(query.url).body))
+    assert len(told) > 5 and any(map(is_post, (url for url, _ in told))) == by_post
+    other = sources(limit=30)
+    other.found(site.home, (), forms)
+    for url, parent in told:
+        other.answered(url, parent, LAB.reader.read(url, site.get(url).body))
+    assert all(map(other.is_query, (url for url, _ in told)))
+    (before,), (after,) = one, other
+    assert after.graph.items == before.graph.items and after.fetches == before.fetches
+    assert ask(other) == ask(one)

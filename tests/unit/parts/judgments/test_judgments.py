@@ -1,0 +1,48 @@
+"""What a person said about stored pages is kept, a line a click."""
+
+import pytest
+
+from crawlproject.errors import BadCrawlDir, BadInput
+from crawlproject.parts.judgments.judgments import NAME, Judgment, add_judgment, read_judgments
+from crawlproject.storage.page_files import PageRepository
+
+REEF, BREAD = "http://a.example/reef", "http://a.example/bread"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for url in (REEF, BREAD):
+        PageRepository(tmp_path / "pages").store(url, b"text")
+    return tmp_path
+
+
+def test_the_last_line_of_a_url_counts(folder):
+    assert read_judgments(folder) == {}
+    for url, relevant in ((REEF, False), (BREAD, True), (REEF, True), (BREAD, None)):
+        add_judgment(folder, Judgment(url, relevant, 1.0))
+    assert read_judgments(folder) == {REEF: True}
+    assert (folder / NAME).read_bytes().count(b"\n") == 4
+
+
+def test_a_line_that_was_cut_is_replaced(folder):
+    add_judgment(folder, Judgment(REEF, True, 1.0))
+    with (folder / NAME).open("ab") as file:
+        file.write(b'{"url": "http://a.exa')
+    assert read_judgments(folder) == {REEF: True}
+    add_judgment(folder, Judgment(BREAD, False, 2.0))
+    assert read_judgments(folder) == {REEF: True, BREAD: False}
+
+
+def test_only_stored_pages_are_judged(folder):
+    with pytest.raises(BadInput, match="stored"):
+        add_judgment(folder, Judgment("http://a.example/never-fetched", True, 1.0))
+    assert not (folder / NAME).exists()
+
+
+@pytest.mark.parametrize(
+    "line", ['{"url": "http://a.example/"}', '{"url": 3, "relevant": true}', "[]", '{"url": "x", "relevant": 1}']
+)
+def test_a_damaged_line_is_named(folder, line):
+    (folder / NAME).write_text(line + "\n")
+    with pytest.raises(BadCrawlDir, match="line 1"):
+        read_judgments(folder)

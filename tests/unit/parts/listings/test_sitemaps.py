@@ -1,0 +1,189 @@
+"""Sitemaps as links of a crawl: whose pages they may list, which links are best, and what a resumed crawl knows of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.markdown import doc, first_cells, section
+from support.webs import DictWeb, page, robots
+
+from crawlproject.core.assembly import assemble
+from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.evaluation.simulation.run import CrawlSimulation
+from crawlproject.options import read_options
+from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.listings.sitemaps import Sitemaps
+from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Topic
+from crawlproject.webs.base import Reply
+from crawlproject.webs.page_cache import JudgedPages, PageCache
+
+HOME = "http://h.example/"
+MAP = CrawlUrl("http://h.example/map.xml", 0.5, 3, "http://h.example/robots.txt")
+TOPIC = Topic("reef", ("coral reef",), (HOME,))
+
+
+def urlset(*entries: str | tuple[str, str], kind: str = "url") -> bytes:
+    pairs = [(entry, "") if isinstance(entry, str) else entry for entry in entries]
+    items = "".join(f"<{kind}><loc>{url}</loc><lastmod>{day}</lastmod></{kind}>" for url, day in pairs)
+    return f"<urlset>{items}</urlset>".encode()
+
+
+def sitemaps(per_host: int = 3, most: int = 100) -> Sitemaps:
+    judge = TopicJudge(["coral reef"], Analyzer("en"))
+    return Sitemaps(make_canonicalizer(read_options({})), judge, per_host=per_host, most=most)
+
+
+def test_robots_txt_names_sitemaps_of_any_host_so_many_of_each() -> None:
+    reader = sitemaps(per_host=2)
+    hrefs = ["/a.xml", "http://cdn.example/b.xml.gz", "http://h.example/c.xml", "mailto:x"]
+    found = list(reader.named(hrefs, CrawlUrl("http://h.example/deep/page", 0.7, 4, "http://x.example/")))
+    assert [(url.url, url.score, url.depth) for url in found] == [
+        ("http://h.example/a.xml", 0.7, 5),
+        ("http://cdn.example/b.xml.gz", 0.7, 5),
+    ]
+    assert all(url.kind == SITEMAP for url in found)
+    assert list(reader.named(hrefs, CrawlUrl("http://h.example/other", 0.7))) == [], "the host has named its share"
+    assert list(reader.named(["/d.xml"], found[1])) == [], "a sitemap leads to no robots.txt's sitemaps"
+    assert list(sitemaps(per_host=0).named(hrefs, CrawlUrl(HOME, 1.0))) == []
+
+
+def test_a_sitemap_lists_pages_of_its_host_and_of_who_names_it() -> None:
+    listed = CrawlUrl("http://cdn.example/map.xml", 1.0, 1, "http://h.example/robots.txt")
+    own = ["http://h.example/a", "http://www.h.example/b", "http://cdn.example/c"]
+    found = sitemaps().listing(listed, urlset(*own, "http://victim.example/x", "javascript:alert(1)", "/relative"))
+    assert [url for url, _ in found.entries] == own
+    assert found.foreign == 3
+
+
+def test_the_words_of_urls_decide_and_then_the_day() -> None:
+    body = urlset(
+        ("http://h.example/steel/mill.html", "2024-09-09"),
+        ("http://h.example/2024/coral-reef.html", "2020-01-01"),
+        ("http://h.example/Coral%20Reefs/", ""),
+        ("http://h.example/boring", "2024-10-10"),
+        ("http://h.example/boring-too", ""),
+    )
+    found = sitemaps(most=4).listing(MAP, body)
+    assert [url.rpartition("example/")[2] for url, _ in found.entries] == [
+        "2024/coral-reef.html",
+        "Coral%20Reefs/",
+        "boring",
+        "steel/mill.html",
+    ]
+    assert (found.entries[0][1], found.surplus) == ("2020-01-01", 1)
+    scores = {link.url: link.context_score for link in found.page.links}
+    assert scores["http://h.example/2024/coral-reef.html"] == pytest.approx(1.0)
+    assert scores["http://h.example/boring"] == 0.0
+    assert (found.page.depth, found.page.indexable, found.page.text) == (3, False, "")
+    assert all(link.anchor == "" for link in found.page.links)
+
+
+def test_an_index_brings_its_sitemaps_within_the_share_of_the_host() -> None:
+    reader = sitemaps(per_host=3)
+    list(reader.named(["/map.xml"], CrawlUrl(HOME, 1.0)))
+    body = urlset(*(f"http://h.example/{n}.xml" for n in range(9)), "http://other.example/1.xml", kind="sitemap")
+    found = reader.listing(MAP, body)
+    assert [url.url for url in found.further] == ["http://h.example/0.xml", "http://h.example/1.xml"]
+    assert all(url.kind == SITEMAP and url.depth == MAP.depth for url in found.further)
+    assert found.page.links == () and found.foreign == 1
+
+
+# ------------------------------------------------------------ in a crawl
+
+PAGES = [f"http://h.example/{name}" for name in ("coral-reef-one", "coral-reef-two", "steel")]
+
+
+def web() -> DictWeb:
+    xml = {"content-type": "application/xml"}
+    replies = dict([page(HOME, text="coral reef"), *(page(url, text="coral reef") for url in PAGES)])
+    replies |= dict(
+        [robots("http://h.example", "User-agent: *\nDisallow: /steel\nSitemap: /maps.xml.gz\nSitemap: /feed.rss?all\n")]
+    )
+    index = urlset("http://h.example/map.xml", kind="sitemap")
+    replies["http://h.example/maps.xml.gz"] = Reply("", 200, xml, index)
+    replies["http://h.example/map.xml"] = Reply("", 200, xml, urlset(*((url, "2024-02-02") for url in PAGES)))
+    feed = b"<rss><channel><item><link>http://h.example/of-the-feed</link></item></channel></rss>"
+    replies["http://h.example/feed.rss?all"] = Reply("", 200, xml, feed)
+    replies |= dict([page("http://h.example/of-the-feed", text="coral reef")])
+    return DictWeb(replies)
+
+
+def rehearse(folder: Path, ordering: str, **settings: object) -> list[dict[str, object]]:
+    options = read_options({"ORDERING": ordering, "CRAWL_MAX_PAGES": 20, **settings})
+    replies = web()
+    judge = TopicJudge(["coral reef"], Analyzer("en"))
+    cache = PageCache(replies, make_reader(options, judge.analyzer, make_canonicalizer(options)), options)
+    CrawlSimulation(TOPIC, options, replies, agent="topical", folder=folder).run(JudgedPages(cache, judge))
+    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+
+
+CRAWLING = sorted(name for name, cls in ORDERINGS.items() if not (cls.needs_targets or cls.needs_archive))
+
+
+@pytest.mark.parametrize("ordering", CRAWLING)
+def test_pages_that_nothing_links_to_are_found_by_every_ordering(ordering: str, tmp_path: Path) -> None:
+    lines = {line["url"]: line for line in rehearse(tmp_path, ordering, CRAWL_SITEMAPS=5)}
+    assert {url for url, line in lines.items() if line["md5"]} >= {HOME, *PAGES[:2], "http://h.example/of-the-feed"}
+    assert lines["http://h.example/map.xml"]["error"] == SITEMAP
+    assert lines["http://h.example/map.xml"]["links"] == 3
+    assert PAGES[2] not in lines, "robots.txt holds for what a sitemap lists"
+
+
+def test_without_the_setting_nothing_is_asked(tmp_path: Path) -> None:
+    assert [line["url"] for line in rehearse(tmp_path, "dom")] == [HOME]
+
+
+@pytest.mark.parametrize("ordering", ["dom", "adaptive", "breadth_first"])
+def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) -> None:
+    options = read_options(
+        {"ORDERING": ordering, "CRAWL_SITEMAPS": 5, "CRAWL_DIR": str(tmp_path), "POLITENESS_MIN_DELAY": 0}
+    )
+
+    def opened():  # type: ignore[no-untyped-def]
+        return assemble(TOPIC, options, clock=lambda: 10.0)
+
+    crawl = opened()
+    home = crawl.take(10.0)
+    crawl.name_sitemaps(["/map.xml.gz"], home)
+    crawl.fail(home, "http 404", Fetch(404, 11.0, 0.1))
+    _kill(crawl)
+
+    crawl = opened()
+    sitemap = crawl.take(20.0)
+    assert sitemap.kind == SITEMAP and sitemap.url == "http://h.example/map.xml.gz"
+    body = urlset(*((url, "2024-02-02") for url in PAGES))
+    assert crawl.receive(sitemap, Reply(sitemap.url, 200, body=body), Fetch(200, 21.0, 0.1)) is None
+    _kill(crawl)
+    log = json.loads((tmp_path / "sitemaps.jsonl").read_text())
+    assert first_cells(section(doc("crawl-folder.md"), "sitemaps.jsonl")) == list(log)
+    assert log == {"sitemap": sitemap.url, "at": 21.0, "pages": [[url, "2024-02-02"] for url in PAGES]}
+
+    crawl = opened()
+    left = [taken.url for number in range(1, 10) if (taken := _next(crawl, number * 1e6))]
+    assert sorted(left) == sorted(PAGES)
+    crawl.close("end", 30.0)
+
+
+def test_a_sitemap_whose_visit_was_not_written_is_forgotten(tmp_path: Path) -> None:
+    options = read_options({"ORDERING": "dom", "CRAWL_SITEMAPS": 5, "CRAWL_DIR": str(tmp_path)})
+    _kill(assemble(TOPIC, options, clock=lambda: 9.0))
+    (tmp_path / "sitemaps.jsonl").write_text('{"sitemap": "http://h.example/m.xml", "at": 1.0, "pages": []}\n')
+    crawl = assemble(TOPIC, options, clock=lambda: 10.0)
+    assert (tmp_path / "sitemaps.jsonl").read_text() == ""
+    crawl.close("end", 11.0)
+
+
+def _kill(crawl) -> None:  # type: ignore[no-untyped-def]
+    """As ``kill -9`` leaves it: the lock goes with the process, and nothing is written any more."""
+    crawl.folder._lock.close()
+
+
+def _next(crawl, now: float) -> CrawlUrl | None:  # type: ignore[no-untyped-def]
+    taken = crawl.take(now)
+    if taken is not None:
+        crawl.fail(taken, "http 404", Fetch(404, now, 0.1))
+    return taken

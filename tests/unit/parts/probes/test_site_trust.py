@@ -1,0 +1,101 @@
+"""How far a site is believed, and what follows from it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.events import page_event
+
+from crawlproject.parts.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
+from crawlproject.parts.sites.site_budgets import SiteBudgets
+from crawlproject.parts.sites.site_holds import SiteHolds
+from crawlproject.records import CrawlUrl, Page
+
+URL = "http://www.spam.example/page"
+SIBLING = "http://sub.spam.example/"
+
+
+def judged(*cloaked: bool) -> SiteTrust:
+    trust = SiteTrust()
+    for each in cloaked:
+        trust.add(URL, cloaked=each)
+    return trust
+
+
+def test_findings_make_doubts_and_honest_pages_take_them_away() -> None:
+    assert judged().distrust(URL) == 0.0
+    assert judged(True).distrust(URL) == judged(True).distrust(SIBLING) == 0.5
+    assert judged(True, True).distrust(URL) == pytest.approx(2 / 3)
+    assert judged(True, False, False).distrust(URL) == pytest.approx(1 / 4)
+    recovered = judged(True, *[False] * REMEMBERED)
+    assert recovered.distrust(URL) == 0.0
+    assert judged(True).distrust("http://other.example/") == 0.0
+
+
+@given(st.lists(st.booleans(), max_size=30))
+def test_an_honest_page_never_adds_to_the_doubt(probes: list[bool]) -> None:
+    trust = judged(*probes)
+    before = trust.distrust(URL)
+    assert 0.0 <= before < 1.0
+    trust.add(URL, cloaked=False)
+    assert trust.distrust(URL) <= before
+    assert bool(before) == any(probes[-REMEMBERED:])
+
+
+def test_a_doubted_site_is_looked_at_closely_until_it_is_known() -> None:
+    assert not judged(False).probes_all_of(URL)
+    assert judged(True).probes_all_of(SIBLING)
+    assert not judged(*[True] * CLOSELY).probes_all_of(URL)
+
+
+def test_a_false_alarm_is_cleared_by_the_next_pages() -> None:
+    trust, probes = judged(True), 1
+    while trust.probes_all_of(URL):
+        trust.add(URL, cloaked=False)
+        probes += 1
+    assert trust.distrust(URL) == 0.0 and probes == REMEMBERED + 1
+
+
+def test_pages_of_a_doubted_site_look_like_spam() -> None:
+    trust = judged(True)
+    page = Page(URL, spam=0.2, signs={"concealed": 0.2})
+    marked = trust.marked(page)
+    assert marked.spam == pytest.approx(0.6) and marked.signs == {"concealed": 0.2, "cloaked": 0.5}
+    assert judged(False).marked(page) is page
+
+
+@given(st.floats(-1e6, 1e6), st.booleans())
+def test_scores_are_only_lowered(score: float, cloaked: bool) -> None:
+    adjusted_score = judged(cloaked).adjusted_score(URL, score)
+    assert adjusted_score <= score and (adjusted_score == score) == (not cloaked or score == 0.0)
+
+
+def test_the_site_loses_its_budget_and_gets_it_back() -> None:
+    """The pages before count as spam, too, as far as the site is doubted; nothing of that stays when it is not."""
+    sites = SiteBudgets()
+    trust, holds = SiteTrust(sites.set_distrust), SiteHolds(sites)
+    for number in range(12):
+        page = Page(f"http://www.spam.example/{number}", relevance=0.5)
+        sites.apply(page_event(page, float(number)))
+    url = CrawlUrl(URL, 1.0)
+    assert holds.hold_until(url, 20.0) == 20.0
+    holds.ended(URL)
+    for _ in range(2):
+        trust.add(URL, cloaked=True)
+    assert holds.hold_until(url, 20.0) > 20.0 and holds.host_blocked_until(URL) > 20.0
+    assert holds.release_order(URL, 20.0) * trust.release_order(URL, 20.0) < 0.01
+    for _ in range(REMEMBERED):
+        trust.add(URL, cloaked=False)
+    assert holds.hold_until(url, 20.0) == 20.0 and trust.release_order(URL, 20.0) == 1.0
+
+
+def test_a_released_site_may_have_one_more_however_little_it_is_worth() -> None:
+    sites = SiteBudgets()
+    holds = SiteHolds(sites)
+    for number in range(20):
+        page = Page(f"http://www.spam.example/{number}", spam=1.0)
+        sites.apply(page_event(page, float(number)))
+    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
+    holds.release(URL)
+    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0

@@ -1,0 +1,68 @@
+"""Which pages are worth a browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from support.crawling import ROOT
+from support.pages import a_link, a_page
+
+from crawlproject.parts.rendering.policy import MORE_TERMS, RenderPolicy, gained
+from crawlproject.records import NEEDS_BROWSER, RENDERED, FetchEvent, Page, Visit
+
+SHELL = Page("http://a.example/1", signs={NEEDS_BROWSER: 1.0})
+TEXT = Page("http://a.example/2")
+
+
+def visited(policy: RenderPolicy, url: str, *, brought: bool, rendered: bool = True) -> None:
+    signs = {RENDERED: 4.0} if rendered else {}
+    policy.apply(FetchEvent(Visit(url, 200, 1.0, error="" if brought else NEEDS_BROWSER, signs=signs)))
+
+
+def test_nothing_of_a_browser_is_imported_unless_it_is_wanted() -> None:
+    code = "import sys, pipelines.render, spiders.topical; print([m for m in sys.modules if '.rendering.' in m])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_mode_says_which_pages() -> None:
+    assert [RenderPolicy(mode).wants(page) for mode in ("never", "needed", "always") for page in (SHELL, TEXT)] == [
+        False, False, True, False, True, True,
+    ]  # fmt: skip
+
+
+def test_a_probe_that_brought_nothing_is_the_last_of_its_host() -> None:
+    policy = RenderPolicy("needed")
+    visited(policy, "http://a.example/0", brought=False)
+    assert not policy.wants(SHELL)
+    assert policy.wants(replace(SHELL, url="http://b.example/1")), "another host"
+
+
+def test_a_host_that_was_worth_it_may_fail_now_and_then() -> None:
+    policy = RenderPolicy("needed")
+    visited(policy, SHELL.url, brought=True)
+    for _ in range(3):
+        visited(policy, SHELL.url, brought=False)
+        assert policy.wants(SHELL)
+    visited(policy, SHELL.url, brought=False)
+    assert not policy.wants(SHELL)
+
+
+def test_pages_that_were_not_rendered_say_nothing() -> None:
+    policy = RenderPolicy("needed")
+    visited(policy, SHELL.url, brought=False, rendered=False)
+    assert policy.wants(SHELL)
+
+
+@pytest.mark.parametrize(
+    ("more", "links", "expected"), [(MORE_TERMS, 0, True), (MORE_TERMS - 1, 0, False), (0, 1, True)]
+)
+def test_what_counts_as_gained(more: int, links: int, expected: bool) -> None:
+    plain = replace(a_page(SHELL.url), terms=("reef",))
+    rendered = replace(
+        plain, terms=("reef",) * (1 + more), links=tuple(a_link("http://a.example/new") for _ in range(links))
+    )
+    assert gained(plain, rendered) is expected

@@ -1,0 +1,36 @@
+"""``scrapy why`` says of a feed what its hub was asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+from support.hub import FEED, HUB, HubbedWeb, News, in_process, news_crawl
+from support.timedcrawl import DAY
+
+from crawlproject.adapters.explanation import explain
+from crawlproject.parts.revisits.subscription_log import SubscriptionLog, read_subscriptions
+from crawlproject.parts.revisits.why_subscription import subscription_sentences
+
+
+def test_what_is_said_of_a_feed(tmp_path: Path) -> None:
+    web = HubbedWeb(News(HUB), in_process(lambda: crawl))
+    crawl = news_crawl(tmp_path, web)
+    crawl.run(3600.0)
+    web.publish()
+    crawl.run(60.0).close()
+    (said,) = subscription_sentences(tmp_path, FEED, crawl.now)
+    assert said.startswith(f"The hub {HUB} says when it changes, until 2023-") and "0 of 1 readings" in said
+    assert not list(subscription_sentences(tmp_path, HUB, crawl.now))
+    (said,) = subscription_sentences(tmp_path, FEED, crawl.now + 9.5 * DAY)
+    assert "says when it changes" in said
+    (said,) = subscription_sentences(tmp_path, FEED, crawl.now + 20 * DAY)
+    assert "does not say when it changes; it is asked now" in said
+    stream = StringIO()
+    explain(tmp_path, FEED, stream, agent="tests")
+    assert HUB in stream.getvalue()
+    (known,) = read_subscriptions(tmp_path)
+    SubscriptionLog(tmp_path, [replace(known, leaving=True)]).close()
+    (said,) = subscription_sentences(tmp_path, FEED, crawl.now)
+    assert "need not say any more" in said

@@ -1,0 +1,222 @@
+"""A crawl that goes on: every change of a small web is seen, noted once, and told to whoever reads the folder."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.timedcrawl import DAY, START, TimedCrawl
+from support.webs import DictWeb, page
+
+from crawlproject.errors import BadInput
+from crawlproject.parts.revisits.collection import Collection
+from crawlproject.records import Topic
+from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.read import read_visits
+from crawlproject.webs.base import Reply
+
+ROOT = "http://a.example/"
+TOPIC = Topic("reef", ("coral reef",), (ROOT,))
+DAILY = {"CRAWL_REVISIT": "uniform", "CRAWL_RATE": 1.0, "CRAWL_REVISIT_MIN": 60.0}
+
+
+class TaggedWeb(DictWeb):
+    """Its servers send entity tags."""
+
+    def get(self, url: str) -> Reply:
+        reply = super().get(url)
+        return replace(reply, headers={**reply.headers, "etag": f'"{md5(reply.body).hexdigest()}"'})
+
+
+def site(pages: int = 5) -> TaggedWeb:
+    urls = [f"{ROOT}p{n}" for n in range(pages)]
+    texts = {url: f"coral reef number {chr(97 + n)} with its own words {'tide ' * n}" for n, url in enumerate(urls)}
+    return TaggedWeb(
+        dict([page(ROOT, *urls, text="coral reef"), *(page(url, text=text) for url, text in texts.items())])
+    )
+
+
+def started(folder: Path, web: Any, **settings: object) -> TimedCrawl:
+    return TimedCrawl(TOPIC, folder, web, **{**DAILY, **settings})
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+
+
+def items(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
+
+
+def test_unchanged_pages_are_asked_for_with_their_validators_and_cost_a_line_each(tmp_path: Path) -> None:
+    crawl = started(tmp_path, site()).run(DAY)
+    crawl.close()
+    again = [visit for visit in read_visits(tmp_path) if visit.number > 1]
+    assert len(again) >= 12, "one fetch an hour, and six pages"
+    assert {(visit.status, visit.change, visit.md5) for visit in again} == {(304, "same", "")}
+    assert all("If-None-Match" in headers for _, _, headers, status in crawl.asked if status == 304)
+    assert len(items(tmp_path)) == 6 and not list(read_changes(tmp_path))
+
+
+def test_the_rate_limits_all_fetches_after_the_first_harvest(tmp_path: Path) -> None:
+    crawl = started(tmp_path, site(), CRAWL_MAX_PAGES=6, CRAWL_RATE=6.0).run(DAY)
+    late = [at for at, _, _, status in crawl.asked if status == 304]
+    assert 120 <= len(late) <= 6 * 24 + 10
+    assert [status for *_, status in crawl.asked[:6]] == [200] * 6, "the harvest itself is not slowed down"
+    assert crawl.asked[5][0] - START < 60.0
+
+
+def test_a_change_brings_a_version_a_difference_and_the_new_links(tmp_path: Path) -> None:
+    web = site()
+    crawl = started(tmp_path, web, PAGE_VERSIONS=2).run(3600.0)
+    before = web.replies[f"{ROOT}p1"].body
+    new = f"{ROOT}new"
+    web.replies |= dict(
+        [page(f"{ROOT}p1", new, text="coral reef restored by divers"), page(new, text="coral reef nursery")]
+    )
+    crawl.run(2 * DAY).close()
+    (change,) = [change for change in read_changes(tmp_path) if change.url == f"{ROOT}p1"]
+    assert (change.change, change.version, change.number > 1) == ("changed", 2, True)
+    assert any("divers" in passage for passage in change.added) and any("number b" in it for it in change.removed)
+    assert 0.5 < change.novelty <= 1.0
+    assert [item["version"] for item in items(tmp_path) if item["url"] == f"{ROOT}p1"] == [1, 2]
+    assert new in {visit.url for visit in read_visits(tmp_path) if visit.md5}, "the new page was found"
+    stored = crawl.crawl.folder.pages
+    assert stored.load(f"{ROOT}p1") == web.replies[f"{ROOT}p1"].body
+    assert stored.versions(f"{ROOT}p1")[1].read_bytes() == before
+
+
+def test_another_date_is_no_change(tmp_path: Path) -> None:
+    web = site()
+    web.replies |= dict([page(f"{ROOT}p1", text="coral reef, as of Monday, 2 March 2026, seen 17 times")])
+    crawl = started(tmp_path, web).run(3600.0)
+    web.replies |= dict([page(f"{ROOT}p1", text="coral reef, as of Friday, 13 November 2026, seen 244 times")])
+    crawl.run(2 * DAY).close()
+    assert not list(read_changes(tmp_path))
+    again = [visit for visit in read_visits(tmp_path) if visit.number > 1 and visit.url == f"{ROOT}p1"]
+    assert {visit.change for visit in again} == {"same"} and 304 in {visit.status for visit in again}
+
+
+def test_a_page_is_gone_when_a_second_look_confirms_it(tmp_path: Path) -> None:
+    web = site()
+    crawl = started(tmp_path, web).run(3600.0)
+    gone, passing = f"{ROOT}p1", f"{ROOT}p2"
+    kept = web.replies[passing]
+    del web.replies[gone], web.replies[passing]
+    while not {gone, passing} <= {change.url for change in read_changes(tmp_path)}:
+        crawl.run(600.0)
+    web.replies[passing] = kept
+    crawl.run(5 * DAY).close()
+    found = {url: [change.change for change in read_changes(tmp_path) if change.url == url] for url in (gone, passing)}
+    assert found == {gone: ["missing", "gone"], passing: ["missing", "back"]}
+    times = [visit.at for visit in read_visits(tmp_path) if visit.url == gone]
+    assert times[-1] - times[-2] >= DAY and len(lines(tmp_path)) > 20
+    assert [(item["state"], item["version"]) for item in items(tmp_path) if item["url"] == gone] == [
+        ("", 1),
+        ("gone", 1),
+    ]
+    assert crawl.crawl.folder.pages.load(gone), "the archive keeps it"
+
+
+def test_a_page_that_moved_for_good_is_replaced_by_the_one_at_its_new_place(tmp_path: Path) -> None:
+    web = site()
+    crawl = started(tmp_path, web).run(3600.0)
+    old, new, other = f"{ROOT}p1", f"{ROOT}moved", f"{ROOT}p2"
+    web.replies |= {old: Reply(old, 301, {"location": new}), other: Reply(other, 302, {"location": f"{ROOT}p3"})}
+    web.replies |= dict([page(new, text="coral reef at its new place")])
+    crawl.run(3 * DAY).close()
+    assert [(c.url, c.change, c.target) for c in read_changes(tmp_path)] == [(old, "moved", new)]
+    assert new in {visit.url for visit in read_visits(tmp_path) if visit.md5}
+    assert sum(visit.url == other for visit in read_visits(tmp_path)) > 2, "a redirect for now says nothing"
+
+
+def test_a_collection_keeps_the_most_relevant_pages(tmp_path: Path) -> None:
+    crawl = started(tmp_path, site(8), CRAWL_KEEP_PAGES=4).run(DAY)
+    asked = len(crawl.asked)
+    crawl.run(2 * DAY).close()
+    retired = [change.url for change in read_changes(tmp_path) if change.change == "retired"]
+    assert len(retired) == 5 == len(set(retired))
+    collection = Collection(tmp_path)
+    assert collection.present == 4
+    assert min(p.weight for p in collection.pages() if not p.is_away) >= max(
+        collection.find(url).weight for url in retired
+    )
+    assert not {url for _, url, _, _ in crawl.asked[asked:]} & set(retired), "and none of them is fetched again"
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_a_resumed_crawl_goes_on_where_it_was(tmp_path: Path, frontier: str) -> None:
+    web = site()
+    first = started(tmp_path, web, FRONTIER=frontier).run(DAY)
+    first.close()
+    second = TimedCrawl(TOPIC, tmp_path, web, first.now, **{**DAILY, "FRONTIER": frontier}).run(DAY)
+    second.close()
+    assert [url for _, url, _, status in second.asked if status == 200] == []
+    numbers = [visit.number for visit in read_visits(tmp_path) if visit.url == ROOT]
+    assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) > 6
+
+
+def test_a_collection_that_was_crawled_without_revisits_is_visited_again(tmp_path: Path) -> None:
+    web = site()
+    first = TimedCrawl(TOPIC, tmp_path, web).run(DAY)
+    first.close()
+    assert not (tmp_path / "collection.sqlite").exists()
+    second = TimedCrawl(TOPIC, tmp_path, web, first.now + 30 * DAY, **DAILY).run(DAY)
+    second.close()
+    assert {url for _, url, _, status in second.asked if status == 304} == set(web.replies)
+
+
+def test_the_collection_is_made_again_from_the_history(tmp_path: Path) -> None:
+    web = site(8)
+    crawl = started(tmp_path, web, CRAWL_KEEP_PAGES=6).run(3600.0)
+    del web.replies[f"{ROOT}p7"]
+    web.replies |= dict([page(f"{ROOT}p6", text="coral reef of another kind")])
+    crawl.run(4 * DAY).close()
+    before = list(Collection(tmp_path).pages())
+    (tmp_path / "collection.sqlite").unlink()
+    assert list(Collection(tmp_path).pages()) == before
+
+
+def test_a_round_visits_so_many_pages_and_ends(tmp_path: Path) -> None:
+    web = site(20)
+    first = TimedCrawl(TOPIC, tmp_path, web).run(DAY)
+    first.close()
+    later = first.now + 10 * DAY
+    crawl = TimedCrawl(TOPIC, tmp_path, web, later, CRAWL_REVISIT="uniform", CRAWL_REVISIT_ROUND=7).run(DAY)
+    assert len(crawl.asked) == 7 and crawl.now - later < 60.0
+    assert crawl.crawl.end_reason(crawl.now) == "round over"
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_rounds_one_after_the_other_have_their_fetches(tmp_path: Path, frontier: str) -> None:
+    """Whatever waits in the frontier since the round before, and however soon the next one comes."""
+    web = site(20)
+    first = TimedCrawl(TOPIC, tmp_path, web, FRONTIER=frontier).run(DAY)
+    first.close()
+    now = first.now
+    settings = {"CRAWL_REVISIT": "adaptive", "CRAWL_REVISIT_ROUND": 21, "FRONTIER": frontier}
+    for _ in range(3):
+        crawl = TimedCrawl(TOPIC, tmp_path, web, now + 60.0, **settings).run(DAY)
+        crawl.close()
+        assert {url for _, url, _, _ in crawl.asked} == set(web.replies) and len(crawl.asked) == 21
+        assert crawl.crawl.revisits is not None and crawl.crawl.revisits.tally["same"] == 21
+        now = crawl.now
+
+
+def test_pages_that_readers_click_are_visited_more_often(tmp_path: Path) -> None:
+    (tmp_path / "clicks.tsv").write_text(f"reef\t{ROOT}p3\t90\nreef\t{ROOT}p1\t1\n")
+    folder, clicks = tmp_path / "crawl", str(tmp_path / "clicks.tsv")
+    started(folder, site(), CRAWL_REVISIT="embarrassment", CRAWL_CLICKS=clicks).run(6 * DAY).close()
+    visits = Counter(visit.url for visit in read_visits(folder))
+    assert visits[f"{ROOT}p3"] > 3 * max(count for url, count in visits.items() if url != f"{ROOT}p3")
+
+
+def test_a_file_of_clicks_that_is_none_is_told(tmp_path: Path) -> None:
+    (tmp_path / "clicks.tsv").write_text("reef\n")
+    with pytest.raises(BadInput, match=r"clicks.tsv, line 1: expected a query"):
+        started(tmp_path / "crawl", site(), CRAWL_CLICKS=str(tmp_path / "clicks.tsv"))
