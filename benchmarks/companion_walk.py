@@ -10,16 +10,15 @@ from pathlib import Path
 
 from benchmarks.simulated_reader import Reader
 from crawlproject import settings as defaults
+from crawlproject.assembly import assemble
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.interests import Interests, page_vector
 from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead, choose_following
 from crawlproject.companion.pace import AheadPace
 from crawlproject.companion.profile import Profile
-from crawlproject.core.assembly import assemble
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import Options
-from crawlproject.records import Page
-from crawlproject.webs.base import Reply
+from crawlproject.records import Page, Reply
 from crawlproject.webs.page_cache import PageCache
 
 NONE, ANCHORS = "none", "anchors"

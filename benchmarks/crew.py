@@ -32,7 +32,7 @@ from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages

@@ -12,7 +12,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from random import Random
 
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held
 
 SYLLABLES = [
     "ba",

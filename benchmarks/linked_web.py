@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held
 
 
 class LinkedWeb:

@@ -8,8 +8,9 @@ from random import Random
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from crawlproject.records import Reply
 from crawlproject.urls.post import Post, post_of
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.base import not_held
 
 JSON = {"content-type": "application/json"}
 HTML = {"content-type": "text/html; charset=utf-8"}

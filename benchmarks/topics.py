@@ -26,12 +26,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.evaluation.runs import known_targets
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.options import read_options
 from crawlproject.pages.robots_txt import product_token
+from crawlproject.parts.topics.part import TopicsPart
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.read import read_info, read_visits
 from crawlproject.topic.find import find_topic
@@ -163,10 +164,10 @@ def cpu_seconds(topic: Topic, ordering: str, pages: Sequence[tuple[CrawlUrl, byt
         began = time.process_time()
         for number, (url, body, content_type, at) in enumerate(pages):
             put_through(crawl, url, body, content_type, at)
-            if crawl.topics is not None and number % 50 == 0:
-                crawl.topics.catch_up()
-        if crawl.topics is not None:
-            crawl.topics.catch_up()
+            if number % 50 == 0 and (part := crawl.part(TopicsPart)) is not None:
+                part.topics.catch_up()
+        if (part := crawl.part(TopicsPart)) is not None:
+            part.topics.catch_up()
         took = time.process_time() - began
         crawl.close("finished", pages[-1][3])
         return took

@@ -8,7 +8,8 @@ from random import Random
 from urllib.parse import urlsplit
 
 from benchmarks.deep_web_sites import HTML, PAGINGS, DeepSite, Kind
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held
 
 
 class DeepWeb:

@@ -10,11 +10,11 @@ from typing import Any
 
 from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.options import Options
-from crawlproject.records import Topic, Visit
+from crawlproject.records import Reply, Topic, Visit
 from crawlproject.storage.history import History
 from crawlproject.storage.manifest import Manifest
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import location, wanted
 
 

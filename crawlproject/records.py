@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
@@ -34,6 +34,29 @@ NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and 
 JUDGED = "judged"  # what a person said of the page: 1 relevant, 0 not; orderings see it in place of its own relevance
 SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if its parent shows the same, 0.5 if others do
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
+
+
+PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
+SITEMAP = "sitemap"
+FEED = "feed"
+PROBE = "probe"
+REVISIT = "revisit"
+QUERY = "query"  # a result page of a search form
+REREAD = "reread"  # a listing, once more
+SUBSCRIBE = "subscribe"  # a hub is asked to say when a feed changes (WebSub)
+LISTINGS = (SITEMAP, FEED)
+
+# In which precedence class a URL waits (``CrawlUrl.precedence``), as in Heritrix: the lower one first, whatever the scores.
+REREADS = 0  # listings that are read again: they say which pages are worth a visit
+REVISITS = 1  # pages that are visited again, whose share is limited elsewhere
+FIRST = 2  # seeds, and second looks at a page or a host
+PLANTED = 3  # the next page of a series, the next query of a form
+ACTIVE = 4  # all other URLs; by their scores, a frontier with a floor tells three classes of these apart
+SPARE = 5  # below the floor
+INACTIVE = 6  # below both floors
+OVER_BUDGET = 7  # of a site that has used up what it is worth
+UNINFORMATIVE = 8  # of a URL template whose pages say nothing new
+WASTE = 9  # of a site that wastes time on purpose, over its budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +125,8 @@ class Page:
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
     URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
     ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``). ``topics`` is, in a
-    crawl of several topics, the relevance to each by its name; ``relevance`` is then the highest of them.
+    crawl of several topics, the relevance to each by its name; ``relevance`` is then the highest of them. ``kind`` says what its
+    URL was fetched for.
     """
 
     url: str
@@ -127,6 +151,7 @@ class Page:
     text_main: Callable[[], str] = str
     related: Sequence[tuple[str, str]] = ()
     topics: Mapping[str, float] = field(default_factory=dict)
+    kind: str = PAGE
 
     @property
     def repeats(self) -> bool:
@@ -146,29 +171,6 @@ class Page:
 
 def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
     return bool(duplicate_of) and OWN_LINKS not in signs
-
-
-PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
-SITEMAP = "sitemap"
-FEED = "feed"
-PROBE = "probe"
-REVISIT = "revisit"
-QUERY = "query"  # a result page of a search form; also a sign of its visit
-REREAD = "reread"  # a listing, once more
-SUBSCRIBE = "subscribe"  # a hub is asked to say when a feed changes (WebSub)
-LISTINGS = (SITEMAP, FEED)  # also ``Visit.error`` of what was read as such
-
-# In which precedence class a URL waits (``CrawlUrl.precedence``), as in Heritrix: the lower one first, whatever the scores.
-REREADS = 0  # listings that are read again: they say which pages are worth a visit
-REVISITS = 1  # pages that are visited again, whose share is limited elsewhere
-FIRST = 2  # seeds, and second looks at a page or a host
-PLANTED = 3  # the next page of a series, the next query of a form
-ACTIVE = 4  # all other URLs; by their scores, a frontier with a floor tells three classes of these apart
-SPARE = 5  # below the floor
-INACTIVE = 6  # below both floors
-OVER_BUDGET = 7  # of a site that has used up what it is worth
-UNINFORMATIVE = 8  # of a URL template whose pages say nothing new
-WASTE = 9  # of a site that wastes time on purpose, over its budget
 
 
 @record(frozen=True, slots=True)
@@ -226,8 +228,9 @@ class Visit:
     ``content_type``, ``etag``, ``last_modified`` and ``lifetime`` are those of the fetch.
 
     A page that is visited again has a line for each visit. ``number`` counts them from 1, ``change`` says what the visit
-    showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the texts
-    of the page from 1; such a line has an ``md5`` only when it stored another text. ``topics`` is that of the page.
+    showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the
+    texts of the page from 1; such a line has an ``md5`` only when it stored another text. ``topics`` is that of the page,
+    ``kind`` that of the URL.
     """
 
     url: str
@@ -260,6 +263,7 @@ class Visit:
     change: str = ""
     novelty: float = 0.0
     topics: Mapping[str, float] = field(default_factory=dict)
+    kind: str = PAGE
 
     @property
     def is_page(self) -> bool:
@@ -267,9 +271,14 @@ class Visit:
         return bool(self.md5) or self.error == NOT_KEPT
 
     @property
+    def is_listing(self) -> bool:
+        """Whether the fetch brought a list of links that is no page, such as a sitemap."""
+        return not (self.md5 or self.error or self.redirect) and self.number == 1
+
+    @property
     def leads_on(self) -> bool:
         """Whether it brought links to follow: those of a page, of a listing, or of a page that nobody could read."""
-        return self.is_page or self.error in (*LISTINGS, NEEDS_BROWSER)
+        return self.is_page or self.is_listing or self.error == NEEDS_BROWSER
 
     @property
     def repeats(self) -> bool:
@@ -299,6 +308,27 @@ class Fetch:
     def rests_from(self) -> float:
         """When the host's rest begins: what it asked for comes on top."""
         return self.at + self.asked_rest
+
+
+# Why there was no HTTP reply; empty if there was one.
+Failure = Literal["", "timeout", "connection refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came for one request.
+
+    ``url`` is the requested URL. ``headers`` have lower-case names and describe ``body``, whose transfer and content
+    encodings and their headers are removed. ``seconds`` is the simulated duration of the fetch, where it is simulated. If
+    ``error`` is set, there was no HTTP reply, ``status`` is 0 and the body is empty.
+    """
+
+    url: str
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    seconds: float = 0.0
+    error: Failure = ""
 
 
 def _no_page() -> None:

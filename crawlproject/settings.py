@@ -223,7 +223,6 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {
-    f"{_inside}pipelines.render.RenderPipeline": 40,
     f"{_inside}pipelines.examine.ExaminePipeline": 50,
     f"{_inside}pipelines.relevance.RelevancePipeline": 100,
     f"{_inside}pipelines.links.LinksPipeline": 200,

@@ -190,7 +190,7 @@ class RobotsMiddleware:
         key = lease_key(request, crawl.canonicalize) if crawl else None
         lease = crawl.frontier.leased(key) if crawl and key else None
         if crawl and lease:
-            crawl.name_sitemaps(rules.sitemaps, lease)
+            crawl.robots_read(rules, lease)
 
     def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
         """Whether the frontier wants a pause between robots.txt and the page."""

@@ -21,8 +21,8 @@ from crawlproject.adapters.request_json import lease_key
 from crawlproject.adapters.running import attach, stopped, stopping
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.adapters.topic_settings import apply_topic_settings
+from crawlproject.assembly import assemble
 from crawlproject.core.address_policy import ADDRESS, PORT, make_safety
-from crawlproject.core.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.kinds.handler import TOO_MANY_REDIRECTS
 from crawlproject.core.process_tuning import tune_process
@@ -34,10 +34,10 @@ from crawlproject.http.connection_failures import connection_failure
 from crawlproject.http.tls_settings import refuse_tls_settings
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.parts.registry import part_module
+from crawlproject.records import CrawlUrl, Reply, Topic
 from crawlproject.topic.find import find_topic
 from crawlproject.urls.post import FORM_TYPE, POST
-from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
 
 if TYPE_CHECKING:
@@ -113,12 +113,9 @@ class TopicalSpider(scrapy.Spider):
         attach(crawler, spider.crawl)
         if any(crawler.settings.getint(name) for name in _LIMITS):
             spider.crawl.admission.scarcity.limit_pages()
-        if spider.crawl.topics is not None and (folder_of_topics := _folder_of_topics(kwargs)):
-            from crawlproject.parts.topics.topics_folder import TopicsFolder
-            from crawlproject.parts.topics.views import TopicViews
-
-            TopicsFolder(crawler, folder_of_topics, spider.crawl.topics).connect()
-            TopicViews(crawler, spider.crawl, spider.crawl.topics).connect()
+        for part in spider.crawl.parts:
+            if adapter := part_module(part.name, "adapter"):
+                adapter.connect(crawler, spider.crawl, kwargs)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
@@ -218,12 +215,6 @@ def _asked_topic(topic: Any, topics: Any) -> Topic:
 
         return load_topics(topics)
     return topic if isinstance(topic, Topic) else find_topic(topic)
-
-
-def _folder_of_topics(arguments: dict[str, Any]) -> Path | None:
-    """The folder that topics may join from; None when they were given as objects."""
-    asked = arguments.get("topics") or arguments.get("topic")
-    return Path(asked) if isinstance(asked, str | Path) else None
 
 
 def _headers_of(response: Response) -> dict[str, str]:

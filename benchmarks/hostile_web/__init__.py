@@ -15,7 +15,8 @@ from benchmarks.hostile_web import detours, endless, forged, markup, prose, spam
 from benchmarks.hostile_web.bad import THROWAWAY, Answer, BadSite
 from benchmarks.hostile_web.good import GoodPart, make_sites
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held, spellings
 
 FIRST: Mapping[str, Answer] = {
     "calendar": traps.calendar,

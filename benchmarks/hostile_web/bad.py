@@ -10,7 +10,7 @@ from typing import Protocol
 
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 THROWAWAY = 9973  # the remainder of the number in the name of a throwaway domain is that of its owner
 

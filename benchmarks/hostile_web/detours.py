@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 _TEXTS = 12  # that such a site really has
 

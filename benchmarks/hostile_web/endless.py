@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote_plus, urlencode
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 _TEXTS = 40  # that such a site really has
 _ARTICLE = re.compile(r"^/text/[^/]*?(\d{1,4})\.html$")

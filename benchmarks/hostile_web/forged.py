@@ -8,7 +8,7 @@ from random import Random
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 
 def content_farm(site: BadSite, url: str, path: str, query: str) -> Reply:

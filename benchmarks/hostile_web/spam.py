@@ -6,7 +6,7 @@ from html import escape
 
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 
 def link_farm(site: BadSite, url: str, path: str, query: str) -> Reply:

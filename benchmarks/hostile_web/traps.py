@@ -8,7 +8,7 @@ from random import Random
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 _DATE = re.compile(r"(\d{4})\D{1,9}(\d{1,2})(?:\D{1,9}(\d{1,2}))?")
 

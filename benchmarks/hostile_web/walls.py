@@ -7,7 +7,7 @@ import re
 from benchmarks.hostile_web import markup, prose
 from benchmarks.hostile_web.bad import BadSite
 from benchmarks.hostile_web.markup import A
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 _MISSING = (
     ("Page not found", "The page you are looking for does not exist."),

@@ -63,7 +63,7 @@ class CrawlScheduler(GuardedScheduler):
         self.frontier = crawl.frontier
         self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._slow_beside = SLOW_BESIDE * self._limit if 1 < self._limit < float("inf") else 0
-        self._leases = Leases(crawler, crawl.frontier, crawl.options.politeness_max_crawl_delay)
+        self._leases = Leases(crawler, crawl.frontier, crawl.peers, crawl.options.politeness_max_crawl_delay)
         self._outage: float | None = None  # when the outage began that was told of
 
     def open(self, spider: Spider) -> None:

@@ -20,7 +20,7 @@ from crawlproject.adapters.meta import (
     fetch_of,
 )
 from crawlproject.adapters.running import count, stop
-from crawlproject.frontier.shared import CallerLoop, SharedFrontier
+from crawlproject.frontier.shared import CallerLoop
 from crawlproject.http.retry_after import asked_rest
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawlproject.core.peers import Peers
     from crawlproject.frontier.base import Frontier
     from crawlproject.records import CrawlUrl
 
@@ -44,9 +45,10 @@ class Leases:
     ``StorageFailed``.
     """
 
-    def __init__(self, crawler: Crawler, frontier: Frontier, longest_rest: float) -> None:
+    def __init__(self, crawler: Crawler, frontier: Frontier, peers: Peers, longest_rest: float) -> None:
         self.frontier = frontier
-        self.shared = frontier if isinstance(frontier, SharedFrontier) else None  # other processes take from it, too
+        self.is_shared = peers.has_server  # other processes take from it, too
+        self._peers = peers
         self._crawler = crawler
         self._longest_rest = longest_rest
         self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
@@ -55,14 +57,14 @@ class Leases:
 
     def start(self, wake: Callable[[], None]) -> None:
         """Stop waiting for the answers of a shared frontier; it calls ``wake`` when there is something to take."""
-        if self.shared is not None:
+        if self.is_shared:
             call_soon = asyncio.get_running_loop().call_soon_threadsafe
             limit = self._crawler.settings.getint("CONCURRENT_REQUESTS") or _UNLIMITED
-            self.shared.start(limit, CallerLoop(call_soon, wake, partial(stop, self._crawler)))
+            self._peers.start(limit, CallerLoop(call_soon, wake, partial(stop, self._crawler)))
 
     def pending(self) -> bool:
         """Whether anything waits, or is leased by another worker."""
-        return self.shared.pending() if self.shared is not None else len(self.frontier) > 0
+        return self._peers.pending(self.frontier)
 
     def issue(self, key: str, request: Request, now: float) -> Request:
         """``request``, marked as the one that the engine is given for the lease ``key``."""
@@ -96,7 +98,7 @@ class Leases:
     def keep(self, key: str, request: Request) -> None:
         """Use this object when ``key`` is taken."""
         self._kept[key] = request
-        if self.shared is not None and len(self._kept) > _KEPT:
+        if self.is_shared and len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]  # other workers may have fetched the oldest: it can be made again
 
     def kept(self, key: str) -> Request | None:

@@ -27,6 +27,7 @@ from crawlproject.adapters.request_json import fingerprint_identity
 from crawlproject.adapters.robots_rest import RobotsRest
 from crawlproject.adapters.running import count
 from crawlproject.adapters.spider_requests import SpiderRequests
+from crawlproject.core.peers import ALONE
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.options import Options, read_options
@@ -67,6 +68,7 @@ class RequestScheduler(GuardedScheduler):
         super().__init__(crawler)
         self.options = options
         self._identity = identity
+        self._peers = ALONE
         self._dupefilter: Any = None
         jobdir = crawler.settings.get("JOBDIR")
         self._folder = Path(jobdir) / "frontier" if jobdir else None
@@ -82,7 +84,7 @@ class RequestScheduler(GuardedScheduler):
     def open(self, spider: Spider) -> None:
         self._spider = spider
         self.frontier = self._open_frontier(spider.name)
-        self._leases = Leases(self.crawler, self.frontier, self.options.politeness_max_crawl_delay)
+        self._leases = Leases(self.crawler, self.frontier, self._peers, self.options.politeness_max_crawl_delay)
         self._requests = SpiderRequests(
             self.crawler,
             spider,
@@ -130,7 +132,11 @@ class RequestScheduler(GuardedScheduler):
             if any(self._folder.parent.glob("requests.queue/*")):
                 logger.warning("%s holds requests of another scheduler: these are not read", self._folder.parent)
         if self.options.frontier == "redis":
-            return join_frontier(self.options, self.options.frontier_redis_name or name, clock=time)
+            from crawlproject.parts.workers.shared_peers import ServerPeers  # only a crawl in Redis needs it
+
+            frontier = join_frontier(self.options, self.options.frontier_redis_name or name, clock=time)
+            self._peers = ServerPeers(frontier)
+            return frontier
         return open_frontier(self.options, self._folder, clock=time) if self._folder else make_frontier(self.options)
 
     def _enqueue(self, request: Request, now: float) -> bool:

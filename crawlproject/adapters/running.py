@@ -16,7 +16,6 @@ from crawlproject.core.address_policy import AddressPolicy, make_safety
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import read_options
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def fruitless(crawler: Crawler) -> Path | None:
     One of several workers may have none.
     """
     crawl = crawl_of(crawler)
-    if crawl is None or crawl.folder.history.pages or isinstance(crawl.frontier, SharedFrontier):
+    if crawl is None or crawl.folder.history.pages or crawl.peers.has_server:
         return None
     return crawl.folder.path if crawl.folder.manifest.found.get("reason") == FINISHED else None
 

@@ -42,7 +42,7 @@ class SpiderRequests:
         self._spider = spider
         self._leases = leases
         self._default_score = default_score
-        self._as_text = as_text or leases.shared is not None
+        self._as_text = as_text or leases.is_shared
         self._serial = time_ns()  # of unfiltered requests; a resumed frontier knows those of earlier runs
 
     def put(self, request: Request, *, unfiltered: bool = False) -> bool:
@@ -52,7 +52,7 @@ class SpiderRequests:
             self._serial += 1
             key = f"{key.partition('#')[0]}#{self._serial}"
         text = self._text_of(request) if self._as_text else ""
-        if not text and self._leases.shared is not None:
+        if not text and self._leases.is_shared:
             return False
         depth = request.meta.get("depth", 0)
         score = self._default_score + request.priority
@@ -80,7 +80,7 @@ class SpiderRequests:
             return dump_request(request, self._spider)
         except (TypeError, ValueError) as cause:
             count(self._crawler, "scheduler/unserializable")
-            if self._leases.shared is not None:
+            if self._leases.is_shared:
                 logger.error("%s is dropped: other workers could not make it (%s)", request, cause)
             else:
                 logger.debug("kept in memory only: %s (%s)", request, cause)

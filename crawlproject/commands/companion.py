@@ -58,9 +58,9 @@ class CompanionCommand(CrawlCommand):
             self._serve(opts, folder)
 
     def _serve(self, opts: argparse.Namespace, folder: str) -> None:
+        from crawlproject.assembly import assemble
         from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, choose_following
         from crawlproject.companion.person import person_folder
-        from crawlproject.core.assembly import assemble
         from crawlproject.frontier.factory import make_frontier
         from crawlproject.options import read_options
 
@@ -74,7 +74,7 @@ class CompanionCommand(CrawlCommand):
         settings.set("ORDERING", options.companion_ordering, priority="cmdline")
         settings.set("TRAP_MAX_DEPTH", options.companion_clicks, priority="cmdline")
         for name in _NOT_WANTED:
-            settings["EXTENSIONS"][f"crawlproject.adapters.extensions.{name}"] = None
+            settings["EXTENSIONS"][name] = None
         settings["EXTENSIONS"][_EXTENSION] = 5
         options = read_options(settings)
         frontier = make_frontier(options)

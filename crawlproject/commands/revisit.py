@@ -15,6 +15,7 @@ from crawlproject.adapters.running import crawl_of
 from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.pages.text.printable import counted
+from crawlproject.parts.revisits.part import RevisitPart
 from crawlproject.settings import program
 
 if TYPE_CHECKING:
@@ -67,8 +68,9 @@ class RevisitCommand(CrawlCommand):
             crawler = self._create_crawler("topical")
             self.crawl(crawler, {"topic": stored_topic(folder, _settings_of(info))})
             crawl = crawl_of(crawler)
-            if crawl is not None and crawl.revisits is not None:
-                print("\n".join(_summary(crawl.revisits.tally, folder, time())))
+            part = crawl.part(RevisitPart) if crawl is not None else None
+            if part is not None:
+                print("\n".join(_summary(part.revisits.tally, folder, time())))
 
 
 def _stored_crawl(folder: Path) -> CrawlInfo:

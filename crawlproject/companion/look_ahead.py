@@ -72,7 +72,6 @@ class LookAhead:
         self.clicks = clicks
         self.following = crawl.ordering
         self._frontier = crawl.frontier
-        crawl.brakes.append(pace)
 
     def move(self, url: str, keywords: Sequence[str]) -> None:
         """Look ahead from ``url``, a canonical URL, from now on. What was fetched before is not fetched again.
@@ -88,7 +87,7 @@ class LookAhead:
         for ahead in self._walk(url, self.clicks - 1):
             page = self.following.judged(replace(ahead.page, depth=ahead.clicks))
             self.following.begin(page.url)
-            self.crawl.ordering_feed.observe(page)
+            self.crawl.services.feed.observe(page)
             self.crawl.steps.lead_on(page)
 
     def stop(self) -> None:

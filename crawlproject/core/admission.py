@@ -1,28 +1,27 @@
 """The way into the frontier: every URL that is found passes here.
 
-A URL is normalised by learned rules, refused by scope and trap rules, and put into the frontier with its score, which holds may
-lower. Whatever is refused is counted under a reason. ``leasing.py`` is the way out.
+A URL is respelled by learned rules, refused by scope, trap rules and parts, and put into the frontier with its score, which parts
+may lower. Whatever is refused is counted under a reason. ``leasing.py`` is the way out.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from crawlproject.core.entry_rules import TOO_DEEP, EntryRules
-from crawlproject.core.holds import Holds
-from crawlproject.core.normalization import Normalization
+from crawlproject.core.part import Parts
+from crawlproject.core.peers import Peers
 from crawlproject.core.scarcity import Scarcity
 from crawlproject.frontier.base import CountingFrontier, Frontier
-from crawlproject.frontier.shared import FULL, HOST_FULL, SharedFrontier
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.parts.workers.host_shares import HostShares
-from crawlproject.records import PROBE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.refusals import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import is_post
 
 
 class Admission:
@@ -37,12 +36,12 @@ class Admission:
         ordering: BaseOrdering,
         refusals: Refusals,
         history: History,
-        normalization: Normalization | None = None,
-        holds: Holds | None = None,
-        scarcity: Scarcity | None = None,
+        parts: Parts,
+        peers: Peers,
+        scarcity: Scarcity,
     ) -> None:
         self.rules = rules
-        self.shares: HostShares | None = None  # whose scores this worker keeps; None: it is the only one
+        self.scarcity = scarcity
         # Seeds, where seeds redirect to, next pages of series: no ordering revises these.
         self.planted: set[str] = set()
         self._canonicalize = canonicalize
@@ -50,13 +49,12 @@ class Admission:
         self._ordering = ordering
         self._refusals = refusals
         self._history = history
-        self._normalization = normalization or Normalization()
-        self._holds = holds or Holds()
+        self._peers = peers
         self._floor = -math.inf
-        self.scarcity = scarcity or Scarcity("pages")
-        self._shared = frontier if isinstance(frontier, SharedFrontier) else None
-        if self._shared is not None:
-            self._shared.when_rejected(self._turned_away)
+        self._ceiling = WASTE
+        self._spellings = parts.spellings
+        self._lowering = parts.lowering  # this and the next are asked of every link
+        self._postponing = parts.postponing
 
     # ------------------------------------------------------------ in
 
@@ -66,14 +64,14 @@ class Admission:
         ``any_extension``: it is wanted whatever the name of its file.
         """
         known = url.key in self._frontier
-        if not known and (rewritten := self._normalized(url)) is not url:
-            url, known = rewritten, rewritten.key in self._frontier
-        if url.depth == 0:
+        if not known and (respelled := self._respelled(url)) is not url:
+            url, known = respelled, respelled.key in self._frontier
+        if not url.depth or url.precedence < ACTIVE:
             self.planted.add(url.url)
-        else:
+        if url.depth:
             url = self._lowered(url)
-        blocked = url.depth > 0 and self._holds.is_blocked(url.url)
-        if blocked:
+        postponed = url.precedence > FIRST and self._is_postponed(url.url)
+        if postponed:
             self._ordering.postponed(url.url)
         if known:
             return self._frontier.put(url)  # may raise the score of a URL that waits
@@ -87,24 +85,22 @@ class Admission:
             return False
         if self._frontier.put(url):
             self.rules.traps.admitted(url.url)
-            return not blocked
+            return not postponed
         self._refusals.count("frontier/full")
         return False
 
-    def found_by_another(self, url: CrawlUrl) -> None:
-        """Another worker has found a URL, and has offered it by the same rules; the ordering has scored it."""
-        if url.key in self._frontier or self._normalized(url) is not url:
-            return
+    def found_by_another(self, url: CrawlUrl) -> bool:
+        """Another worker has found a URL, and has offered it by the same rules; the ordering has scored it. Whether it waits."""
+        if url.key in self._frontier or self._respelled(url) is not url:
+            return False
         reason = self.rules.refusal(url.url, url.depth)
         if reason == TOO_DEEP:
             self._ordering.too_deep(url.url)
         elif reason:
             self._ordering.refused(url.url)
-        else:
-            assert self._shared is not None, "only a shared frontier has other workers"
-            self._shared.note(url.key)
-            if self._holds.is_blocked(url.url):
-                self._ordering.postponed(url.url)
+        elif self._is_postponed(url.url):
+            self._ordering.postponed(url.url)
+        return not reason
 
     def seed(self, text: str, score: float | None = None) -> CrawlUrl | None:
         """The record of a seed that is brought while the crawl runs; None when it is refused, which is counted."""
@@ -114,11 +110,17 @@ class Admission:
             self._refusals.add(reason or "", url or text)
             return None
         self.planted.add(url)
-        return CrawlUrl(url, self._ordering.seed_score(url) if score is None else score)
+        return self.seed_record(url, score)
+
+    def seed_record(self, url: str, score: float | None = None) -> CrawlUrl:
+        """The record of a seed in canonical spelling."""
+        return CrawlUrl(url, self._ordering.seed_score(url) if score is None else score, precedence=FIRST)
 
     def is_replaced(self, url: str) -> bool:
         """Whether a URL whose turn has come is a variant of one that is known. A seed is fetched as it is spelled."""
-        return url not in self.planted and self._normalization.is_replaced(url, self._frontier.__contains__)
+        if not self._spellings or url in self.planted or is_post(url):
+            return False
+        return any((variant := respelled(url)) != url and variant in self._frontier for respelled in self._spellings)
 
     # ------------------------------------------------------------ what waits
 
@@ -137,20 +139,27 @@ class Admission:
 
     def taken(self, url: CrawlUrl) -> None:
         """A URL is fetched."""
-        if self.scarcity.taken(url.score, self._floor):
-            self._frontier.set_floor(self._floor, self.scarcity.spare(self._floor))
+        if url.precedence == ACTIVE:
+            self.scarcity.taken(url.score, self._floor)
+
+    def set_ceiling(self) -> None:
+        """Pass on up to which class the crawl goes now."""
+        ceiling = self.scarcity.ceiling()
+        if ceiling != self._ceiling:
+            self._ceiling = ceiling
+            self._frontier.set_ceiling(ceiling)
 
     def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
         """Pass new scores of this worker's hosts on to the frontier.
 
         Seeds keep theirs, whatever an ordering makes of the links to them.
         """
-        shares = self.shares
-        if shares is not None:
-            shares.pass_time(self._holds.now)
+        is_own = self._peers.is_own
         for url, score in revised:
-            if url not in self.planted and (shares is None or shares.is_own(host_of(url))):
-                self._frontier.rescore(url, self._holds.adjusted_score(url, score))
+            if url not in self.planted and is_own(host_of(url)):
+                for lowered in self._lowering:
+                    score = lowered(url, score)
+                self._frontier.rescore(url, score)
 
     def replay(self) -> None:
         """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
@@ -158,36 +167,39 @@ class Admission:
         Not with a frontier that counts the hosts' URLs itself: it is not asked for all that waits in it.
         """
         self.planted.update(self._history.seeds_led_to)
-        if self._shared is not None or isinstance(self._frontier, CountingFrontier):
+        if self._peers.has_server or isinstance(self._frontier, CountingFrontier):
             return
         for url in self._history:
             self.rules.traps.admitted(url)
         for waiting in self._frontier.waiting():
             # Not one that was killed between its history line and its links.
-            if waiting.url not in self._history and waiting.kind != PROBE:
+            if waiting.url not in self._history and not waiting.variant:
                 self.rules.traps.admitted(waiting.url)
 
     # ------------------------------------------------------------ inside
 
-    def _normalized(self, url: CrawlUrl) -> CrawlUrl:
-        for variant, rewritten in self._normalization.rewrites(url.url):
+    def _spelled(self, url: str) -> Iterator[tuple[str, str]]:
+        """Each URL on the way to the one to crawl in place of ``url``, with its successor; none applies to a POST."""
+        if not is_post(url):
+            for respelled in self._spellings:
+                if (variant := respelled(url)) != url:
+                    yield url, variant
+                    url = variant
+
+    def _respelled(self, url: CrawlUrl) -> CrawlUrl:
+        if not self._spellings:
+            return url
+        for variant, respelled in self._spelled(url.url):
             self._refusals.count("dust/respelled")
-            self._ordering.redirected(variant, rewritten)
-            url = replace(url, url=rewritten)
+            self._ordering.redirected(variant, respelled)
+            url = replace(url, url=respelled)
         return url
 
     def _lowered(self, url: CrawlUrl) -> CrawlUrl:
-        score = self._holds.adjusted_score(url.url, url.score)
+        score = url.score
+        for lowered in self._lowering:
+            score = lowered(url.url, score)
         return url if score == url.score else replace(url, score=score)
 
-    def _turned_away(self, url: CrawlUrl, why: int) -> None:
-        """What a shared frontier answered later."""
-        if why == FULL:
-            self._refusals.count("frontier/full")
-        elif url.variant:
-            pass  # another fetch of a URL that the ordering knows
-        elif why == HOST_FULL:
-            self._refusals.add("trap/host_full", url.url, url.parent)
-            self._ordering.refused(url.url)
-        elif url.url not in self._history and not self._frontier.leased(url.key):
-            self._ordering.refused(url.url)  # another worker fetches it, or has
+    def _is_postponed(self, url: str) -> bool:
+        return any([is_postponed(url) for is_postponed in self._postponing])  # noqa: C419 - half the time of a generator

@@ -1,34 +1,45 @@
-"""The budget of pages of a crawl, ``CRAWL_MAX_PAGES``."""
+"""What ends a crawl: a budget of pages, ``CRAWL_MAX_PAGES``, or that of a part."""
 
 from __future__ import annotations
 
+from typing import Protocol
+
+from crawlproject.core.peers import Peers
+from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.storage.history import History
+
+
+class Budget(Protocol):
+    """How much may be fetched."""
+
+    def is_in_flight(self) -> bool:
+        """Whether the open leases may already fill it."""
+        ...
+
+    def end_reason(self, now: float) -> str:
+        """Why the crawl ends, as one of the reasons of ``stopping.py``; empty while there is some left."""
+        ...
 
 
 class PageBudget:
     """At most ``most`` pages, of all workers together; 0: no limit."""
 
-    def __init__(self, most: int, history: History, frontier: Frontier) -> None:
+    def __init__(self, most: int, history: History, frontier: Frontier, peers: Peers) -> None:
         self._most = most
         self._history = history
         self._frontier = frontier
-        self._shared = frontier if isinstance(frontier, SharedFrontier) else None
-
-    @property
-    def is_spent(self) -> bool:
-        """Whether so many pages count."""
-        return self.share_spent() >= 1.0
+        self._peers = peers
 
     def share_spent(self) -> float:
         """The share of the budget that is spent, at least 1 when all is; 0 without a limit."""
-        pages = self._shared.pages() if self._shared is not None else self._history.pages
-        return pages / self._most if self._most else 0.0
+        return self._peers.pages(self._history.pages) / self._most if self._most else 0.0
 
-    @property
+    def end_reason(self, now: float) -> str:
+        return PAGE_BUDGET if self.share_spent() >= 1.0 else ""
+
     def is_in_flight(self) -> bool:
-        """Whether the open leases may already fill the budget; a shared frontier sees to that itself."""
-        if self._shared is not None:
-            return self.is_spent
+        """A server sees to that itself."""
+        if self._peers.has_server:
+            return self.share_spent() >= 1.0
         return bool(self._most) and self._history.pages + self._frontier.leases() >= self._most

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -12,19 +13,22 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, OrderingContext
 from crawlproject.orderings.registry import make_ordering, ordering_class, parameters_of
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.judgments.judgments import read_judgments
 from crawlproject.records import Topic
 
 
 @dataclass(frozen=True)
 class PriorKnowledge:
-    """What the ordering of a crawl may know before it begins. ``crawl_folder`` is None in a rehearsal."""
+    """What the ordering of a crawl may know before it begins. ``crawl_folder`` is None in a rehearsal.
+
+    ``judgments`` are what a person said of pages, by URL.
+    """
 
     options: Options
     judge: TopicJudge
     pages: PriorPages
     graph: Graph | None
     crawl_folder: Path | None
+    judgments: Mapping[str, bool]
 
     def judged_by(self, judge: TopicJudge) -> PriorKnowledge:
         """The same for another topic of the crawl."""
@@ -33,7 +37,7 @@ class PriorKnowledge:
     def context(self, topic: Topic) -> OrderingContext:
         """For the ordering of ``topic``; only an ordering that needs targets sees them. Raises ``BadInput``."""
         options, cls = self.options, ordering_class(self.options.ordering)
-        judgments = read_judgments(self.crawl_folder) if cls.reads_examples and self.crawl_folder else {}
+        judgments = self.judgments if cls.reads_examples and self.crawl_folder else {}
         wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
         examples = self.pages.examples(self.crawl_folder) if wanted else None
         return OrderingContext(

@@ -10,19 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
-from crawlproject.core.crawl import Crawl
+from crawlproject.core.services import Services
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.records import RETRY_AFTER, CrawlUrl, Link, Page, Span, Visit
 from crawlproject.storage.read import read_visits
 
 _STEP = 1000  # URLs that become durable together
 
 
-def has_lost_urls(crawl: Crawl) -> bool:
+def has_lost_urls(services: Services) -> bool:
     """Whether the frontier does not know what was fetched last. A shared one is not asked: its server keeps it."""
-    last = crawl.folder.history.last_url
-    return bool(last) and not isinstance(crawl.frontier, SharedFrontier) and last not in crawl.frontier
+    last = services.folder.history.last_url
+    return bool(last) and not services.peers.has_server and last not in services.frontier
 
 
 class FrontierRecovery:
@@ -31,13 +30,13 @@ class FrontierRecovery:
     The URL that was fetched last becomes known at the end only: so an interrupted recovery begins anew.
     """
 
-    def __init__(self, crawl: Crawl, now: float) -> None:
-        self._crawl = crawl
-        self._frontier: Frontier = crawl.frontier
-        self._last = crawl.folder.history.last_url
+    def __init__(self, services: Services, now: float) -> None:
+        self._services = services
+        self._frontier: Frontier = services.frontier
+        self._last = services.folder.history.last_url
         self._before = len(self._frontier)
         self._now = now
-        done = (visit for visit in read_visits(crawl.folder.path) if visit.url != self._last)
+        done = (visit for visit in read_visits(services.folder.path) if visit.url != self._last)
         while some := list(islice(done, _STEP)):
             with self._frontier.batch():
                 for visit in some:
@@ -46,18 +45,18 @@ class FrontierRecovery:
     def offer(self, url: CrawlUrl) -> None:
         """What a page, a sitemap or a redirect led to."""
         if url.url != self._last:
-            self._crawl.admission.offer(url)
+            self._services.admission.offer(url)
 
     def finish(self) -> None:
         """Everything was offered."""
-        crawl = self._crawl
-        for visit in read_visits(crawl.folder.path):
+        services = self._services
+        for visit in read_visits(services.folder.path):
             if visit.url == self._last:
                 self._done(visit)
         found = len(self._frontier) - self._before
-        crawl.folder.warnings.append(
-            f"the frontier in {crawl.folder.path / 'frontier'} had lost its URLs: from {len(crawl.folder.history)} fetches and "
-            f"their links it was made again, {found} URLs wait"
+        services.folder.warnings.append(
+            f"the frontier in {services.folder.path / 'frontier'} had lost its URLs: from {len(services.folder.history)} "
+            f"fetches and their links it was made again, {found} URLs wait"
         )
 
     def _done(self, visit: Visit) -> None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from crawlproject.core.learner import Learner
+from crawlproject.core.peers import Peers
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.parts.listings.listing import Listing
-from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.records import (
     AGENT,
     CRAWL_DELAY,
     NEEDS_BROWSER,
     NOT_KEPT,
-    QUERY,
     RETRY_AFTER,
     CrawlUrl,
     Fetch,
@@ -23,30 +20,30 @@ from crawlproject.records import (
     Page,
     Visit,
 )
-from crawlproject.storage.change_log import RETIRED
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.post import POSTED, is_post
-
-if TYPE_CHECKING:
-    from crawlproject.parts.workers.shared_learning import SharedLearning
 
 
 class HistoryWriter:
     """Writes the history of one crawl. A URL enters it once, and once more for each further visit.
 
-    ``learners`` learn from each finished fetch, in this order, ``again`` from those of further visits. Methods raise
-    ``StorageFailed`` when the disk refuses.
+    ``learning`` are called with each finished fetch, in this order; of further visits only those behind the first ``own``,
+    which are the core's. Methods raise ``StorageFailed`` when the disk refuses.
     """
 
     def __init__(
-        self, folder: CrawlFolder, ordering: BaseOrdering, learners: Sequence[Learner], again: Sequence[Learner] = ()
+        self,
+        folder: CrawlFolder,
+        ordering: BaseOrdering,
+        own: Sequence[Callable[[FetchEvent], None]],
+        parts: Sequence[Callable[[FetchEvent], None]],
+        peers: Peers,
     ) -> None:
         self._folder = folder
         self._ordering = ordering
-        self._learners = learners
-        self._learners_again = again
-        self.told: SharedLearning | None = None  # tells other workers
+        self._learning = (*own, *parts)
+        self._learning_again = parts
+        self._peers = peers
         self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
 
     def crawl_delay(self, host: str, seconds: float) -> None:
@@ -88,22 +85,14 @@ class HistoryWriter:
         return True
 
     def end(
-        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", listed: Listing | None = None
+        self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", page: Page | None = None
     ) -> None:
-        """Add a fetch that brought no page to the history."""
-        if listed is not None:
-            for reason, count in ((f"{error}/foreign", listed.foreign), (f"{error}/surplus", listed.surplus)):
-                if count:
-                    self._folder.refusals.count(reason, count)
+        """Add a fetch that brought no page to the history; ``page``: one that only lists links."""
         if url.url in self._folder.history:
             return
-        links = len(listed.entries) if listed else 0
-        visit = self.line(url, fetch, {}, error=error, redirect=redirect, links=links)
-        if listed is None:
-            self._folder.note(visit)
-        else:
-            self._folder.note_sitemap(visit, listed.entries)
-        self._apply(visit, listed.page if listed else None)
+        visit = self.line(url, fetch, {}, error=error, redirect=redirect, links=len(page.links) if page else 0)
+        self._folder.note(visit)
+        self._apply(visit, page)
 
     def store(self, url: str, body: bytes, version: int) -> str:
         """Store another text of a page whose version ``version`` is stored; returns the name of the page file."""
@@ -117,29 +106,26 @@ class HistoryWriter:
         """Add a further visit of a page to the history; with another text also its item and its new links."""
         self._folder.keep_again(visit, page)
         event = FetchEvent(visit, [link.url for link in page.links] if page else (), lambda: page)
-        for learner in self._learners_again:
-            learner.apply(event)
-        if self.told is not None:
-            self.told.fetched(event)
+        for learn in self._learning_again:
+            learn(event)
+        self._peers.fetched(event)
 
-    def retired(self, page: CollectedPage, now: float) -> None:
+    def withdrawn(self, url: str, now: float, version: int, state: str) -> None:
         """Say to readers of the items that a page is no part of the collection any more."""
-        self._folder.withdraw(page.url, now, page.version, RETIRED)
+        self._folder.withdraw(url, now, version, state)
 
     def refused(self, url: CrawlUrl, reason: str) -> None:
         """Count a URL that was not fetched."""
         self._folder.refusals.add(reason, url.url, url.parent)
-        if self.told is not None:
-            self.told.refused(url.url)
+        self._peers.refused(url.url)
 
     def _apply(self, visit: Visit, page: Page | None = None) -> None:
         """All that learns in this crawl learns from a fetch that has just entered the history."""
         links = [link.url for link in page.links] if page and visit.is_page else ()
         event = FetchEvent(visit, links, lambda: page)
-        for learner in self._learners:
-            learner.apply(event)
-        if self.told is not None:
-            self.told.fetched(event)
+        for learn in self._learning:
+            learn(event)
+        self._peers.fetched(event)
 
     def line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
         """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``."""
@@ -153,6 +139,7 @@ class HistoryWriter:
             parent=url.parent,
             anchor=url.anchor,
             context_score=url.context_score,
+            kind=url.kind,
             signs=self._signs(url, fetch, signs),
             content_type=fetch.content_type,
             etag=fetch.etag,
@@ -162,18 +149,9 @@ class HistoryWriter:
         )
 
     def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
-        """The signs of a visit: those of its page, the rest that its host asks for, the agent that fetched it, and
-        that it was a query, and a POST."""
+        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
         delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
         agent = self._ordering.agent(url)
-        query = 1.0 if url.kind == QUERY else None
-        post = query if query and is_post(url.url) else None
-        own = (
-            (CRAWL_DELAY, delay),
-            (RETRY_AFTER, fetch.asked_rest or None),
-            (AGENT, agent),
-            (QUERY, query),
-            (POSTED, post),
-        )
+        own = (CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent)
         found = {name: float(value) for name, value in own if value is not None}
         return {**signs, **found} if found else signs

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import nullcontext
 
-from crawlproject.core.crawl import Crawl
 from crawlproject.core.frontier_recovery import FrontierRecovery, linked_from, target_of
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.frontier.base import Frontier
+from crawlproject.core.services import Services
 from crawlproject.frontier.paths import larger_of_each
-from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.records import PROBE, CrawlUrl, FetchEvent, Page
+from crawlproject.records import CrawlUrl, FetchEvent, Page
 
 
 class LinkReplay:
@@ -30,9 +27,14 @@ class LinkReplay:
     """
 
     def __init__(
-        self, crawl: Crawl, feed: OrderingFeed, recovery: FrontierRecovery | None = None, *, rescores: bool = False
+        self,
+        services: Services,
+        feed: OrderingFeed,
+        recovery: FrontierRecovery | None = None,
+        *,
+        rescores: bool = False,
     ) -> None:
-        self._crawl = crawl
+        self._services = services
         self._feed = feed
         self._ordering = feed.ordering
         self._recovery = recovery
@@ -56,15 +58,15 @@ class LinkReplay:
             page = event.page()
             if page is None and not recovery:
                 return
-            with self._crawl.frontier.batch() if recovery else nullcontext():
+            with self._services.frontier.batch() if recovery else nullcontext():
                 self._follow_links(page or linked_from(visit, event.links))
         self._revised = list(self._ordering.revise())
         if self._judged:
             self._scores.update(self._revised)
 
     def _follow_links(self, page: Page) -> None:
-        recovery, frontier = self._recovery, self._crawl.frontier
-        for url in self._feed.follow(page):
+        recovery, frontier = self._recovery, self._services.frontier
+        for url in self._feed.follow(self._services.parts.followed(page)):
             if url is None:
                 continue
             unknown = self._offer(url.url, url.depth, url.inherited)
@@ -77,22 +79,22 @@ class LinkReplay:
     def finish(self) -> None:
         """All events were replayed, to the ordering of the crawl."""
         self.pass_on()
-        crawl = self._crawl
-        most = crawl.options.frontier_max_urls
+        services = self._services
+        most = services.options.frontier_max_urls
         for missing in self._missing.values():
-            if missing.url not in crawl.frontier and not 0 < most <= len(crawl.frontier):
-                crawl.admission.offer(missing)
+            if missing.url not in services.frontier and not 0 < most <= len(services.frontier):
+                services.admission.offer(missing)
         if self._recovery:
             self._recovery.finish()
 
     def pass_on(self) -> None:
         """The frontier gets the scores and the floor, the ordering what was refused."""
-        crawl = self._crawl
-        crawl.admission.rescore(self._scores.items() if self._judged else self._revised)
-        crawl.admission.set_floor(anew=self._judged)  # no frontier keeps it
-        known, waiting = _states(crawl.frontier, self.linked)
+        services = self._services
+        services.admission.rescore(self._scores.items() if self._judged else self._revised)
+        services.admission.set_floor(anew=self._judged)  # no frontier keeps it
+        known, waiting = services.peers.known(services.frontier, self.linked)
         for url in self.linked:
-            fetched = url in waiting or url in crawl.folder.history or crawl.frontier.leased(url)
+            fetched = url in waiting or url in services.folder.history or services.frontier.leased(url)
             if url in known and not fetched:
                 self._ordering.refused(url)
 
@@ -103,17 +105,9 @@ class LinkReplay:
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:
         """Whether the frontier does not know the URL, although no rule bars it."""
         self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)
-        if url in self._crawl.frontier:
+        if url in self._services.frontier:
             return False
-        barred = self._crawl.admission.rules.is_barred(url, depth)
+        barred = self._services.admission.rules.is_barred(url, depth)
         if barred:
             self._ordering.refused(url)
         return not barred
-
-
-def _states(frontier: Frontier, linked: Iterable[str]) -> tuple[Frontier | set[str], set[str]]:
-    """What the frontier knows of what was linked, and what waits; of a shared one only what was linked here is asked."""
-    if not isinstance(frontier, SharedFrontier):
-        return frontier, {url.url for url in frontier.waiting() if url.kind != PROBE}
-    states = frontier.states(linked)
-    return {url for url, state in states.items() if state}, {url for url, state in states.items() if state == "waiting"}

@@ -11,14 +11,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from crawlproject.core.crawl import Crawl
-from crawlproject.core.replay import InStep, stored_page
+from crawlproject.core.replay import InStep
+from crawlproject.core.services import Services
 from crawlproject.errors import BadCrawlDir
-from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
-from crawlproject.parts.revisits.collection import AWAY
-from crawlproject.records import LISTINGS, NOT_STORED, Page, Visit
+from crawlproject.records import NOT_STORED, Page, Visit
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.change_log import AWAY, read_changes
 from crawlproject.storage.crawl_folder import SAVE_EVERY
 from crawlproject.storage.items import item_fields, withdrawn
 from crawlproject.storage.link_log import link_lines
@@ -26,25 +24,23 @@ from crawlproject.storage.read import LINKS, REFUSED, read_visits
 from crawlproject.storage.tail import ITEMS
 
 
-def recover_logs(crawl: Crawl) -> None:
+def recover_logs(services: Services) -> None:
     """Complete the logs of a crawl folder, and tell what was lost, in ``CrawlFolder.warnings``.
 
     Nothing that is there changes. Raises ``BadCrawlDir`` and ``StorageFailed``.
     """
-    folder, history = crawl.folder, crawl.folder.history
+    folder, history = services.folder, services.folder.history
     if not folder.bodies or not len(history):
         return
     for log, name, expected, recovery in (
-        (folder.items, ITEMS, history.pages, _ItemRecovery(crawl)),
-        (folder.links, LINKS, history.links, _LinkRecovery(crawl)),
+        (folder.items, ITEMS, history.pages, _ItemRecovery(services)),
+        (folder.links, LINKS, history.links, _LinkRecovery(services)),
     ):
         if log is not None and log.count() < expected:
             log.replace_all(recovery.lines())
             folder.warnings.append(recovery.told(f"{folder.path / name} had lost lines"))
     if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
-    if not (folder.path / SITEMAPS).exists() and any(visit.error in LISTINGS for visit in read_visits(folder.path)):
-        folder.warnings.append(f"{folder.path / SITEMAPS} is missing: what the sitemaps listed is not learned again")
 
 
 class _Recovery:
@@ -52,9 +48,9 @@ class _Recovery:
 
     name = ""
 
-    def __init__(self, crawl: Crawl) -> None:
-        self._crawl = crawl
-        self._folder = crawl.folder.path
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._folder = services.folder.path
         self.made = 0
         self.gone = 0
 
@@ -63,7 +59,8 @@ class _Recovery:
         return f"{what}: the {self.name} of {self.made} pages were made again{lost}"
 
     def _page(self, visit: Visit) -> Page | None:
-        page = stored_page(self._crawl, visit, ()) if visit.md5 else None
+        services = self._services
+        page = services.handler(visit.kind).stored(visit, (), services.steps) if visit.md5 else None
         self.made += page is not None
         self.gone += page is None
         return page

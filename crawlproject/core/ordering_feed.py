@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from crawlproject.core.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.parts.forms.result_page import is_view
-from crawlproject.records import JUDGED, QUERY, CrawlUrl, FetchEvent, Page
+from crawlproject.pages.text.relevance import with_context_score
+from crawlproject.records import JUDGED, CrawlUrl, FetchEvent, Page
 from crawlproject.storage.agents import write_agents
 
 AGENTS_KEPT = 1_000
 
 
 class OrderingFeed:
-    """A learner: turns events into the calls of an ordering.
+    """Turns events into the calls of an ordering.
 
     The ordering sees each page discounted by its spam score; one that a person has judged (``judgments``, by URL) with a
     relevance of 1 or 0 instead. It learns nothing from a page that repeats another, or whose
-    file is gone, but that the URL no longer waits. Of a sitemap, and of a page that needs a browser, it learns the links.
+    file is gone, but that the URL no longer waits. Of a listing, and of a page that needs a browser, it learns the links.
     """
 
-    def __init__(self, ordering: BaseOrdering) -> None:
+    def __init__(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
         self.ordering = ordering
-        self.judgments: Mapping[str, bool] = {}
-        self.told: Callable[[FetchEvent], None] | None = None  # hears of each event, too
+        self.judgments = judgments
         self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
 
     def replace(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
@@ -41,10 +39,9 @@ class OrderingFeed:
         if lives:
             write_agents(folder, [asdict(life) for life in lives])
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
+        """The ordering learns from a fetch that ended."""
         visit = event.visit
-        if self.told is not None:
-            self.told(event)
         if visit.redirect:
             self.ordering.redirected(visit.url, visit.redirect)
         elif not visit.leads_on or visit.repeats:
@@ -61,12 +58,7 @@ class OrderingFeed:
         self.ordering.observe(self._discounted(page))
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
-        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow.
-
-        A result page of a search form leads to its items. Its other views are fetched as queries, or not at all.
-        """
-        if QUERY in page.signs:
-            page = replace(page, links=tuple(link for link in page.links if not is_view(link.url, page.url)))
+        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow."""
         page, inherited = self._discounted(page), self.inherited(page)
         for link in page.links:
             score = self.ordering.score(page, link)
@@ -82,7 +74,7 @@ class OrderingFeed:
 
     def _discounted(self, page: Page) -> Page:
         if self._latest is None or self._latest[0] is not page:
-            self._latest = page, self._judged(honest(page))
+            self._latest = page, self._judged(_honest(page))
         return self._latest[1]
 
     def _judged(self, page: Page) -> Page:
@@ -90,3 +82,12 @@ class OrderingFeed:
             return page
         worth = float(self.judgments[page.url])
         return replace(page, relevance=worth, signs={**page.signs, JUDGED: worth})
+
+
+def _honest(page: Page) -> Page:
+    """The page as an ordering sees it: what looks like spam is worth less, and so is what it says about its links."""
+    if not page.spam:
+        return page
+    trust = 1.0 - page.spam
+    links = tuple(with_context_score(link, link.context_score * trust) for link in page.links)
+    return replace(page, relevance=page.relevance * trust, links=links)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from crawlproject.core.history_writer import HistoryWriter
-from crawlproject.core.inspectors import Inspection
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.outlinks import Outlinks
+from crawlproject.core.part import Parts
+from crawlproject.core.peers import Peers
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
+from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge, with_context_score
-from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
-
-if TYPE_CHECKING:
-    from crawlproject.parts.forms.forms import Forms
 
 
 class PageSteps:
-    """Bytes to page to history to links."""
+    """Bytes to page to history to links. ``offer`` puts a URL by the rules of its kind."""
 
     def __init__(
         self,
@@ -31,28 +28,32 @@ class PageSteps:
         feed: OrderingFeed,
         frontier: Frontier,
         history: HistoryWriter,
-        inspection: Inspection,
         judge: TopicJudge,
+        offer: Callable[[CrawlUrl], bool],
         options: Options,
         outlinks: Outlinks,
+        parts: Parts,
+        peers: Peers,
         reader: Reader,
-        revisits: Revisits | None = None,
-        forms: Forms | None = None,
     ) -> None:
         self.content_types = options.page_content_types
         self.max_bytes = options.page_max_bytes
         self._relevant = options.page_relevant
-        self._examiner = inspection.examiner
         self._feed = feed
-        self._forms = forms
         self._frontier = frontier
-        self._shared = frontier if isinstance(frontier, SharedFrontier) else None
         self._history = history
         self._judge = judge
+        self._offer = offer
         self._outlinks = outlinks
-        self._probes = inspection.probes
+        self._parts = parts
+        self._peers = peers
         self._reader = reader
-        self._revisits = revisits
+        self._page_type = PageTypeInspector()
+        self._examine = parts.bound("examine")
+        self._before_links = parts.bound("before_links")
+        self._kept = parts.bound("kept")
+        self._offered = parts.bound("offered")
+        self._judge_stored = parts.bound("judge_stored")
 
     def uncounted(self) -> PageSteps:
         """The same steps for pages that were read before: the counters of the crawl do not change."""
@@ -77,8 +78,16 @@ class PageSteps:
         )
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """The page with what the inspectors found: its ``page_type`` when it has no content, a duplicate, spam."""
-        return self._examiner.examine(page, fetch)
+        """The page with what the parts found, until one finds that it has no content, or none that could be read.
+
+        The shells of a site whose text scripts make are all alike: they are no duplicates, and teach no rules about its URLs.
+        """
+        page = self._page_type.inspect(page, fetch)
+        for examine in self._examine:
+            if page.page_type or page.needs_browser:
+                break
+            page = examine(page, fetch)
+        return page
 
     def score_page(self, page: Page) -> Page:
         """The page with its relevance to the topic (000 eq. 1).
@@ -107,25 +116,36 @@ class PageSteps:
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Put the page's links into the frontier, and end its lease. The links of a duplicate were followed elsewhere."""
         with self._outlinks.ending(page.url, fetch):
-            if self._forms is not None:
-                self._forms.ask()  # first: what a result page links to may be its next page
+            for before_links in self._before_links:
+                for url in before_links(page):
+                    self._offer(url)
             if not page.repeats:
                 self._outlinks.follow(page)
-            self._frontier.put_many(self._probes.wanted(page))
-            if self._revisits is not None:
-                self._frontier.put_many(self._revisits.after_first_visit(page.url, fetch.at, page.text))
-            if self._shared is not None and page.is_kept:
-                self._shared.count_page(page.url)
-        if self._revisits is not None:
-            self._retire_surplus(self._revisits, fetch.at)
+            for kept in self._kept:
+                for url in kept(page, fetch):
+                    self._offer(url)
+            if page.is_kept:
+                self._peers.count_page(page.url)
+        for offered in self._offered:
+            offered(page, fetch)
 
     def lead_on(self, page: Page) -> None:
         """Offer the links of a page that was fetched before, as they are worth now."""
         with self._frontier.batch():
             self._outlinks.follow(page)
 
-    def _retire_surplus(self, revisits: Revisits, now: float) -> None:
-        """The collection keeps its size: the pages that are worth least leave it."""
-        for page in revisits.surplus():
-            self._history.retired(page, now)
-            revisits.retire(page, now)
+    def stored(self, visit: Visit, inherited: tuple[float, ...], load: Callable[[str], bytes]) -> Page | None:
+        """The page of a visit, read and judged again; None when ``load`` raises ``FileNotFoundError``."""
+        try:
+            body = load(visit.url)
+        except FileNotFoundError:
+            return None
+        url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, inherited=inherited)
+        unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
+        page = self.read(url, body, content_type=visit.content_type, robots_tag=unfollowed, now=visit.at)
+        page = replace(
+            page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
+        )
+        for judge_stored in self._judge_stored:
+            page = judge_stored(page, self.score_page)
+        return self.score_links(page)

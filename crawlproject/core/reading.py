@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
+from crawlproject.core.peers import ALONE, Peers
 from crawlproject.frontier.base import CountingFrontier, Frontier
-from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
@@ -24,15 +24,14 @@ def make_canonicalizer(options: Options) -> Canonicalizer:
     )
 
 
-def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter:
+def make_traps(options: Options, frontier: Frontier | None = None, peers: Peers = ALONE) -> TrapFilter:
     """The trap rules as the ``TRAP_*`` settings want them; some frontiers count the URLs of hosts themselves."""
-    shared = isinstance(frontier, SharedFrontier)
     return TrapFilter(
         max_url_length=options.trap_max_url_length,
         max_segment_repeats=options.trap_max_segment_repeats,
         max_segments=options.trap_max_segments,
         max_depth=options.trap_max_depth,
-        max_urls_per_host=0 if shared else options.trap_max_urls_per_host,
+        max_urls_per_host=0 if peers.has_server else options.trap_max_urls_per_host,
         extensions={*NOT_A_PAGE, *options.trap_extensions},
         urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
     )

@@ -6,87 +6,67 @@ learned again it always agrees. Learners that look at the pages cost what readin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Generic, TypeVar
 
-from crawlproject.core.crawl import Crawl
 from crawlproject.core.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.page_steps import PageSteps
-from crawlproject.orderings.registry import UNJUDGED
-from crawlproject.parts.judgments.judgments import read_judgments
-from crawlproject.parts.listings.sitemap_log import read_sitemap_lines
-from crawlproject.parts.probes.probe_log import read_findings
-from crawlproject.records import LISTINGS, NEEDS_BROWSER, SITEMAP, CrawlUrl, FetchEvent, Page, Visit
+from crawlproject.core.services import Services
+from crawlproject.records import NEEDS_BROWSER, FetchEvent
 from crawlproject.storage.read import read_links, read_visits
 
 Value = TypeVar("Value")
 
 
-def replay(crawl: Crawl, now: float) -> None:
-    """Apply the events of the crawl folder to the learners of a crawl that has fetched nothing yet.
+def replay(services: Services, own: Sequence[Callable[[FetchEvent], None]], now: float) -> None:
+    """The events of the crawl folder, learned by a crawl that has fetched nothing yet; ``own`` are the core's learners.
 
     What a frontier has lost is put back. When a person has judged pages, all waiting URLs get new scores. Fetches that ended
-    after ``now``, by a clock that was set since, count as ended then. At last what other workers have told is learned. Raises
-    ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
+    after ``now``, by a clock that was set since, count as ended then. At last what other workers have published is learned.
+    Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
-    shared = crawl.shared
-    for finding in read_findings(crawl.folder.path):
-        crawl.probes.apply_finding(finding)
-    crawl.admission.replay()
-    feed = crawl.ordering_feed
-    if crawl.options.ordering not in UNJUDGED:
-        feed.judgments = read_judgments(crawl.folder.path)
-    lost = has_lost_urls(crawl)
+    feed, peers, parts = services.feed, services.peers, services.parts
+    for part in parts:
+        part.restore(now)
+    services.admission.replay()
+    lost = has_lost_urls(services)
     follower = None
-    if (crawl.ordering.learns or lost or feed.judgments) and crawl.stats.fetches:
-        follower = LinkReplay(crawl, feed, FrontierRecovery(crawl, now) if lost else None)
-    revisits = crawl.revisits if shared is not None else None  # learn from all workers' visits, in the order of time
-    learners = [learner for learner in crawl.learners if (follower or learner is not feed) and learner is not revisits]
-    learners_again = [learner for learner in crawl.learners_again if learner is not revisits]
-    inherited: dict[str, tuple[float, ...]] = follower.linked if follower else {}
-    for number, event in enumerate(read_events(crawl, inherited, now), start=1):
-        if event.visit.number > 1:
-            for learner in learners_again:
-                learner.apply(event)
-            if shared is not None:
-                shared.replayed(event, number)
-            continue
-        for learner in learners:
-            learner.apply(event)
-        if follower:
+    if (services.ordering.learns or lost or feed.judgments) and len(services.folder.history):
+        follower = LinkReplay(services, feed, FrontierRecovery(services, now) if lost else None)
+    learning = [*own, *([feed.learn] if follower else ()), *parts.learning]
+    for number, event in enumerate(read_events(services, follower.linked if follower else {}, now), start=1):
+        for learn in learning if event.visit.number == 1 else parts.learning:
+            learn(event)
+        if follower and event.visit.number == 1:
             follower.follow(event)
-        if shared is not None:
-            shared.replayed(event, number)
+        peers.fetched_before(event, number)
     if follower:
         follower.finish()
-    if revisits is not None:
-        revisits.replay_workers()
-    if shared is not None:
-        shared.catch_up()
+    for part in parts:
+        part.replayed()
+    peers.catch_up()
 
 
 def read_events(
-    crawl: Crawl, inherited: dict[str, tuple[float, ...]], now: float, steps: PageSteps | None = None
+    services: Services, inherited: dict[str, tuple[float, ...]], now: float, steps: PageSteps | None = None
 ) -> Iterator[FetchEvent]:
     """The events of a crawl folder, in order, none after ``now``. ``inherited`` is what each URL has, as far as known.
 
     ``steps``: how the pages are read, unless as the crawl does.
     """
-    steps = steps or crawl.steps
-    links = InStep(read_links(crawl.folder.path))
-    sitemaps = InStep(read_sitemap_lines(crawl.folder.path))
-    for visit in read_visits(crawl.folder.path):
+    steps = steps or services.steps
+    links = InStep(read_links(services.folder.path))
+    for visit in read_visits(services.folder.path):
         if visit.at > now:
             visit = replace(visit, at=now)
         targets = links.of(visit.url)
-        if visit.error in LISTINGS:
-            yield FetchEvent(visit, targets, cache(partial(_listed, crawl, visit, sitemaps.of(visit.url))))
-        elif visit.is_page:
+        if visit.is_page or visit.is_listing:
             own = inherited.get(visit.url, ()) if visit.parent else ()
-            yield FetchEvent(visit, targets, cache(partial(stored_page, crawl, visit, own, steps)))
+            stored = services.handler(visit.kind).stored
+            yield FetchEvent(visit, targets, cache(partial(stored, visit, own, steps)))
         elif visit.error == NEEDS_BROWSER:
             yield FetchEvent(visit, targets, partial(linked_from, visit, targets))
         else:
@@ -107,31 +87,3 @@ class InStep(Generic[Value]):
         values = self._next[1]
         self._next = next(self._entries, None)
         return values
-
-
-def _listed(crawl: Crawl, visit: Visit, entries: Sequence[Sequence[str]]) -> Page:
-    """The links of a sitemap or feed, as they were; none when its line is gone."""
-    url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent)
-    if visit.error == SITEMAP:
-        return crawl.sitemaps.page(url, [entry[0] for entry in entries])
-    return crawl.feeds.page(url, [tuple(entry) for entry in entries])
-
-
-def stored_page(
-    crawl: Crawl, visit: Visit, inherited: tuple[float, ...], steps: PageSteps | None = None
-) -> Page | None:
-    """The page of a visit, read and judged again; None when its file is not there."""
-    steps = steps or crawl.steps
-    try:
-        body = crawl.folder.pages.load(visit.url)
-    except FileNotFoundError:
-        return None
-    url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, inherited=inherited)
-    unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
-    page = steps.read(url, body, content_type=visit.content_type, robots_tag=unfollowed, now=visit.at)
-    judged = replace(
-        page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
-    )
-    if crawl.topics is not None:  # also those that joined later
-        judged = replace(steps.score_page(judged), relevance=visit.relevance)
-    return steps.score_links(judged)

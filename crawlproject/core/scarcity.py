@@ -1,4 +1,4 @@
-"""What a crawl is to save, pages or time: from which score a host is spare (``frontier.base``)."""
+"""What a crawl is to save, pages or time: up to which precedence class it goes while better hosts only rest."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 from crawlproject.core.budget import PageBudget
 from crawlproject.core.stopping import Stopping
 from crawlproject.options import Options
+from crawlproject.records import ACTIVE, SPARE, WASTE
 
 Scarce = Literal["pages", "time", "both"]
 
@@ -18,12 +19,13 @@ RECENT = 64  # fetches over which the share is taken
 
 
 class Scarcity:
-    """``CRAWL_SCARCE``. ``pages``: no host is spare. ``time``: every host is. ``both``: what the budgets of the crawl say.
+    """``CRAWL_SCARCE``, as the ceiling of the frontier. ``pages``: ``ACTIVE``. ``time``: every class. ``both``: what the
+    budgets say.
 
     ``pages`` and ``time`` give the share of each budget that is spent; None: there is no such budget. Without one of
-    pages, waiting saves nothing: every host is spare. With both, every host is while the crawl is behind the pace that
-    spends them together. Else hosts are that are ``NEARLY`` as good as the floor asks for, while no more than a share
-    ``MOST`` of the recent fetches went to such hosts: so a crawl never pays more than that for not waiting.
+    pages, waiting saves nothing: every class. With both, every class while the crawl is behind the pace that
+    spends them together. Else ``SPARE``, which are hosts that are ``NEARLY`` as good as the floor asks for, while no more than a
+    share ``MOST`` of the recent fetches went to such hosts: so a crawl never pays more than that for not waiting.
     """
 
     def __init__(
@@ -40,23 +42,23 @@ class Scarcity:
         """Somebody else ends the crawl after some pages: that is a budget, too."""
         self._pages = self._pages or (lambda: math.inf)
 
+    def ceiling(self) -> int:
+        """The highest class that is taken while a lower one has a host that is awake."""
+        if self._scarce == "time" or (self._scarce == "both" and (self._pages is None or self._is_late)):
+            return WASTE
+        return ACTIVE if self._scarce == "pages" or not self._has_room else SPARE
+
     def spare(self, floor: float) -> float:
         """The second floor."""
-        if self._scarce == "time" or (self._scarce == "both" and (self._pages is None or self._is_late)):
-            return -math.inf
-        if self._scarce == "pages" or not self._has_room:
-            return floor
         return floor * NEARLY if floor > 0 else floor / NEARLY
 
-    def taken(self, score: float, floor: float) -> bool:
-        """A URL of this score is fetched; whether the second floor changes with it."""
+    def taken(self, score: float, floor: float) -> None:
+        """A URL of this score is fetched."""
         if self._scarce != "both" or self._pages is None or floor == -math.inf:
-            return False
-        before = self._is_late, self._has_room
+            return
         self._share += ((score < floor) - self._share) / RECENT
         self._has_room = self._share < MOST
         self._is_late = self._time is not None and self._pages() < self._time()
-        return before != (self._is_late, self._has_room)
 
 
 def make_scarcity(options: Options, budget: PageBudget, stopping: Stopping) -> Scarcity:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.core.connections import Connections
-from crawlproject.core.inspectors import Inspection
+from crawlproject.core.part import Parts
 from crawlproject.frontier.base import Frontier
 from crawlproject.pages.reader import Reader
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -19,7 +19,7 @@ class CrawlStats:
         self,
         folder: CrawlFolder,
         frontier: Frontier,
-        inspection: Inspection,
+        parts: Parts,
         reader: Reader,
         connections: Connections,
         max_pages: int = 0,
@@ -29,8 +29,7 @@ class CrawlStats:
         self._folder = folder
         self._frontier = frontier
         self._reader = reader
-        self._tracker = inspection.tracker
-        self._probes = inspection.probes
+        self._parts = parts
 
     @property
     def pages(self) -> int:
@@ -82,8 +81,7 @@ class CrawlStats:
             "history/fetches": self.fetches,
             "history/errors": self.errors,
             **({"outages": self._connections.outages} if self._connections.outages else {}),
-            **self._tracker.stats(),
-            **self._probes.stats(),
+            **{name: n for part in self._parts for name, n in part.counters().items()},
             **refused,
             **read,
         }

@@ -34,7 +34,7 @@ EVERY = 20  # pages between two looks at the frontier
 
 
 class Stopping:
-    """A learner: watches one run of a crawl, and decides when it ends.
+    """Watches one run of a crawl, and decides when it ends.
 
     ``floor`` is the least share of relevant pages (0: never saturated), ``relevant`` the relevance from which a page counts,
     ``window`` the number of pages that are looked at, ``seconds`` how long this run may take (0: no limit).
@@ -51,7 +51,7 @@ class Stopping:
         self._began: float | None = None
         self._now = 0.0  # when it was asked last
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """A stored page with this score before its fetch turned out to be relevant, or not."""
         visit = event.visit
         if visit.md5:

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.adapters.clock import time
 from crawlproject.adapters.extensions.progress import Speed
 from crawlproject.adapters.running import INTERRUPTED, crawl_of
+from crawlproject.core.part import Parts
 from crawlproject.dashboard.crawl_json import counted
 from crawlproject.frontier.base import HostStats, WatchedFrontier
-from crawlproject.parts.judgments.relearning import can_relearn
 from crawlproject.reports.live_summary import AGENTS
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlproject.core.crawl import Crawl
-    from crawlproject.parts.sites.host_health import HostHealth
 
 HOSTS = 15  # hosts of the frontier that are listed
 SHARE = 0.01  # of the time that looking at the frontier may take
@@ -80,8 +79,9 @@ class RunningCrawl:
             "refused": counted(crawl.folder.refusals.counts),
             "refused_total": crawl.stats.refused,
             "family": [asdict(life) for life in crawl.ordering.family(AGENTS)],
-            "learning": crawl.relearning.share if crawl.relearning is not None else None,
-            "learns": can_relearn(crawl),
+            "learning": None,
+            "learns": False,
+            **{name: value for part in crawl.parts for name, value in part.status().items()},
             **self._frontier_of(),
         }
 
@@ -100,9 +100,7 @@ class RunningCrawl:
             "resting": resting() if resting else None,
             "evicted": frontier.evicted(),
             "best_score": frontier.best(),
-            "frontier_hosts": [
-                _host(stats, now, blocks.get(stats.host, 0.0), crawl.tracker.hosts) for stats in busiest
-            ],
+            "frontier_hosts": [_host(stats, now, blocks.get(stats.host, 0.0), crawl.parts) for stats in busiest],
         }
 
     def control(self, action: str) -> None:
@@ -122,14 +120,14 @@ class RunningCrawl:
             engine._slot.nextcall.schedule()  # else the engine would wait up to 5 seconds
 
 
-def _host(stats: HostStats, now: float, blocked_until: float, hosts: HostHealth) -> dict[str, Any]:
-    refused = hosts.host_blocked_until(f"http://{stats.host}/") > now
+def _host(stats: HostStats, now: float, blocked_until: float, parts: Parts) -> dict[str, Any]:
+    reasons = filter(None, (part.why_waits(stats.host, now) for part in parts))
     return {
         "host": stats.host[:100],
         "waiting": stats.waiting,
         "best": stats.best,
         "rests": max(0.0, stats.due - now),
         "blocked": max(0.0, blocked_until - now),
-        "why_blocked": "" if blocked_until <= now else "refused or silent" if refused else "over budget",
+        "why_blocked": next(reasons, "silent" if blocked_until > now else ""),
         "leased": stats.leased,
     }

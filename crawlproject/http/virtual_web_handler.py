@@ -34,7 +34,8 @@ from twisted.python.failure import Failure
 
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.options import read_options
-from crawlproject.webs.base import Reply, Web
+from crawlproject.records import Reply
+from crawlproject.webs.base import Web
 from crawlproject.webs.http_answer import answer
 from crawlproject.webs.open import open_web
 

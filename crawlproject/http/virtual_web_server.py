@@ -18,8 +18,9 @@ from typing import Self
 
 from aiohttp import web as http
 
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import AccessLog
-from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.base import Web
 from crawlproject.webs.http_answer import answer
 
 LOOPBACK = "127.0.0.1"

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.records import GONE, MOVED
 from crawlproject.storage.append_log import AppendLog, read_lines
 from crawlproject.storage.tail import START, TailReader
 
 NAME = "changes.jsonl"
 RETIRED = "retired"  # by the crawl itself, which keeps only so many pages (``CRAWL_KEEP_PAGES``)
+AWAY = (GONE, MOVED, RETIRED)  # states of pages that are no part of the collection any more
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
-from crawlproject.parts.listings.sitemap_log import SitemapLog
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.crawl_files import refuse_foreign_files
 from crawlproject.storage.folder_lock import NAME as LOCK
@@ -19,7 +17,7 @@ from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
 from crawlproject.storage.link_log import LinkLog
 from crawlproject.storage.manifest import Manifest
-from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.page_files import PAGES, PageRepository
 from crawlproject.storage.refusals import Refusals
 from crawlproject.storage.robots_log import NAME as ROBOTS
 from crawlproject.storage.robots_log import RobotsLog
@@ -36,8 +34,8 @@ class Closing(Protocol):
 
 
 class CrawlFolder:
-    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json``, ``pages/`` and, if sitemaps were
-    read, ``sitemaps.jsonl`` of one crawl.
+    """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json`` and ``pages/`` of one crawl,
+    and what its parts write ``beside``.
 
     ``bodies=False`` (rehearsals) writes the history only, without page files, items and links. Since a rehearsal restarts
     after an interruption, its refusal counts are saved only at the end, not every ``SAVE_EVERY`` fetches. ``versions`` of each
@@ -79,10 +77,9 @@ class CrawlFolder:
         self.manifest = Manifest(path, topic, ordering, parameters)
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
-        self.pages = PageRepository(path / "pages", versions=versions)
+        self.pages = PageRepository(path / PAGES, versions=versions)
         self.links = LinkLog(path / "links.jsonl", self.history) if bodies else None
         self.items = Items(path / "items.jsonl", self.history) if bodies else None
-        self._sitemaps = SitemapLog(path / SITEMAPS, self.history) if bodies else None
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
@@ -152,12 +149,6 @@ class CrawlFolder:
         if self.items:
             self.items.withdraw(url, at, version, state)
 
-    def note_sitemap(self, visit: Visit, pages: Sequence[Sequence[str]]) -> None:
-        """Write the pages of a sitemap or feed, as ``(URL, lastmod, ...)``, and last its visit."""
-        if self._sitemaps:
-            self._sitemaps.append(visit.url, visit.at, pages)
-        self.note(visit)
-
     def note(self, visit: Visit) -> None:
         """Write the visit of a fetch, after all else that belongs to it."""
         if self.archive:
@@ -172,7 +163,7 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and record why the crawl ended."""
-        logs = self.links, self.items, self._sitemaps, self.robots, self.archive, self.history
+        logs = self.links, self.items, self.robots, self.archive, self.history
         for log in (*self.beside, *logs):
             if log:
                 log.close()

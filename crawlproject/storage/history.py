@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from crawlproject.records import NOT_STORED, Visit
+from crawlproject.records import LISTINGS, NOT_STORED, Visit
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.digest_set import DigestSet
 
@@ -97,5 +97,5 @@ class History:
         if md5:
             self.pages += 1
             self._recent.append(relevance)
-        elif error:
+        elif error and error not in LISTINGS:  # as earlier versions wrote
             self.errors += 1

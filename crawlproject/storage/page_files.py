@@ -12,6 +12,8 @@ from crawlproject.errors import StorageFailed
 from crawlproject.records import Visit
 from crawlproject.urls.naming import page_name, page_path
 
+PAGES = "pages"  # the folder, in a crawl folder
+
 
 class PageRepository:
     """Bodies as received (after decompression) under ``folder/<2 hex>/<2 hex>/<32 hex>``.

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.records import GONE, MOVED, Topic, Visit
+from crawlproject.records import GONE, LISTINGS, MOVED, QUERY, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 
 MANIFEST = "crawl.json"
@@ -157,6 +157,7 @@ def visit_from(line: Any, place: str) -> Visit:
     """Convert a parsed line of the history to a ``Visit``. Raises ``BadCrawlDir``, which names ``place``."""
     if not isinstance(line, dict):
         raise BadCrawlDir(place, f"expected an object with the fields of a fetch, not {str(line)[:80]}")
+    _rename_kind(line)
     try:
         return Visit(**line)
     except TypeError:  # an unknown field (ignored), or a missing one (an error)
@@ -165,6 +166,15 @@ def visit_from(line: Any, place: str) -> Visit:
         return Visit(**known)
     except TypeError as missing:
         raise BadCrawlDir(place, f"expected the fields of a fetch: {missing}") from None
+
+
+def _rename_kind(line: dict[str, Any]) -> None:
+    """A line of an earlier version named the kind of its URL as an error, or as a sign."""
+    if line.get("error") in LISTINGS:
+        line["kind"], line["error"] = line["error"], ""
+    elif QUERY in line.get("signs", ()):
+        line["kind"] = QUERY
+        line["signs"] = {name: value for name, value in line["signs"].items() if name not in (QUERY, "post")}
 
 
 def read_refused(folder: Path) -> list[RefusalCounts]:

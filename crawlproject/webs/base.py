@@ -10,33 +10,13 @@ URLs, so no web serves it. ``http`` and ``https`` are different. The answer to a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from crawlproject.errors import InvalidUrl
+from crawlproject.records import Reply
 from crawlproject.urls.canonical import canonical_url
 from crawlproject.urls.post import is_post
-
-# Why there was no HTTP reply; empty if there was one.
-Failure = Literal["", "timeout", "connection refused"]
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The result of one fetch.
-
-    ``url`` is the requested URL. ``headers`` have lower-case names and describe ``body``, whose transfer and content
-    encodings and their headers are removed. ``seconds`` is the simulated duration of the fetch. If ``error`` is set, there
-    was no HTTP reply, ``status`` is 0 and the body is empty.
-    """
-
-    url: str
-    status: int
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    seconds: float = 0.0
-    error: Failure = ""
 
 
 @runtime_checkable

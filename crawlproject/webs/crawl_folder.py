@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadWeb
-from crawlproject.records import GONE, MOVED
+from crawlproject.records import GONE, MOVED, Failure, Reply
 from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.urls.naming import page_path
 from crawlproject.urls.post import is_post
-from crawlproject.webs.base import Failure, Reply, not_held, spellings
+from crawlproject.webs.base import not_held, spellings
 
 HISTORY = "history.jsonl"
 ROBOTS = "robots.jsonl"

@@ -15,8 +15,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from crawlproject.errors import BadWeb, InvalidUrl
+from crawlproject.records import Reply
 from crawlproject.urls.canonical import canonical_url
-from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.webs.base import not_held, spellings
 
 _NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # characters that stay unencoded in a URL
 

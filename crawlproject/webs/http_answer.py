@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from crawlproject.records import Reply
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.post import POST, body_name, post_url
-from crawlproject.webs.base import Reply, Web, get_as
+from crawlproject.webs.base import Web, get_as
 
 METHODS = ("GET", "HEAD")
 _BODYLESS = (204, 304)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from crawlproject.errors import BadWeb
-from crawlproject.webs.base import Reply, Web
+from crawlproject.records import Reply
+from crawlproject.webs.base import Web
 from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
 from crawlproject.webs.host_folder import HostFolder
 from crawlproject.webs.sample import SampleWeb

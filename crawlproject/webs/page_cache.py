@@ -11,9 +11,9 @@ from crawlproject.options import Options
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import Page
+from crawlproject.records import Page, Reply
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.base import Web
 from crawlproject.webs.page_store import PageStore, is_kept
 
 BYTES_PER_SECOND = 1_000_000.0  # latency model: bandwidth

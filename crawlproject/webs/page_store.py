@@ -13,8 +13,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from crawlproject.records import Page
-from crawlproject.webs.base import Reply
+from crawlproject.records import Page, Reply
 from crawlproject.webs.page_format import pack, unpack, unpack_targets
 
 MAX_BYTES = 2**30  # size limit of a file, in bytes; nothing is added to a full file

@@ -18,7 +18,8 @@ from typing import BinaryIO, Literal, NamedTuple
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from crawlproject.errors import BadWeb
-from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held, spellings
 from crawlproject.webs.warc_end import Break, first_break
 from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
 from crawlproject.webs.warc_requests import SentRequest, by_request, identities, sent_of

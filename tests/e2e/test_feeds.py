@@ -9,7 +9,7 @@ from support.crawling import QUICK, crawl, history, kill_after_growth, refusals,
 from support.webs import DictWeb, page, robots
 
 from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 HOME = "http://a.example/"
 POSTS = [f"http://a.example/post/{number}" for number in range(12)]

@@ -10,8 +10,8 @@ from support.crawling import QUICK, crawl, scrapy, topic_file
 from support.webs import DictWeb, page, robots
 
 from crawlproject.http.virtual_web_server import running
+from crawlproject.records import Reply
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.base import Reply
 
 HOSTS = ("honest.example", "liar.example")
 PAGES = [f"http://{host}/{number}" for host in HOSTS for number in range(30)]

@@ -10,7 +10,7 @@ from support.livecrawl import crawl_on
 from support.markdown import doc, section
 from support.webs import DictWeb
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages

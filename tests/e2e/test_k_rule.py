@@ -10,8 +10,8 @@ from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, page
 
 from crawlproject.http.virtual_web_server import running
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import AccessLog, read_log
-from crawlproject.webs.base import Reply
 
 HOSTS, PAGES, K = 60, 4, 50
 PORTAL = "http://portal.example/"

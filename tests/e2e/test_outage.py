@@ -17,7 +17,7 @@ from support.warm import Started
 from support.webs import DictWeb, host_farm, page
 
 from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 PORTAL = "http://portal.example/"
 AWAY = 3.0  # seconds without network

@@ -14,8 +14,8 @@ from support.webs import robots
 
 from benchmarks.scripted_web import ScriptWeb
 from crawlproject.http.virtual_web_server import running
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import AccessLog, read_log
-from crawlproject.webs.base import Reply
 
 KEYWORDS = "coral reef fish"
 

@@ -9,7 +9,7 @@ import pytest
 from support.livecrawl import finish, taken
 from support.webs import DictWeb
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages

@@ -9,7 +9,7 @@ from support.crawling import crawl, history, scrapy, topic_file
 from support.webs import DictWeb, page
 
 from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 HOME = "http://a.example/"
 STORY = ["http://a.example/story", *(f"http://a.example/story?page={n}" for n in range(2, 7))]

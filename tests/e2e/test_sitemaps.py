@@ -12,8 +12,8 @@ from support.crawling import QUICK, crawl, history, kill_after_growth, refusals,
 from support.webs import DictWeb, page, robots
 
 from crawlproject.http.virtual_web_server import running
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import AccessLog, read_log
-from crawlproject.webs.base import Reply
 
 HOME = "http://a.example/"
 PAGES = [f"http://a.example/coral/{number}" for number in range(30)]

@@ -18,7 +18,7 @@ from crawlproject.adapters.extensions.failures import Failures
 from crawlproject.adapters.items import PageItem
 from crawlproject.adapters.meta import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
 from crawlproject.adapters.running import attach, stopped
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options

@@ -12,8 +12,8 @@ from support.crawling import ROOT, environment
 from support.webs import HTML, DictWeb, page
 
 from crawlproject.http.virtual_web_server import running
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import AccessLog, read_log
-from crawlproject.webs.base import Reply
 
 RUN = """
 import json, sys

@@ -23,7 +23,7 @@ from crawlproject.adapters.request_json import dump_request
 from crawlproject.adapters.request_scheduler import RequestScheduler
 from crawlproject.adapters.running import attach
 from crawlproject.adapters.scheduler import FrontierScheduler
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import MARGIN, open_frontier
 from crawlproject.options import read_options

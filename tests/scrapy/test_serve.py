@@ -21,8 +21,8 @@ from support.webs import DictWeb, NamingWeb
 
 from crawlproject.commands.serve import ServeCommand
 from crawlproject.http.virtual_web_server import WebServer, running
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import Access, AccessLog, read_log
-from crawlproject.webs.base import Reply
 
 ROOT = Path(__file__).parents[2]
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -20,7 +20,7 @@ from scrapy.utils.project import get_project_settings
 from crawlproject.adapters.crawl_scheduler import CrawlScheduler
 from crawlproject.adapters.meta import ROBOTS
 from crawlproject.adapters.running import attach
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic

@@ -24,7 +24,7 @@ from support.webs import DictWeb, NamingWeb
 from crawlproject.adapters import virtual_web_handler as handler_module
 from crawlproject.errors import BadWeb
 from crawlproject.http.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 LONG = b"x" * (3 * CHUNK + 1)
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -9,9 +9,10 @@ from hashlib import md5
 from pathlib import Path
 from random import Random
 
+from crawlproject.records import Reply
 from crawlproject.storage.change_log import read_changes
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.base import not_held
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.plan import SamplePage
 from crawlproject.webs.sample.prose import text_of

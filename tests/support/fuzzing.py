@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
+from crawlproject.assembly import assemble
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
-from crawlproject.core.assembly import assemble
 from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
 from crawlproject.http.retry_after import asked_rest

@@ -13,9 +13,8 @@ from urllib.parse import parse_qsl, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 from crawlproject.parts.revisits.subscriptions import Subscriptions
-from crawlproject.records import Topic
+from crawlproject.records import Reply, Topic
 from crawlproject.urls.post import post_of
-from crawlproject.webs.base import Reply
 from support.timedcrawl import TimedCrawl
 
 HUB = "http://hub.example/"

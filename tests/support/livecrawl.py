@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic

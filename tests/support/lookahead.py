@@ -8,16 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from crawlproject.assembly import assemble
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, LookAhead, choose_following
 from crawlproject.companion.pace import AheadPace
 from crawlproject.companion.profile import Profile
-from crawlproject.core.assembly import assemble
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
-from crawlproject.records import Page
-from crawlproject.webs.base import Reply
+from crawlproject.records import Page, Reply
 from support.webs import DictWeb
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from crawlproject.core.crawl import Crawl
-from crawlproject.records import CrawlUrl, Fetch
+from crawlproject.records import CrawlUrl, Fetch, Reply
 from crawlproject.urls.hosts import host_of
-from crawlproject.webs.base import Reply
 from support.livecrawl import finish
 from support.webs import html
 

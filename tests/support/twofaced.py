@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held
 from support.webs import DictWeb, html
 
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -6,8 +6,9 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from crawlproject.records import Reply
 from crawlproject.webs.access_log import Access
-from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.webs.base import not_held, spellings
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 

@@ -16,7 +16,7 @@ from support.crawling import ROOT
 from support.livecrawl import finish
 from support.markdown import doc, fences, first_cells, rows, section
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.frontier.changes import Change, Waits, to_json
 from crawlproject.options import read_options
 from crawlproject.parts.judgments.judgments import Judgment

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -153,8 +153,9 @@ class Progress:
         elapsed = self._clock() - self._started
         self._print(summary_line(source, source.pages - self._pages_before, elapsed, self._reason))
         crawl = crawl_of(self._crawler)
-        if crawl is not None and crawl.topics is not None:
-            self._print("\n".join(topic_lines(crawl.topics.found_by_name(), crawl.folder.path / "topics")))
+        for part in crawl.parts if crawl is not None else ():
+            if lines := part.progress():
+                self._print("\n".join(lines))
 
 
 def _log_level(crawler: Crawler) -> int:
@@ -196,12 +197,6 @@ def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason:
     if report is not None and report.exists():
         lines.append(f"Report: {report}")
     return "\n".join(lines)
-
-
-def topic_lines(found: Mapping[str, int], folder: Path) -> Iterator[str]:
-    """The result of each topic of several: its relevant pages, and where its report is."""
-    for name, pages in found.items():
-        yield f"{name}: {counted(pages, 'relevant page')}. Report: {folder / name / 'report.html'}"
 
 
 def clock_time(seconds: float) -> str:

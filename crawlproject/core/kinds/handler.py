@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.text.printable import printable
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import CrawlUrl, Fetch, Page, Reply, Visit
 from crawlproject.urls.post import Post
-from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import wanted
+
+if TYPE_CHECKING:
+    from crawlproject.core.page_steps import PageSteps
 
 TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
 UNREACHABLE = "robots/unreachable"
@@ -33,50 +35,65 @@ class FetchPlan:
     post: Post | None = None
 
 
-class Handler(Protocol):
+class Handler:
     """One kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``."""
 
     def offer(self, url: CrawlUrl) -> bool:
         """Put a URL into the frontier if the rules of its kind admit it; whether it may be fetched now."""
-        ...
+        raise NotImplementedError
 
     def late_refusal(self, url: CrawlUrl) -> str:
         """Why a URL whose turn has come is not to be fetched, as ``component/rule``; empty: it may be."""
-        ...
-
-    def block_until(self, url: CrawlUrl, now: float) -> float:
-        """Until when the host of a URL whose turn has come is blocked; ``now`` or earlier: it is not."""
-        ...
+        return ""
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """Until when that URL has to wait by itself; ``now`` or earlier: it may be fetched."""
-        ...
+        """Until when that URL has to wait; ``now`` or earlier: it may be fetched."""
+        return now
+
+    def precedence(self, url: CrawlUrl, now: float) -> int:
+        """The class in which that URL has to wait; its own or a lower one: it may be fetched."""
+        return url.precedence
+
+    def turn(self, url: CrawlUrl, now: float) -> bool:
+        """Whether that URL is fetched; False: its host has a later class now."""
+        return True
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         """What request the URL becomes."""
-        ...
+        return FetchPlan()
+
+    def steps(self, url: CrawlUrl) -> PageSteps:
+        """The steps of a page that comes for it."""
+        raise NotImplementedError
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
-        """A reply has come. The page, if it has to go through the steps of a page; None: the lease is ended.
+        """A reply has come. The page, if it has to go through ``steps``; None: the lease is ended.
 
         ``page`` is the page in the reply where it was read before.
         """
-        ...
+        raise NotImplementedError
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought nothing of use, such as an HTTP error, or no reply."""
-        ...
+        raise NotImplementedError
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         """End a lease without a fetch. ``reason`` reads ``component/rule``.
 
         An unreachable host was tried: its pick counts under the k rule.
         """
-        ...
+        raise NotImplementedError
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
-        ...
+        raise NotImplementedError
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        """The page that a fetch of the history has brought, or what links like one; None when its file is gone.
+
+        ``inherited`` is what it has inherited; it is read by ``steps``. Asked in the order of the history, if at all.
+        """
+        return None
 
 
 def why_no_page(reply: Reply, content_types: Collection[str]) -> str:

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
-from crawlproject.core.admission import Admission
-from crawlproject.core.history_writer import HistoryWriter
-from crawlproject.core.inspectors import Inspection
-from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
+from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan, Handler, why_no_page
 from crawlproject.core.page_steps import PageSteps
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.orderings.base import BaseOrdering
-from crawlproject.pages.page_types import SOFT_404
-from crawlproject.records import CrawlUrl, Fetch, Page
-from crawlproject.webs.base import Reply
+from crawlproject.core.services import Services
+from crawlproject.records import FIRST, CrawlUrl, Fetch, Page, Reply, Visit
+
+NO_PART = "kind/unknown"  # why a URL is refused whose part is not here any more
 
 
-class PageParts(NamedTuple):
-    """The parts of a crawl that every URL in the history passes."""
-
-    admission: Admission
-    frontier: Frontier
-    history: HistoryWriter
-    inspection: Inspection
-    ordering: BaseOrdering
-    steps: PageSteps
-
-
-class PageHandler:
+class PageHandler(Handler):
     """Admits, fetches and ends pages. A page that comes through goes on to ``PageSteps``."""
 
-    def __init__(self, parts: PageParts) -> None:
-        self._admission, self._frontier, self._history, inspection, self._ordering, self._steps = parts
-        self._shared = isinstance(parts.frontier, SharedFrontier)
-        self._holds, self._probes, self._tracker = inspection.holds, inspection.probes, inspection.tracker
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._admission = services.admission
+        self._frontier = services.frontier
+        self._history = services.history
+        self._ordering = services.ordering
+        self._steps = services.steps
+        self._parts = services.parts
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url)
@@ -45,14 +32,19 @@ class PageHandler:
             return reason
         return "dust/copy" if self._admission.is_replaced(url.url) else ""
 
-    def block_until(self, url: CrawlUrl, now: float) -> float:
-        return now if url.depth == 0 else self._holds.block_until(url, now)
+    def precedence(self, url: CrawlUrl, now: float) -> int:
+        if url.precedence <= FIRST or not url.depth:
+            return url.precedence
+        return max([precedence(url, now) for precedence in self._parts.precedences], default=url.precedence)
 
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        return now if url.depth == 0 else self._holds.hold_until(url, now)
+    def turn(self, url: CrawlUrl, now: float) -> bool:
+        return url.precedence <= FIRST or not url.depth or all(turn(url, now) for turn in self._parts.turns)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan()
+
+    def steps(self, url: CrawlUrl) -> PageSteps:
+        return self._steps
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         if page is None:
@@ -69,14 +61,12 @@ class PageHandler:
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         self._history.end(url, fetch, error=error)
-        rests_from = fetch.rests_from
-        if self._shared:  # other workers ask the host's clock, not our admission
-            rests_from = max(rests_from, self._tracker.hosts.host_blocked_until(url.url))
-        self._frontier.done(url.key, rests_from, fetch.seconds)
+        self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         self._history.refused(url, reason)
-        self._tracker.holds.ended(url.url)
+        for part in self._parts:
+            part.left(url)
         if reason == UNREACHABLE:
             self._ordering.failed(url.url)
         else:
@@ -84,12 +74,24 @@ class PageHandler:
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """The target inherits score, depth and parent."""
-        if self._probes.is_soft_404(url, target) and target in self._frontier:
-            self.fail(url, SOFT_404, fetch)
-            return False
+        """The target inherits score, class, depth and parent."""
+        if target in self._frontier:
+            for part in self._parts:
+                if error := part.redirected(url, target):
+                    self.fail(url, error, fetch)
+                    return False
         self._history.end(url, fetch, redirect=target)
         with self._frontier.batch():
             offered = self.offer(replace(url, url=target, request=None))
             self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
         return offered
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        return steps.stored(visit, inherited, self._services.folder.pages.load)
+
+
+class UnknownHandler(PageHandler):
+    """URLs of a kind whose part is not here any more, or was not asked for: they are refused when their turn comes."""
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        return NO_PART

@@ -13,17 +13,17 @@ from heapq import heappop, heappush
 from itertools import count
 from pathlib import Path
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.core.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.core.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
-from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import origin_of
-from crawlproject.webs.base import Reply, Web, get_as
+from crawlproject.webs.base import Web, get_as
 from crawlproject.webs.page_cache import PageSource, latency, location
 
 CONCURRENCY = "concurrent_requests"  # the setting of Scrapy, in the manifest of a rehearsal
@@ -136,7 +136,7 @@ class CrawlSimulation:
         rules.failure = reply.error
         delay = rules.crawl_delay(options.politeness_max_crawl_delay)
         self.crawl.learn_robots(origin, rules, self.now)
-        self.crawl.name_sitemaps(rules.sitemaps, url)
+        self.crawl.robots_read(rules, url)
         if not self._is_allowed(url, rules):
             return
         if options.politeness_min_delay or options.politeness_factor or delay:

@@ -45,7 +45,7 @@ class DuplicateInspector:
             del self._examined[next(iter(self._examined))]
         return replace(page, signs=_with(page.signs, novelty)) if novelty < STALE else page
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """Add a page that is no duplicate to the index, unless its sketch is there already.
 
         After ``kill -9`` the sketch of the last page may be missing on disk; when the file of sketches was removed, all are.

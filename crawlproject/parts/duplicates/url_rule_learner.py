@@ -89,7 +89,7 @@ class UrlRuleLearner:
         self.changed: Callable[[RuleEvidence], None] = lambda evidence: None
         self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """Evidence is what a page says: that of a duplicate is the text of the first page. Not what was sent by POST."""
         visit = event.visit
         if is_post(visit.url) or is_post(visit.duplicate_of):

@@ -61,7 +61,7 @@ class UrlTemplates:
         self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
         self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """A fetch that brought nothing, or a captcha, says nothing about what its template brings."""
         visit = event.visit
         if not visit.is_page and not visit.error.startswith(_NOTHING):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, nextafter
 
-from crawlproject.core.admission import Admission
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
@@ -16,7 +14,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.forms.selection.registry import make_selection
 from crawlproject.parts.forms.source import FormSource
 from crawlproject.parts.forms.sources import Sources
-from crawlproject.records import QUERY, CrawlUrl, FetchEvent, Topic
+from crawlproject.records import PLANTED, QUERY, CrawlUrl, FetchEvent, Topic
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.post import canonical_request, is_post
 
@@ -24,18 +22,18 @@ TRIES = 20  # queries of a source that are offered before it waits for another t
 
 
 class Forms:
-    """A learner: forms on relevant pages and on seeds are sources; each has one query at a time, waiting or being fetched.
+    """Forms on relevant pages and on seeds are sources; each has one query at a time, waiting or being fetched.
 
-    ``load`` gives the stored body of a page, or raises ``FileNotFoundError``. A query is fetched before the other URLs that
-    wait: it is to find better ones. All that is known of a source follows from the history, so after a resume its queries go on
-    where they were.
+    ``offer`` puts a query into the frontier; ``load`` gives the stored body of a page, or raises ``FileNotFoundError``. A
+    query is fetched before the other URLs that wait: it is to find better ones. All that is known of a source follows from
+    the history, so after a resume its queries go on where they were.
     """
 
     def __init__(
         self,
         topic: Topic,
         options: Options,
-        admission: Admission,
+        offer: Callable[[CrawlUrl], bool],
         canonicalize: Callable[..., str],
         frontier: Frontier,
         judge: TopicJudge,
@@ -46,7 +44,7 @@ class Forms:
                 "setting CRAWL_FORMS", "wants FRONTIER memory or disk: workers do not share what forms answered"
             )
         make_selection(options.crawl_form_selection)  # a wrong name is told before anything starts
-        self._admission = admission
+        self._offer = offer
         self._frontier = frontier
         self._load = load
         self._relevant = options.page_relevant
@@ -60,18 +58,18 @@ class Forms:
             selection=partial(make_selection, options.crawl_form_selection),
         )
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         visit = event.visit
-        if QUERY in visit.signs and is_respelled(visit.url, visit.redirect):
+        if visit.kind == QUERY and is_respelled(visit.url, visit.redirect):
             self.sources.moved(visit.url, visit.parent or "", visit.redirect)
-        elif QUERY in visit.signs:
+        elif visit.kind == QUERY:
             self.sources.answered(visit.url, visit.parent or "", event.page() if visit.md5 else None)
         elif visit.md5 and self.sources.is_query(visit.parent or ""):
             page = event.page()
             if page is not None:
                 self.sources.described(page)
         wanted = visit.relevance >= self._relevant or visit.depth == 0  # what a person named is tried
-        if wanted and SEARCH_FORMS in visit.signs and visit.md5 and QUERY not in visit.signs:
+        if wanted and SEARCH_FORMS in visit.signs and visit.md5 and visit.kind != QUERY:
             try:
                 body = self._load(visit.url)
             except FileNotFoundError:
@@ -115,11 +113,10 @@ class Forms:
                 return
             self.sources.sent(source)
             depth, score = self._pages[source.page]
-            best = self._frontier.best()
-            score = nextafter(score if best is None else max(score, best), inf)
-            url = CrawlUrl(query.url, score, depth + query.number, query.parent, query.text, kind=QUERY)
+            depth += query.number
+            url = CrawlUrl(query.url, score, depth, query.parent, query.text, kind=QUERY, precedence=PLANTED)
             if url.key not in self._frontier:
-                self._admission.offer(url)
+                self._offer(url)
                 if url.key in self._frontier:
                     return
             self.sources.refused(query.url)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlproject.core.kinds.handler import FetchPlan
-from crawlproject.core.kinds.page import PageHandler, PageParts
+from crawlproject.core.kinds.page import PageHandler
+from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.services import Services
 from crawlproject.parts.forms.forms import Forms, is_respelled
-from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page
+from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page, Reply, Visit
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.post import post_of, post_url
-from crawlproject.webs.base import Reply
 
 _REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
 
@@ -21,8 +22,8 @@ class QueryHandler(PageHandler):
     ``agent`` is the User-Agent of the crawl: it says that a query is one.
     """
 
-    def __init__(self, parts: PageParts, forms: Forms, agent: str) -> None:
-        super().__init__(parts)
+    def __init__(self, services: Services, forms: Forms, agent: str) -> None:
+        super().__init__(services)
         self._forms = forms
         self._agent = agent
 
@@ -32,7 +33,11 @@ class QueryHandler(PageHandler):
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         page = super().receive(url, reply, fetch, page)
-        return page and replace(page, signs={**page.signs, QUERY: 1.0})
+        return page and replace(page, kind=QUERY)
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        page = super().stored(visit, inherited, steps)
+        return page and replace(page, kind=QUERY)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         with self._frontier.batch():

@@ -74,7 +74,7 @@ def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
 
     ``threshold`` is the relevance from which a page is relevant. Raises ``BadCrawlDir`` for a damaged folder.
     """
-    queries = {visit.url: visit for visit in read_visits(folder) if QUERY in visit.signs}
+    queries = {visit.url: visit for visit in read_visits(folder) if visit.kind == QUERY}
     if not queries:
         return []
     sources: dict[str, SourceRow] = {}

@@ -11,56 +11,34 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 
-from crawlproject.core.crawl import Crawl
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.replay import read_events
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.core.services import Services
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.orderings.registry import UNJUDGED
-from crawlproject.parts.judgments.judgments import read_judgments
 from crawlproject.records import FetchEvent
 
 
-def relearn(crawl: Crawl) -> Relearning | None:
-    """Begin to learn from the judgments in the crawl folder; None when they are known. Raises ``BadCrawlDir``."""
-    assert crawl.new_ordering is not None, "can_relearn was asked"
-    judgments = read_judgments(crawl.folder.path)
-    if judgments == crawl.ordering_feed.judgments:
-        return None
-    return Relearning(crawl, crawl.new_ordering(), judgments)
-
-
-def can_relearn(crawl: Crawl) -> bool:
-    """Whether judgments matter to its ordering, which is one topic's.
-
-    Workers of a shared frontier learned from others, whose pages are not here.
-    """
-    own = crawl.new_ordering is not None and not isinstance(crawl.frontier, SharedFrontier)
-    return own and crawl.options.ordering not in UNJUDGED
-
-
 class Relearning:
-    """``ordering`` is new, and learns from ``crawl`` with the ``judgments``; one at a time.
+    """``ordering`` is new, and learns what the crawl of ``services`` has learned, but with the ``judgments``.
 
     Pages that are fetched meanwhile are kept in memory until it has come to them. Raises ``BadCrawlDir`` for a damaged folder.
     """
 
-    def __init__(self, crawl: Crawl, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
-        if crawl.relearning is not None:
-            crawl.relearning.abandon()
-        crawl.relearning = self
-        self._crawl = crawl
-        self._feed = OrderingFeed(ordering)
-        self._feed.judgments = judgments
-        self._links = LinkReplay(crawl, self._feed, rescores=True)
+    def __init__(self, services: Services, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
+        self._services = services
+        self._feed = OrderingFeed(ordering, judgments)
+        self._links = LinkReplay(services, self._feed, rescores=True)
         self._fresh: deque[FetchEvent] = deque()
-        history = crawl.folder.history
+        history = services.folder.history
         self._events = len(history) + history.revisits
         self._done = 0
-        stored = read_events(crawl, self._links.linked, float("inf"), crawl.steps.uncounted())
+        stored = read_events(services, self._links.linked, float("inf"), services.steps.uncounted())
         self._stored = islice(stored, self._events)
-        crawl.ordering_feed.told = self._fresh.append
+
+    def fetched(self, event: FetchEvent) -> None:
+        """A fetch has ended since."""
+        self._fresh.append(event)
 
     @property
     def share(self) -> float:
@@ -75,14 +53,9 @@ class Relearning:
             return True
         self._done += 1
         if event.visit.number == 1:
-            self._feed.apply(event)
+            self._feed.learn(event)
             self._links.follow(event)
         return False
-
-    def abandon(self) -> None:
-        """Something else is to be learned, or nothing: the old ordering stays."""
-        self._crawl.ordering_feed.told = None
-        self._crawl.relearning = None
 
     def _next_fresh(self) -> FetchEvent | None:
         """A fetch that has ended since, whose page has inherited what the new ordering hands down."""
@@ -97,7 +70,6 @@ class Relearning:
         return replace(event, page=lambda: page)
 
     def _take_over(self) -> None:
-        self.abandon()
-        with self._crawl.frontier.batch():
-            self._crawl.ordering_feed.replace(self._feed.ordering, self._feed.judgments)
+        with self._services.frontier.batch():
+            self._services.feed.replace(self._feed.ordering, self._feed.judgments)
             self._links.pass_on()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,12 @@ from scrapy.utils.asyncio import is_asyncio_available
 from crawlproject.adapters.running import crawl_of, frontier_closing, stop
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.parts.judgments.judgments import NAME
+from crawlproject.parts.judgments.part import Judgments
 
 if TYPE_CHECKING:
     from typing import Self
 
     from scrapy.crawler import Crawler
-
-    from crawlproject.core.crawl import Crawl
 
 logger = logging.getLogger(__name__)
 
@@ -44,45 +44,42 @@ class JudgmentWatch:
         return extension
 
     def begin(self) -> None:
-        from crawlproject.parts.judgments.relearning import can_relearn
-
         crawl = crawl_of(self._crawler)
-        if crawl is not None and is_asyncio_available() and can_relearn(crawl):
-            self._task = asyncio.ensure_future(self._watch(crawl))
+        part = crawl.part(Judgments) if crawl is not None else None
+        if part is not None and is_asyncio_available():
+            self._task = asyncio.ensure_future(self._watch(part))
 
     def end(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
-    async def _watch(self, crawl: Crawl) -> None:
+    async def _watch(self, part: Judgments) -> None:
         seen: tuple[int, int] | None = None
         while True:
             await asyncio.sleep(EVERY)
-            if (mark := _mark(crawl)) == seen or mark is None:
+            if (mark := _mark(part.folder)) == seen or mark is None:
                 continue
             seen = mark
             try:
-                await self._learn(crawl)
+                await self._learn(part)
             except BadInput as damage:
                 logger.warning("judgments are not learned: %s", damage)
             except StorageFailed as failure:
                 stop(self._crawler, failure)
 
-    async def _learn(self, crawl: Crawl) -> None:
-        from crawlproject.parts.judgments.relearning import relearn
-
-        learning = relearn(crawl)
+    async def _learn(self, part: Judgments) -> None:
         began = perf_counter()
-        while learning is not None and not learning.step():
+        learning = part.relearn()
+        while learning and not part.step():
             took = perf_counter() - began
             if took > AT_ONCE:
                 await asyncio.sleep(took * (1 / SHARE - 1))
                 began = perf_counter()
 
 
-def _mark(crawl: Crawl) -> tuple[int, int] | None:
+def _mark(folder: Path) -> tuple[int, int] | None:
     try:
-        state = (crawl.folder.path / NAME).stat()
+        state = (folder / NAME).stat()
     except OSError:
         return None
     return state.st_mtime_ns, state.st_size

@@ -54,7 +54,6 @@ class Feeds:
         return Listing(self.page(url, kept), kept, further, surplus=len(entries) - len(kept), links=file.links)
 
     def page(self, url: CrawlUrl, entries: Sequence[Entry]) -> Page:
-        """The page that links to ``entries``, judged; nobody is to keep it."""
         anchors = [entry[2] if len(entry) > 2 else "" for entry in entries]
         texts = [
             f"{entry[3] if len(entry) > 3 else anchor} {path_words(entry[0])}"

@@ -38,12 +38,16 @@ class Listing:
 
 
 class ListingReader(Protocol):
-    """Reads the listings of one kind, which is ``CrawlUrl.kind`` and the ``error`` of their visits."""
+    """Reads the listings of one kind of URL."""
 
     kind: str
 
     def listing(self, url: CrawlUrl, body: bytes) -> Listing:
         """What the listing at ``url`` came to. Any bytes give an answer."""
+        ...
+
+    def page(self, url: CrawlUrl, entries: Sequence[Entry]) -> Page:
+        """The page that links to ``entries``, judged; nobody is to keep it."""
         ...
 
 

@@ -5,7 +5,7 @@ It is used for later visits of the pages, and when a crawl resumes and its order
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from crawlproject.storage.append_log import AppendLog, read_lines
@@ -14,35 +14,43 @@ from crawlproject.storage.history import History
 NAME = "sitemaps.jsonl"
 
 
-class SitemapLog:
-    """Writes lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history; pages of a
-    feed also have a title and a text. The file is created
-    with the first line."""
+class ListingLog:
+    """Lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history; pages of a feed also have a
+    title and a text.
 
-    def __init__(self, path: Path, history: History) -> None:
-        self._path = path
+    The file is created with the first line. ``keeps`` is False in rehearsals, which write none.
+    """
+
+    def __init__(self, folder: Path, history: History, *, keeps: bool) -> None:
+        self._path = folder / NAME
+        self._keeps = keeps
         self._log: AppendLog | None = None
-        if path.exists():
-            self._log = AppendLog(path)
-            self.trim(history)
+        if keeps and self._path.exists():
+            self._log = AppendLog(self._path)
+            self._log.trim(lambda line: line["sitemap"] in history)
+        self._lines = read_lines(self._path)
+        self._next: dict[str, Sequence[Sequence[str]]] = {}
 
     def append(self, url: str, at: float, pages: Sequence[Sequence[str]]) -> None:
-        """Write the pages of a sitemap; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
+        """Write the pages of a listing; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
+        if not self._keeps:
+            return
         if self._log is None:
             self._log = AppendLog(self._path)
         self._log.append({"sitemap": url, "at": at, "pages": pages})
 
-    def trim(self, history: History) -> None:
-        """Remove the last lines whose sitemap is not in the history."""
-        if self._log is not None:
-            self._log.trim(lambda line: line["sitemap"] in history)
+    def stored(self, url: str) -> Sequence[Sequence[str]]:
+        """The pages of a listing that was read before this run; none when its line is gone.
+
+        Asked in the order of the history: what is passed over is kept until it is asked for.
+        """
+        while url not in self._next:
+            line = next(self._lines, None)
+            if line is None:
+                return ()
+            self._next[line["sitemap"]] = line["pages"]
+        return self._next.pop(url)
 
     def close(self) -> None:
         if self._log is not None:
             self._log.close()
-
-
-def read_sitemap_lines(folder: Path) -> Iterator[tuple[str, list[list[str]]]]:
-    """The sitemaps and feeds of a crawl folder, in the order of the history, each with its pages."""
-    for line in read_lines(folder / NAME):
-        yield line["sitemap"], line["pages"]

@@ -13,7 +13,7 @@ from heapq import nsmallest
 from itertools import accumulate, pairwise
 
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.listings.listing import Listing, listing_page, path_words
+from crawlproject.parts.listings.listing import Entry, Listing, listing_page, path_words
 from crawlproject.parts.listings.sitemap_xml import SitemapEntry, read_sitemap
 from crawlproject.records import LISTINGS, SITEMAP, CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
@@ -47,7 +47,7 @@ class Sitemaps:
         best = self._best(list(pages.items()), self._most)
         inner = [href for href, _ in self._best(list(sitemaps.items()), self.per_host)]
         return Listing(
-            self.page(url, [href for href, _ in best]),
+            self.page(url, best),
             tuple(best),
             tuple(self._offered(inner, url.parent or "", url, url.depth)) if inner else (),
             tuple(pages.items()),
@@ -55,8 +55,8 @@ class Sitemaps:
             len(pages) - len(best),
         )
 
-    def page(self, url: CrawlUrl, targets: Sequence[str]) -> Page:
-        """The page that links to ``targets``, judged; nobody is to keep it."""
+    def page(self, url: CrawlUrl, entries: Sequence[Entry]) -> Page:
+        targets = [entry[0] for entry in entries]
         terms, spans = self._words(targets)
         links = [
             Link(target, "", Span(span.start, span.start), span) for target, span in zip(targets, spans, strict=True)

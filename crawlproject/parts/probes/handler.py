@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from crawlproject.core.entry_rules import EntryRules
-from crawlproject.core.inspectors import Inspection
-from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
-from crawlproject.core.page_steps import PageSteps
-from crawlproject.frontier.base import Frontier
-from crawlproject.options import Options
+from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan, Handler, why_no_page
+from crawlproject.core.services import Services
 from crawlproject.parts.probes.probe_response import ProbeResponse
 from crawlproject.parts.probes.probe_steps import DISGUISED
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.parts.probes.probes import Probes
+from crawlproject.records import CrawlUrl, Fetch, Page, Reply
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import location
 
 
-class ProbeHandler:
+class ProbeHandler(Handler):
     """Fetches and ends probes. What a probe finds goes into a log of its own, and what has to follow waits."""
 
-    def __init__(
-        self,
-        canonicalize: Callable[..., str],
-        frontier: Frontier,
-        inspection: Inspection,
-        options: Options,
-        rules: EntryRules,
-        steps: PageSteps,
-    ) -> None:
-        self._canonicalize = canonicalize
-        self._frontier = frontier
-        self._holds = inspection.holds
-        self._options = options
-        self._probes = inspection.probes
-        self._rules = rules
-        self._steps = steps
+    def __init__(self, services: Services, probes: Probes) -> None:
+        self._canonicalize = services.canonicalize
+        self._frontier = services.frontier
+        self._options = services.options
+        self._probes = probes
+        self._rules = services.admission.rules
+        self._steps = services.steps
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._frontier.put(url)
 
     def late_refusal(self, url: CrawlUrl) -> str:
-        return self._rules.host_refusal(url.url)
-
-    def block_until(self, url: CrawlUrl, now: float) -> float:
-        """A probe is no page of its site's budget, but a host that rests is left alone."""
-        return self._holds.rests_until(url.url, now)
-
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        return now
+        return self._rules.late_refusal(url.url)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         agent = self._options.crawl_cloaking_agent if url.variant in DISGUISED else ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from math import inf, nextafter
 from typing import Protocol
 
 from crawlproject.pages.page_types import SOFT_404
@@ -20,7 +19,7 @@ from crawlproject.parts.probes.probe_steps import BROWSER, MISSING
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
 from crawlproject.parts.probes.text_difference import copy_of
-from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import post_of
 
@@ -38,8 +37,8 @@ class Log(Protocol):
 class Probes:
     """Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks.
 
-    ``best`` returns the best score that waits: a probe is fetched just before that URL, as its finding serves later ones.
-    An inspector of pages that are examined. Nothing happens when nothing is asked for.
+    A probe is fetched before other URLs, as its finding serves these. ``publish`` is called with what is found.
+    Nothing happens when nothing is asked for.
     """
 
     def __init__(
@@ -50,18 +49,17 @@ class Probes:
         missing: Soft404Detector | None = None,
         trust: SiteTrust | None = None,
         log: Log | None = None,
-        best: Callable[[], float | None] = lambda: None,
+        publish: Callable[[Finding], object] = lambda finding: None,
     ) -> None:
         self.trust = trust or SiteTrust()
         self._share = share
         self._seed = seed
         self._missing = missing or Soft404Detector()
         self._log = log
-        self._best = best
+        self._publish = publish
         self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()  # steps with a verdict
         self._unwelcome: OrderedDict[str, None] = OrderedDict()
         self.counts: Counter[str] = Counter()
-        self.told: Callable[[Finding], None] = lambda finding: None  # is called with what this worker finds
 
     # ------------------------------------------------------------ which are wanted
 
@@ -79,11 +77,8 @@ class Probes:
         return is_sampled(url, self._share, self._seed) or self.trust.probes_all_of(url)
 
     def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
-        best = self._best()
-        score = page.score if best is None else max(page.score, best)
-        return CrawlUrl(
-            url, nextafter(score, inf), page.depth + 1, page.url, inherited=numbers, kind=PROBE, variant=step
-        )
+        depth = page.depth + 1
+        return CrawlUrl(url, page.score, depth, page.url, inherited=numbers, kind=PROBE, variant=step, precedence=FIRST)
 
     # ------------------------------------------------------------ what they found
 
@@ -114,7 +109,7 @@ class Probes:
         if self._log is not None:
             self._log.append(finding)
         self.apply_finding(finding)
-        self.told(finding)
+        self._publish(finding)
         return True
 
     def apply_finding_of_another(self, finding: Finding) -> None:
@@ -148,7 +143,7 @@ class Probes:
             return replace(page, page_type=SOFT_404)
         return self.trust.marked(page)
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """Count the stored pages of each host."""
         if event.visit.md5:
             self._missing.count(event.visit.url)

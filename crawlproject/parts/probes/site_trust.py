@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
 
-from crawlproject.records import CrawlUrl, Page
+from crawlproject.records import Page
 from crawlproject.urls.domains import domain_of
 
 CLOAKED_SIGN = "cloaked"  # name of the sign: how much the site of a page was distrusted when it was fetched, 0 to 1
@@ -23,7 +23,7 @@ _SITES = 20_000  # sites that are remembered: those probed last
 
 
 class SiteTrust:
-    """A URL hold that learns from probes. ``changed`` is called with a registrable domain and its distrust, 0 to 1."""
+    """Learns from probes. ``changed`` is called with a registrable domain and its distrust, 0 to 1."""
 
     def __init__(self, changed: Callable[[str, float], object] = lambda site, distrust: None) -> None:
         self._changed = changed
@@ -56,25 +56,12 @@ class SiteTrust:
         spam = round(1.0 - (1.0 - page.spam) * (1.0 - distrust), 3)
         return replace(page, spam=spam, signs={**page.signs, CLOAKED_SIGN: round(distrust, 3)})
 
-    # ------------------------------------------------------------ as a hold
-
     def adjusted_score(self, url: str, score: float) -> float:
         """The part of a score that is trusted; of one that is below 0, as many times more."""
         distrust = self.distrust(url)
         if not distrust:
             return score
         return score * (1.0 - distrust) if score > 0 else score / (1.0 - distrust)
-
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """No longer than the budget of its site, which the distrust lowers."""
-        return now
-
-    def release_order(self, url: str, now: float) -> float:
-        """The trust that is left."""
-        return 1.0 - self.distrust(url)
-
-    def release(self, url: str) -> None:
-        """Distrust is no hold of its own."""
 
     def _set(self, site: str, distrust: float) -> None:
         if distrust == self._distrusted.get(site, 0.0):

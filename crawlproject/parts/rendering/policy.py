@@ -33,7 +33,7 @@ class RenderPolicy:
             return self._mode == "always"
         return page.needs_browser and self._hosts.get(host_of(page.url), 0) >= 0
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         visit = event.visit
         if RENDERED not in visit.signs:
             return

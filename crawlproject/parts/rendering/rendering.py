@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawlproject.core.page_steps import PageSteps
-from crawlproject.parts.rendering.policy import RenderPolicy, gained
+from crawlproject.parts.rendering.policy import gained
 from crawlproject.records import NEEDS_BROWSER, RENDERED, CrawlUrl, Fetch, Page
 
 HTML = "text/html; charset=utf-8"
 
 
-class Rendering:
+class RenderedPages:
     """``cost`` is how many fetches a rendering counts for in the budget of its site, besides the fetch of the page."""
 
-    def __init__(self, policy: RenderPolicy, cost: float) -> None:
-        self.policy = policy
+    def __init__(self, cost: float) -> None:
         self._cost = cost
 
     def fetch(self, fetch: Fetch, now: float) -> Fetch:

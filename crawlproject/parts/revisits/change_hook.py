@@ -20,6 +20,7 @@ from twisted.internet.threads import deferToThread
 
 from crawlproject.adapters.running import crawl_of
 from crawlproject.errors import BadSetting
+from crawlproject.parts.revisits.part import RevisitPart
 
 if TYPE_CHECKING:
     from typing import Self
@@ -133,14 +134,15 @@ class ChangeHook:
         least = crawl.options.page_relevant
         if crawl.options.crawl_hook_pages:
             self.crawler.signals.connect(self.item_scraped, signals.item_scraped)
-        if crawl.revisits is None:
+        part = crawl.part(RevisitPart)
+        if part is None:
             return
 
         def tell(change: PageChange) -> None:
             if change.relevance >= least:
                 caller.tell({"event": "change", "topic": crawl.topic.name, **asdict(change)})
 
-        crawl.revisits.listeners.append(tell)
+        part.revisits.listeners.append(tell)
 
     def item_scraped(self, item: PageItem) -> None:
         """Collect new relevant pages that are no copies; tell of them when there are enough."""
@@ -164,8 +166,9 @@ class ChangeHook:
         self._tell_pages(crawl)
         end: Message = {"event": "end", "topic": crawl.topic.name, "reason": reason, "folder": str(crawl.folder.path)}
         end |= {"pages": crawl.stats.pages, "fetches": crawl.stats.fetches}
-        if crawl.revisits is not None:
-            tally = crawl.revisits.tally
+        part = crawl.part(RevisitPart)
+        if part is not None:
+            tally = part.revisits.tally
             shown = {name.partition("/")[2]: count for name, count in tally.counters().items()}
             end |= {"visits": tally.visits, **shown, "next_due": tally.next_due}
         self._caller.tell(end)

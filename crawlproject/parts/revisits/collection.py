@@ -15,7 +15,7 @@ from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED, Visit
-from crawlproject.storage.change_log import RETIRED, read_changes
+from crawlproject.storage.change_log import AWAY, RETIRED, read_changes
 from crawlproject.storage.read import HISTORY, visit_from
 from crawlproject.storage.tail import TailPosition, TailReader
 from crawlproject.urls.post import is_post
@@ -25,7 +25,6 @@ _VERSION = 1
 _COMMIT_EVERY = 200  # visits; what a killed crawl had not committed is read from the history again
 
 PRESENT = ""
-AWAY = (GONE, MOVED, RETIRED)  # states of pages that are no part of the collection any more
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS page (

@@ -47,7 +47,7 @@ class Hints:
         """The share of a host's hints that is expected to be true."""
         return (self._hosts.get(host) or _Host()).truth.share
 
-    def told(self, entries: Iterable[Entry], now: float) -> list[CollectedPage]:
+    def read(self, entries: Iterable[Entry], now: float) -> list[CollectedPage]:
         """A listing was read: the pages that are due now."""
         found: list[CollectedPage] = []
         for url, date, *_ in entries:

@@ -19,7 +19,7 @@ from crawlproject.parts.revisits.shared_collection import SharedCollection
 from crawlproject.parts.revisits.shared_records import SharedPage
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.parts.revisits.tally import Tally
-from crawlproject.records import CHANGED, LISTINGS, MISSING, SAME, FetchEvent, Visit
+from crawlproject.records import CHANGED, MISSING, SAME, FetchEvent, Visit
 from crawlproject.storage.change_log import PageChange, PageChangeLog
 from crawlproject.storage.crawl_folder import CrawlFolder
 
@@ -27,10 +27,17 @@ _RECENT = 50  # new pages whose worth says what the next one is worth
 
 
 class LearnedVisits:
-    """A learner. ``policy`` learns from all visits; ``shared`` is for what other workers make, in a crawl of several."""
+    """``policy`` learns from all visits; ``shared`` is for what other workers make, in a crawl of several;
+    ``subscriptions`` makes those.
+    """
 
     def __init__(
-        self, policy: RevisitPolicy, folder: CrawlFolder, options: Options, shared: SharedCollection | None
+        self,
+        policy: RevisitPolicy,
+        folder: CrawlFolder,
+        options: Options,
+        shared: SharedCollection | None,
+        subscriptions: Callable[[Rereads], Subscriptions | None],
     ) -> None:
         self.policy = policy
         self.shared = shared
@@ -38,7 +45,7 @@ class LearnedVisits:
         self.changes = PageChangeLog(folder.path)
         self.hints = Hints(self.collection)
         self.rereads = Rereads(options.crawl_revisit_min)
-        self.subscriptions: Subscriptions | None = None  # where hubs are asked to deliver
+        self.subscriptions = subscriptions(self.rereads)  # where hubs are asked to deliver
         self.tally = Tally()  # of this run
         self.listeners: list[Callable[[PageChange], object]] = []  # hear of changes, and of new pages after the harvest
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
@@ -48,7 +55,7 @@ class LearnedVisits:
         self._outcomes = Outcomes(options.crawl_clicks)
         folder.beside += [self.collection, self.changes]
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """The policy learns from a visit that is in the history."""
         self.collection.catch_up()
         self.tally.add(event.visit)
@@ -64,9 +71,9 @@ class LearnedVisits:
         hinted, _ = self._learn(visit)
         return hinted
 
-    def adopt(self, told: SharedPage) -> None:
+    def adopt(self, shared: SharedPage) -> None:
         """What the last visit of a page has left, as another worker, or this one, has attached to it."""
-        page = told.page
+        page = shared.page
         known = self.collection.find(page.url)
         if known is None or (known.number, known.at) < (page.number, page.at):
             self.collection.adopt(page)
@@ -85,7 +92,7 @@ class LearnedVisits:
 
     def _learn(self, visit: Visit) -> tuple[Iterable[int], Iterable[int]]:
         """The rows that are due earlier, by hints and by the policy."""
-        if visit.error in LISTINGS:
+        if visit.is_listing:
             self.rereads.add(visit)
             return (), ()
         is_new = brings_page(visit)

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from crawlproject.core.admission import Admission
-from crawlproject.core.holds import Holds
-from crawlproject.frontier.base import Frontier
+from crawlproject.core.kinds.handler import Handler
+from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.services import Services
 from crawlproject.parts.revisits.revisits import Revisits
-from crawlproject.records import CrawlUrl
+from crawlproject.records import CrawlUrl, Page, Visit
 
 
-class RefetchHandler:
+class RefetchHandler(Handler):
     """How such a URL waits: it was admitted once, and counts for no budget of its site."""
 
-    def __init__(self, admission: Admission, frontier: Frontier, holds: Holds, revisits: Revisits) -> None:
-        self._admission = admission
-        self._frontier = frontier
-        self._holds = holds
+    def __init__(self, services: Services, revisits: Revisits) -> None:
+        self._services = services
+        self._admission = services.admission
+        self._frontier = services.frontier
         self._revisits = revisits
+        self._now = 0.0  # when its turn came
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._frontier.put(url)
 
     def late_refusal(self, url: CrawlUrl) -> str:
-        return self._admission.rules.host_refusal(url.url)
+        return self._admission.rules.late_refusal(url.url)
 
-    def block_until(self, url: CrawlUrl, now: float) -> float:
-        """A host that rests is left alone."""
-        return self._holds.rests_until(url.url, now)
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        self._now = now
+        return self._due(url, now)
+
+    def _due(self, url: CrawlUrl, now: float) -> float:
+        """When a URL whose turn has come may be fetched; ``now`` or earlier: at once."""
+        return now
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        return steps.stored(visit, inherited, self._services.folder.pages.load)

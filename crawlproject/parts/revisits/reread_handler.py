@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crawlproject.core.admission import Admission
-from crawlproject.core.holds import Holds
 from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan
-from crawlproject.core.outlinks import Outlinks
-from crawlproject.frontier.base import Frontier
-from crawlproject.parts.listings.listing import ListingReader
+from crawlproject.core.services import Services
+from crawlproject.parts.listings.handler import ListingHandler
+from crawlproject.parts.listings.listing import Listing, ListingReader
+from crawlproject.parts.listings.sitemap_log import ListingLog
 from crawlproject.parts.revisits.deliveries import FeedReading
 from crawlproject.parts.revisits.refetch_handler import RefetchHandler
 from crawlproject.parts.revisits.revisits import Revisits
-from crawlproject.records import CrawlUrl, Fetch, Page
-from crawlproject.webs.base import Reply
+from crawlproject.records import CrawlUrl, Fetch, Page, Reply
 
 _NOT_MODIFIED = 304
 
@@ -25,21 +23,10 @@ class RereadHandler(RefetchHandler):
     ``readers`` are by kind, which is the ``variant`` of the URL. Nothing of it stands in the history.
     """
 
-    def __init__(
-        self,
-        admission: Admission,
-        frontier: Frontier,
-        holds: Holds,
-        revisits: Revisits,
-        readers: Mapping[str, ListingReader],
-        outlinks: Outlinks,
-    ) -> None:
-        super().__init__(admission, frontier, holds, revisits)
+    def __init__(self, services: Services, revisits: Revisits, readers: Mapping[str, ListingReader]) -> None:
+        super().__init__(services, revisits)
         self._readers = readers
-        self._outlinks = outlinks
-
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        return now
+        self._outlinks = services.outlinks
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan(one_try=True, any_type=True, headers=self._revisits.rereads.validators(url.url))
@@ -63,7 +50,7 @@ class RereadHandler(RefetchHandler):
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
         self._revisits.left()
         if self._revisits.subscriptions is not None:
-            self._revisits.subscriptions.leave(url.url, self._holds.now)
+            self._revisits.subscriptions.leave(url.url, self._now)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         self._end(url, fetch, news=False)
@@ -83,3 +70,15 @@ class RereadHandler(RefetchHandler):
         )
         self._revisits.listing_read(url)
         self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=min(due, reading.again))
+
+
+class FirstReading(ListingHandler):
+    """A listing that is read for the first time, in a crawl that reads it again."""
+
+    def __init__(self, services: Services, reader: ListingReader, log: ListingLog, revisits: Revisits) -> None:
+        super().__init__(services, reader, log)
+        self._revisits = revisits
+
+    def read(self, url: CrawlUrl, reply: Reply, found: Listing, fetch: Fetch) -> None:
+        self._frontier.put_many(self._revisits.read_listing(url.url))
+        self._revisits.listed(url.url, reply.headers.get("link", ""), found, fetch.at)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crawlproject.parts.revisits.keys import LISTINGS_FIRST
 from crawlproject.parts.revisits.shared_records import SharedListing
-from crawlproject.records import REREAD, CrawlUrl, Visit
+from crawlproject.records import REREAD, REREADS, CrawlUrl, Visit
 
 _FIRST = 86_400.0  # seconds until a listing is read for the second time
 _LONGEST = 30 * 86_400.0
@@ -43,8 +42,7 @@ class Rereads:
         """A listing was read for the first time, live or replayed."""
         interval = max(_FIRST, self._shortest)
         self._listings.setdefault(
-            visit.url,
-            _Listing(visit.error, visit.depth, interval, visit.at + interval, visit.etag, visit.last_modified),
+            visit.url, _Listing(visit.kind, visit.depth, interval, visit.at + interval, visit.etag, visit.last_modified)
         )
 
     def shared(self, url: str) -> SharedListing:
@@ -52,9 +50,9 @@ class Rereads:
         known = self._listings[url]
         return SharedListing(url, known.kind, known.depth, known.interval, known.due, known.etag, known.last_modified)
 
-    def adopt(self, told: SharedListing) -> None:
+    def adopt(self, listing: SharedListing) -> None:
         """Another worker has read a listing last."""
-        self._listings[told.url] = _Listing(*told[1:])
+        self._listings[listing.url] = _Listing(*listing[1:])
 
     def records(self, *, now: bool = False) -> Iterator[CrawlUrl]:
         """As the frontier has them; ``now``: due at once."""
@@ -64,7 +62,7 @@ class Rereads:
     def record(self, url: str, *, now: bool = False) -> CrawlUrl:
         known = self._listings[url]
         due = 0.0 if now else known.due
-        return CrawlUrl(url, LISTINGS_FIRST, known.depth, not_before=due, kind=REREAD, variant=known.kind)
+        return CrawlUrl(url, 0.0, known.depth, not_before=due, kind=REREAD, variant=known.kind, precedence=REREADS)
 
     def validators(self, url: str) -> dict[str, str]:
         """The headers that ask whether a listing has changed."""

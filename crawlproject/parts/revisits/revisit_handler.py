@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 
-from crawlproject.core.admission import Admission
-from crawlproject.core.holds import Holds
 from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan, why_no_page
-from crawlproject.frontier.base import Frontier
+from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.services import Services
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.parts.revisits.refetch_handler import RefetchHandler
 from crawlproject.parts.revisits.revisits import FORBIDDEN, RETRY, Revisits
 from crawlproject.parts.revisits.steps import RevisitSteps
-from crawlproject.records import GONE, MISSING, MOVED, NOT_KEPT, SAME, CrawlUrl, Fetch, Page
+from crawlproject.records import GONE, MISSING, MOVED, NOT_KEPT, SAME, CrawlUrl, Fetch, Page, Reply
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import location
 
 _NOT_MODIFIED = 304
@@ -26,22 +23,15 @@ _FOR_GOOD = (301, 308)
 class RevisitHandler(RefetchHandler):
     """Fetches known pages again, with the validators of their last visit, and ends the visits that brought no new text."""
 
-    def __init__(
-        self,
-        admission: Admission,
-        frontier: Frontier,
-        holds: Holds,
-        revisits: Revisits,
-        canonicalize: Callable[..., str],
-        steps: RevisitSteps,
-    ) -> None:
-        super().__init__(admission, frontier, holds, revisits)
-        self._canonicalize = canonicalize
-        self._steps = steps
-        self._now = 0.0
+    def __init__(self, services: Services, revisits: Revisits) -> None:
+        super().__init__(services, revisits)
+        self._canonicalize = services.canonicalize
+        self._steps = RevisitSteps(services, revisits)
 
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        self._now = now
+    def steps(self, url: CrawlUrl) -> PageSteps:
+        return self._steps
+
+    def _due(self, url: CrawlUrl, now: float) -> float:
         return self._revisits.turn(url, now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:

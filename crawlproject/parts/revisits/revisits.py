@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from heapq import nsmallest
 from itertools import islice
 from math import inf
 
-from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.core.part import Setup
+from crawlproject.errors import BadSetting
 from crawlproject.options import Options
 from crawlproject.parts.listings.listing import Entry
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.parts.revisits.hints import HINTED
-from crawlproject.parts.revisits.keys import SHARED, is_hinted, revisit_key, score_of
+from crawlproject.parts.revisits.keys import SHARED, revisit_key, score_of
 from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
 from crawlproject.parts.revisits.pace import Pace, Slots, rate_of
+from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.shared_collection import SharedCollection
+from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.parts.revisits.tally import NEW, Tally
 from crawlproject.parts.revisits.text_sketch import sketch_of
-from crawlproject.records import GONE, MISSING, MOVED, REVISIT, CrawlUrl, FetchEvent, Visit
+from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Visit
 from crawlproject.storage.change_log import RETIRED, PageChange
-from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 
 CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more
@@ -39,16 +41,18 @@ class Revisits(LearnedVisits):
     ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``): when ``CRAWL_MAX_PAGES`` are stored.
     """
 
-    def __init__(self, policy: RevisitPolicy, folder: CrawlFolder, frontier: Frontier, options: Options) -> None:
+    def __init__(self, setup: Setup, policy: RevisitPolicy) -> None:
+        options, folder, frontier = setup.options, setup.folder, setup.frontier
         shared: SharedCollection | None = None
-        if isinstance(frontier, SharedFrontier):
-            shared = SharedCollection(options.worker, folder.path, frontier)
-        super().__init__(policy, folder, options, shared)
+        if setup.peers.has_server:
+            shared = SharedCollection(options.worker, folder.path, setup.peers)
+        super().__init__(policy, folder, options, shared, partial(_subscriptions, setup))
         self.pace = Pace()
         self._slots = Slots()  # of revisits
         self._folder = folder
         self._frontier = frontier
         self._options = options
+        self._peers = setup.peers
         self._keep = options.crawl_keep_pages or options.crawl_max_pages
         self._in_line = 0  # revisits that wait or are leased
         self._swept = 0  # row
@@ -63,11 +67,11 @@ class Revisits(LearnedVisits):
         most = self._options.crawl_max_pages
         if not most:
             return self._options.crawl_rate > 0
-        return (self._folder.history.pages if self.shared is None else self.shared.pages()) >= most
+        return self._peers.pages(self._folder.history.pages) >= most
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """As ``LearnedVisits.apply``. Pages that are new after the first harvest are changes."""
-        super().apply(event)
+        super().learn(event)
         visit = event.visit
         if brings_page(visit) and (self._round or self.is_harvested):
             self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
@@ -99,10 +103,10 @@ class Revisits(LearnedVisits):
             if self.shared is None:
                 self._frontier.put_many(self._record(page) for page in some if self.key_of(page) not in self._frontier)
                 continue
-            missing = self.shared.missing(keys)
+            missing = self._peers.missing(keys)
             for page, key in zip(some, keys, strict=True):
                 if key in missing:
-                    self.shared.tell(page)
+                    self.shared.attach(page)
                     self._frontier.put(self._record(page))
 
     def after_first_visit(self, url: str, now: float, text: str = "") -> list[CrawlUrl]:
@@ -114,7 +118,7 @@ class Revisits(LearnedVisits):
         record = self._record(page)
         self._in_line += record.key not in self._frontier
         if self.shared is not None:
-            self.shared.tell(page, sketch_of(text))
+            self.shared.attach(page, sketch_of(text))
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
@@ -160,11 +164,11 @@ class Revisits(LearnedVisits):
     def listing_read(self, listing: CrawlUrl) -> None:
         """The next reading of a listing may be another worker's."""
         if self.shared is not None:
-            self.shared.tell_listing(listing.key, self.rereads.shared(listing.url))
+            self.shared.attach_listing(listing.key, self.rereads.shared(listing.url))
 
     def hinted(self, entries: Iterable[Entry], now: float) -> bool:
         """A listing was read again: pages that it says have changed are due, if its host is believed. Whether there are any."""
-        found = self.hints.told(entries, now)
+        found = self.hints.read(entries, now)
         for page in found:
             self._reschedule(page, now)
         return bool(found)
@@ -177,8 +181,7 @@ class Revisits(LearnedVisits):
         self.plan(now)
         for page in islice(self.collection.pages(self._swept), seen):
             self._swept = page.row + 1
-            own = self.shared is None or self.shared.is_own(host_of(page.url))
-            if own and not page.is_away and page.state != MISSING:
+            if self._peers.is_own(host_of(page.url)) and not page.is_away and page.state != MISSING:
                 self._reschedule(page, now)
         if self._swept >= len(self.collection):
             self._swept = 0
@@ -191,7 +194,7 @@ class Revisits(LearnedVisits):
         if self._frontier.leased(key) is None:
             self._frontier.hold(key, due)
             if page.row in self.hints.due:
-                self._frontier.rescore(key, score_of(page, hinted=True))
+                self._frontier.set_precedence(key, REREADS)
 
     def plan(self, now: float) -> None:
         """Share out the fetches from now on."""
@@ -207,12 +210,12 @@ class Revisits(LearnedVisits):
                 used = self.policy.plan(now, rate / 2)
         else:
             used = self.policy.plan(now, rate * (1.0 - float(share)))
-        self._slots.rate = 0.0 if self._round else used / (1 if self.shared is None else self.shared.workers(now))
+        self._slots.rate = 0.0 if self._round else used / self._peers.workers(now)
         pace = rate if self.is_harvested and not self._round else 0.0
         if self.shared is None:
             self.pace.rate = pace
         else:
-            self.shared.set_pace(pace)
+            self._peers.set_pace(pace)
         self._share_of_revisits = used / rate
 
     def _rate(self, now: float) -> float:
@@ -245,7 +248,7 @@ class Revisits(LearnedVisits):
         if self._frontier.leases():
             return False
         if self.shared is not None:
-            return self.shared.nothing_due(now + _SOON)
+            return self._peers.nothing_due(now + _SOON)
         due = self._frontier.next_due(now)
         return due is None or due > now + _SOON
 
@@ -272,7 +275,7 @@ class Revisits(LearnedVisits):
 
     def _was_hinted(self, url: CrawlUrl) -> bool:
         """Whether another worker may have read that a page has changed."""
-        return self.shared is not None and is_hinted(url)
+        return self.shared is not None and url.precedence == REREADS
 
     # ------------------------------------------------------------ pages leave
 
@@ -301,4 +304,30 @@ class Revisits(LearnedVisits):
     def _record(self, page: CollectedPage) -> CrawlUrl:
         """The revisit as the frontier has it; its score says which of those that are due comes first."""
         variant, due = SHARED if self.shared is not None else str(page.row), self.next_visit(page)
-        return CrawlUrl(page.url, score_of(page), page.depth, not_before=due, kind=REVISIT, variant=variant)
+        return CrawlUrl(
+            page.url, score_of(page), page.depth, not_before=due, kind=REVISIT, variant=variant, precedence=REVISITS
+        )
+
+
+def _subscriptions(setup: Setup, rereads: Rereads) -> Subscriptions | None:
+    """Those of a crawl to which hubs may deliver; None where none may. A round is over before they do. Raises ``BadSetting``."""
+    options = setup.options
+    if setup.token is None or not options.crawl_websub_callback:
+        return None
+    refuse_misplaced_callback(options)
+    if options.crawl_revisit_round:
+        return None
+    return Subscriptions(setup.folder, setup.frontier, rereads, options, setup.canonicalize, setup.token)
+
+
+def refuse_misplaced_callback(options: Options) -> None:
+    """Raise ``BadSetting`` where ``CRAWL_WEBSUB_CALLBACK`` is of no use."""
+    wish = ""
+    if not options.crawl_revisit:
+        wish = "is for crawls that visit pages again: set CRAWL_REVISIT, too, or leave it empty"
+    elif not options.crawl_feeds:
+        wish = "is for crawls that read feeds: set CRAWL_FEEDS to more than 0, too, or leave it empty"
+    elif options.frontier == "redis":
+        wish = 'cannot be used with FRONTIER = "redis", where a feed has no worker of its own: leave it empty'
+    if wish:
+        raise BadSetting("setting CRAWL_WEBSUB_CALLBACK", wish)

@@ -51,6 +51,25 @@ class SharedListing(NamedTuple):
         return cls(*_checked(_LISTING, values))
 
 
+NAME = "revisits"  # of the part, in messages
+COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # what a message is about
+
+
+def collected(page: SharedPage) -> list[Any]:
+    """A page of the collection after its last visit, as a message."""
+    return [COLLECTED, *page.values()]
+
+
+def listed(listing: SharedListing) -> list[Any]:
+    """A listing after its last reading, as a message."""
+    return [LISTED, *listing]
+
+
+def retired(url: str) -> list[Any]:
+    """A page that has left the collection, as a message."""
+    return [RETIRED, url]
+
+
 _KINDS = get_type_hints(CollectedPage)
 _PAGE = (*(_KINDS[field.name] for field in fields(CollectedPage)[1:]), str, str)
 _LISTING = tuple(get_type_hints(SharedListing).values())

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from math import inf
-from typing import Any
 
-from crawlproject.core.examiner import Examiner
 from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.services import Services
 from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.parts.revisits.keys import score_of
 from crawlproject.parts.revisits.revisits import Revisits
@@ -22,13 +21,12 @@ class RevisitSteps(PageSteps):
     """Bytes to page to history to links, as for a new page, but compared with the version before.
 
     Of the links only those are followed that nobody knew. Whether the page is a duplicate of another is not asked again.
-    ``parts`` are those of ``PageSteps``.
     """
 
-    def __init__(self, *, revisits: Revisits, **parts: Any) -> None:
-        super().__init__(revisits=revisits, **parts)
+    def __init__(self, services: Services, revisits: Revisits) -> None:
+        vars(self).update(vars(services.steps))  # the same steps, but for those below
         self._of = revisits
-        self._examiner = Examiner(parts["inspection"].plain_inspectors)
+        self._examine = services.parts.bound("examine_again")
         # Of pages between ``visit`` and ``keep``: the text of the version before, None if it is not known, and that of this one.
         self._before: dict[str, tuple[str | None, str]] = {}
 
@@ -116,13 +114,12 @@ class RevisitSteps(PageSteps):
 
     def _compare(self, url: CrawlUrl, text: str, fetch: Fetch) -> tuple[str | None, float]:
         """The text of the stored version, None if it is not known, and the novelty of this one."""
-        shared, told = self._of.shared, None
-        if shared is not None:
-            told = shared.told(url.url)
-        if shared is None or told is None:
+        shared = self._of.shared
+        attached = shared.attached(url.url) if shared is not None else None
+        if shared is None or attached is None:
             before = self._text_before(url, fetch)
             return before, novelty(before, text)
-        stored, sketch = shared.text_before(told, lambda body: self._text(url, body, fetch))
+        stored, sketch = shared.text_before(attached, lambda body: self._text(url, body, fetch))
         if sketch is None:
             return stored, novelty(stored, text) if stored is not None else 0.0
         estimate = estimated_novelty(sketch, sketch_of(text))
@@ -148,7 +145,7 @@ class RevisitSteps(PageSteps):
         due = self._of.due_after(page, change, fetch.at)
         _, text = self._before.pop(page.url, (None, None))
         if self._of.shared is not None:
-            self._of.shared.tell(self._of.collection[page.row], sketch_of(text) if text is not None else None)
+            self._of.shared.attach(self._of.collection[page.row], sketch_of(text) if text is not None else None)
         key = self._of.key_of(page)
         if due < inf:
             self._frontier.done(key, fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(page))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.parts.revisits.refetch_handler import RefetchHandler
-from crawlproject.records import CrawlUrl, Fetch, Page
+from crawlproject.records import CrawlUrl, Fetch, Page, Reply
 from crawlproject.urls.post import Post
-from crawlproject.webs.base import Reply
 
 _REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
 
@@ -23,7 +22,7 @@ class SubscribeHandler(RefetchHandler):
             return "websub/not_wanted"
         return self._admission.rules.refusal(url.url, 0, any_extension=True) or ""
 
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
+    def _due(self, url: CrawlUrl, now: float) -> float:
         known = self._revisits.subscriptions
         return known.turn(url, now) if known is not None else now
 
@@ -44,7 +43,7 @@ class SubscribeHandler(RefetchHandler):
         if known is None:
             self._frontier.drop(url.key)
         else:
-            known.refused(url, self._holds.now, unreachable=reason == UNREACHABLE)
+            known.refused(url, self._now, unreachable=reason == UNREACHABLE)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         self._end(url, fetch, target=target if fetch.status in _REPEATED else "")

@@ -13,12 +13,11 @@ from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.parts.listings.hub_links import MAX_LENGTH, HubLinks
 from crawlproject.parts.revisits.deliveries import PAUSE, Deliveries, FeedReading
-from crawlproject.parts.revisits.keys import LISTINGS_FIRST
 from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.signed_body import SignedBody
 from crawlproject.parts.revisits.subscription import HOUR, Subscription
 from crawlproject.parts.revisits.subscription_log import SubscriptionLog, read_subscriptions
-from crawlproject.records import SUBSCRIBE, CrawlUrl, Fetch
+from crawlproject.records import REREADS, SUBSCRIBE, CrawlUrl, Fetch
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
@@ -200,8 +199,9 @@ class Subscriptions:
 
     @staticmethod
     def _record(known: Subscription) -> CrawlUrl:
+        number = str(known.number)
         return CrawlUrl(
-            known.hub, LISTINGS_FIRST, 1, known.feed, not_before=known.due, kind=SUBSCRIBE, variant=str(known.number)
+            known.hub, 0.0, 1, known.feed, not_before=known.due, kind=SUBSCRIBE, variant=number, precedence=REREADS
         )
 
     def _put(self, known: Subscription) -> None:

@@ -14,6 +14,8 @@ from crawlproject.adapters.extensions.status_line import print_above
 from crawlproject.adapters.running import count, crawl_of, frontier_closing, stop, wake
 from crawlproject.http.loopback.server import listen
 from crawlproject.options import read_options
+from crawlproject.parts.revisits.part import RevisitPart
+from crawlproject.parts.revisits.subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     import socket
@@ -29,8 +31,9 @@ logger = logging.getLogger(__name__)
 class HubDeliveries:
     """``CRAWL_WEBSUB_CALLBACK``, with the topical spider. Raises ``BadSetting`` when nothing can listen on the port."""
 
-    def __init__(self, crawler: Crawler, listening: socket.socket) -> None:
+    def __init__(self, crawler: Crawler, listening: socket.socket, subscriptions: Subscriptions) -> None:
         self._crawler = crawler
+        self._subscriptions = subscriptions
         self._listening = listening
         self._server: DeliveryServer | None = None
 
@@ -42,9 +45,11 @@ class HubDeliveries:
             raise NotConfigured  # it is off
         if crawl is None:
             logger.warning("CRAWL_WEBSUB_CALLBACK: only crawls of the topical spider ask hubs to deliver")
-        if crawl is None or crawl.revisits is None or crawl.revisits.subscriptions is None:
+        part = crawl.part(RevisitPart) if crawl is not None else None
+        if part is None or part.revisits.subscriptions is None:
             raise NotConfigured  # a round is over before they do
-        extension = cls(crawler, listen(options.crawl_websub_host, options.crawl_websub_port, "CRAWL_WEBSUB_PORT"))
+        listening = listen(options.crawl_websub_host, options.crawl_websub_port, "CRAWL_WEBSUB_PORT")
+        extension = cls(crawler, listening, part.revisits.subscriptions)
         crawler.signals.connect(extension.begin, signals.spider_opened)
         crawler.signals.connect(extension.close, frontier_closing)
         crawler.signals.connect(extension.end, signals.spider_closed)
@@ -54,10 +59,8 @@ class HubDeliveries:
         """Serve."""
         from crawlproject.parts.revisits.delivery_server import DeliveryServer  # aiohttp takes a while to import
 
-        crawl = crawl_of(self._crawler)
-        assert crawl is not None and crawl.revisits is not None and crawl.revisits.subscriptions is not None
         failed = partial(stop, self._crawler)
-        self._server = DeliveryServer(crawl.revisits.subscriptions, self._listening, self._tell, failed)
+        self._server = DeliveryServer(self._subscriptions, self._listening, self._count, failed)
         await self._server.begin()
         print_above(f"Hubs are heard at {self._server.url}/", sys.stderr)
 
@@ -70,7 +73,7 @@ class HubDeliveries:
         if self._server is not None:
             await self._server.end()
 
-    def _tell(self, name: str) -> None:
+    def _count(self, name: str) -> None:
         """Count what came; the crawl may have something to do."""
         count(self._crawler, f"websub/{name}")
         wake(self._crawler)

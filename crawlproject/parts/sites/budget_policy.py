@@ -61,14 +61,13 @@ class BudgetPolicy:
     surely_open: float = 0.92  # new-link ratio of a site from which on it makes the whole crawl careful
     surely_endless: float = 0.98  # and as careful as can be
 
-    # waits
-    trials: float = 0.03  # share of all fetches that may go to sites over budget
-    first_wait: float = 50.0  # fetches of the crawl that a URL over budget waits; doubles with each trial of its site
+    # trials
+    trials: float = 0.03  # share of all fetches that may go to sites over budget, although better ones are due
+    first_wait: float = 50.0  # fetches of the crawl until the first trial of such a site; doubles with each
     most_doublings: int = 10
-    longest_wait: float = 3_600.0  # seconds
-    longest_pause: float = 5.0  # seconds between two fetches that count for the pace: a crawl that idles is not slow
-    smoothing: float = 0.02  # weight of the latest pause in the pace
-    honest: float = 0.25  # mean worth of a site whose URLs are released beyond its budget before others
+    honest: float = (
+        0.25  # mean worth of a site whose hosts come before those of sites that waste time, beyond its budget
+    )
 
     sites: int = 200_000  # that are remembered
     targets: int = 20_000  # of redirects to other places

@@ -7,9 +7,10 @@ ends the visits in the end, and a single one is forgotten. A parked domain is gi
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from crawlproject.pages.page_types import PARKED
-from crawlproject.records import CrawlUrl, FetchEvent, Visit
+from crawlproject.records import FetchEvent, Visit
 from crawlproject.urls.domains import domain_of
 from crawlproject.urls.hosts import host_of
 
@@ -25,13 +26,20 @@ _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so lo
 
 
 class HostHealth:
-    """A learner, URL hold and host filter. A host rests ``first_rest`` seconds after its first block, twice as long each time,
-    and is given up at ``patience`` levels.
+    """A host rests ``first_rest`` seconds after its first block, twice as long each time, and is given up at ``patience`` levels.
 
-    0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave.
+    0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave. ``rests`` is
+    called with a host and the end of its rest, 0: it is over.
     """
 
-    def __init__(self, *, first_rest: float = 30.0, patience: int = 6) -> None:
+    def __init__(
+        self,
+        *,
+        first_rest: float = 30.0,
+        patience: int = 6,
+        rests: Callable[[str, float], object] = lambda host, until: None,
+    ) -> None:
+        self._rests = rests
         self._first_rest = first_rest
         self._patience = patience
         self._levels: OrderedDict[str, int] = OrderedDict()
@@ -39,7 +47,7 @@ class HostHealth:
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """A redirect says nothing about its host."""
         visit = event.visit
         if visit.is_page:
@@ -61,7 +69,8 @@ class HostHealth:
 
     def _answered(self, host: str) -> None:
         """A page with content came."""
-        self._resting.pop(host, None)
+        if self._resting.pop(host, None) is not None:
+            self._rests(host, 0.0)
         level = self._levels.get(host)
         if level is None:
             return
@@ -83,23 +92,15 @@ class HostHealth:
         self._resting[host] = until
         if len(self._resting) > _REMEMBERED:
             self._resting.popitem(last=False)
+        self._rests(host, until)
 
-    # ------------------------------------------------------------ as a hold
+    def resting(self) -> list[tuple[str, float]]:
+        """The hosts that rest, each with the end of its rest."""
+        return list(self._resting.items())
 
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """The end of the rest of a host that blocked."""
-        return self.host_blocked_until(url.url)
-
-    def host_blocked_until(self, url: str) -> float:
-        """The same: a rest that is over has no effect."""
+    def rests_until(self, url: str) -> float:
+        """The end of the rest of the host of ``url``; 0: it has none."""
         return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
-
-    def release_order(self, url: str, now: float) -> float:
-        """0 while the host rests: it asked for that."""
-        return 0.0 if self.host_blocked_until(url) > now else 1.0
-
-    def release(self, url: str) -> None:
-        """A rest is kept, whatever else is left to fetch."""
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
         level = levels.pop(name, 0) + 1

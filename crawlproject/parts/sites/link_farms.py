@@ -121,7 +121,7 @@ class LinkFarms:
 
     # ------------------------------------------------------------ after it was kept
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """Learn from a page: how much it looks like spam, and which sites it links to."""
         visit = event.visit
         if not visit.is_page:

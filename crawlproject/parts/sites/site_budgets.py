@@ -24,7 +24,7 @@ _UNKNOWN = Site()
 
 
 class SiteBudgets:
-    """A learner: the sites of a crawl. Memory is bounded by ``POLICY.sites`` sites.
+    """The sites of a crawl. Memory is bounded by ``POLICY.sites`` sites.
 
     ``share`` scales budgets and trials; 0 switches them off. ``alone`` is False with other workers of the same crawl: each
     knows a part of the links only, so first budgets are as large as can be, and single-source sites are not limited.
@@ -33,14 +33,12 @@ class SiteBudgets:
     def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
         self.share = share
         self.fetches = 0
-        self.pace = 0.0  # mean seconds between fetches
         self._alone = alone
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._relevance = 0.0  # sum of the relevance of all pages, and of its squares
         self._squares = 0.0
         self._wasted = 0.0  # fetches of spam, captchas and their kin
         self._single_source = 0.0  # fetches, of which those that brought nothing count less
-        self._latest = 0.0  # seconds since the epoch
         self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
 
     def add_named(self, url: str) -> None:
@@ -53,7 +51,7 @@ class SiteBudgets:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
         self._site(name).distrust = distrust
 
-    def apply(
+    def learn(
         self, event: FetchEvent, linked: Iterable[str] = (), linker: str = "", new_link_ratio: float = 0.0
     ) -> None:
         """Every fetch costs its site; a page also earns what it is worth, for its site and for those that it links to.
@@ -89,6 +87,10 @@ class SiteBudgets:
     def site(self, url: str) -> Site | None:
         """What is known of the site of ``url``."""
         return self._sites.get(domain_of(url))
+
+    def named(self, name: str) -> Site | None:
+        """What is known of the site of this name."""
+        return self._sites.get(name)
 
     def budget(self, site: Site | None) -> float:
         """How many fetches a site is worth so far; None: one that nothing is known of."""
@@ -137,10 +139,6 @@ class SiteBudgets:
                 links[linker] = weight
 
     def _pay(self, visit: Visit) -> None:
-        if self.fetches and visit.at >= self._latest:
-            pause = min(visit.at - self._latest, POLICY.longest_pause)
-            self.pace += max(POLICY.smoothing, 1.0 / (self.fetches + 1)) * (pause - self.pace)
-        self._latest = max(visit.at, self._latest)
         self.fetches += 1
         site = self._site(domain_of(visit.url))
         missing = visit.error and not visit.is_page and not visit.error.startswith((*_WASTE, NEEDS_BROWSER))

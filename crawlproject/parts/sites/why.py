@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crawlproject.core.inspectors import make_tracker
 from crawlproject.core.replay import InStep
+from crawlproject.parts.sites.part import make_tracker
 from crawlproject.records import FetchEvent, Visit
 from crawlproject.reports.why.causes import options_of
 from crawlproject.storage.read import read_info, read_links, read_visits
@@ -24,10 +24,10 @@ def why_blocked(folder: Path, host: str, now: float) -> str:
     links, latest = InStep(read_links(folder)), Visit("", 200, 0.0)
     for visit in read_visits(folder):
         event = FetchEvent(visit, links.of(visit.url))
-        (tracker if visit.number == 1 else tracker.hosts).apply(event)
+        (tracker if visit.number == 1 else tracker.hosts).learn(event)
         if host_of(visit.url) == host:
             latest = visit
-    if tracker.hosts.host_blocked_until(f"http://{host}/") > now:
+    if tracker.hosts.rests_until(f"http://{host}/") > now:
         return f"it refused the crawler ({latest.error}), and rests"
     if latest.status == 0:
         return f"it does not answer ({latest.error})"

@@ -12,18 +12,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from crawlproject.core.replay import stored_page
 from crawlproject.errors import BadCrawlDir, BadTopic
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.pages.text.topics_judge import TopicsJudge
 from crawlproject.parts.topics.orderings.make import TopicsOrdering
 from crawlproject.parts.topics.topic_view import TopicView
 from crawlproject.parts.topics.topics_log import JOINED, LEFT, TopicEvent, TopicsLog, TopicState, read_topics
-from crawlproject.records import CrawlUrl, FetchEvent, Topic, Visit
+from crawlproject.records import FetchEvent, Topic, Visit
 from crawlproject.topic.folder import refuse_conflicts, together
 
 if TYPE_CHECKING:
-    from crawlproject.core.crawl import Crawl
+    from crawlproject.core.services import Services
     from crawlproject.pages.text.relevance import TopicJudge
 
 JUDGED_AT_THE_END = 200  # stored pages that are judged when a crawl is interrupted: it ends at once
@@ -40,12 +39,12 @@ class TopicParts:
 
 
 class CrawlTopics:
-    """The members of ``topic``, which is theirs all together. A learner: it counts what each has found.
+    """The members of ``topic``, which is theirs all together. Counts what each has found.
 
-    ``crawl`` is set before the crawl begins. Methods that write raise ``StorageFailed``.
+    Methods that write raise ``StorageFailed``.
     """
 
-    crawl: Crawl
+    _services: Services
 
     def __init__(
         self, topic: Topic, judge: TopicsJudge, ordering: TopicsOrdering, parts: TopicParts, relevant: float
@@ -69,13 +68,14 @@ class CrawlTopics:
 
     # ------------------------------------------------------------ the folder
 
-    def begin(self, crawl: Crawl, now: float) -> None:
+    def open(self, services: Services, now: float) -> None:
         """Note who is in the crawl. Raises ``BadCrawlDir`` for a topic that is another one than it was."""
-        self.crawl = crawl
-        self._keeps_pages = crawl.folder.bodies
-        known = read_topics(crawl.folder.path)
-        refuse_changed(known, self.topic, str(crawl.folder.path))
-        self._log = TopicsLog(crawl.folder.path)
+        self._services = services
+        folder = services.folder
+        self._keeps_pages = folder.bodies
+        known = read_topics(folder.path)
+        refuse_changed(known, self.topic, str(folder.path))
+        self._log = TopicsLog(folder.path)
         for name, state in known.items():
             if state.left is None and name not in self.members:
                 self._note(state.topic, LEFT, now)
@@ -104,7 +104,7 @@ class CrawlTopics:
                 place, f"crawl.{name}: {value!r} is no setting of the running crawl, and cannot be set any more"
             )
         refuse_conflicts({**held, place: replace(topic, settings={})})
-        earlier = read_topics(self.crawl.folder.path)
+        earlier = read_topics(self._services.folder.path)
         _refuse_other_topic(earlier.get(topic.name), self._parts.canonical(topic), place)
         topic = replace(self._parts.canonical(topic), settings={})
         judge = self._parts.judge(topic.keywords)
@@ -114,14 +114,15 @@ class CrawlTopics:
         self._ordering.join(context, topic.weight)
         self._joined_now.add(topic.name)
         self._note(topic, JOINED, now)
-        self.crawl.folder.manifest.note_topic(self.topic)
+        self._services.folder.manifest.note_topic(self.topic)
         self._open_view(topic)
-        crawl = self.crawl
-        for seed in topic.seeds:
-            crawl.tracker.sites.add_named(seed)
-        with crawl.frontier.batch():
+        services = self._services
+        for part in services.parts:
             for seed in topic.seeds:
-                crawl.admission.offer(CrawlUrl(url=seed, score=crawl.ordering.seed_score(seed)))
+                part.named(seed)
+        with services.frontier.batch():
+            for seed in topic.seeds:
+                services.admission.offer(services.admission.seed_record(seed))
 
     def leave(self, name: str, now: float) -> None:
         """A topic leaves the running crawl; its folder stays. Raises ``BadTopic`` for the last topic of the crawl."""
@@ -132,14 +133,14 @@ class CrawlTopics:
         self._judge.leave(name, self._parts.judge(self.topic.keywords))
         self._ordering.leave(name)
         self._note(topic, LEFT, now)
-        self.crawl.folder.manifest.note_topic(self.topic)
+        self._services.folder.manifest.note_topic(self.topic)
         if view := self._views.pop(name, None):
             view.close()
         self._mark_as_left(topic)
 
     # ------------------------------------------------------------ what is found
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         visit = event.visit
         if not visit.md5 or visit.duplicate_of:
             return
@@ -173,7 +174,7 @@ class CrawlTopics:
 
         What is left to judge for topics that joined is judged now if the crawl is over, else most of it when it goes on.
         """
-        manifest = self.crawl.folder.manifest.found
+        manifest = self._services.folder.manifest.found
         most = self._judged + JUDGED_AT_THE_END
         self.catch_up(lambda: over or self._judged < most)
         for view in self._views.values():
@@ -186,7 +187,7 @@ class CrawlTopics:
     # ------------------------------------------------------------ inside
 
     def _become(self, members: tuple[Topic, ...]) -> None:
-        self.topic = self.crawl.topic = together(self.topic.name, members)
+        self.topic = self._services.topic = together(self.topic.name, members)
 
     def _count(self, name: str) -> None:
         self.found[name] += 1
@@ -202,26 +203,29 @@ class CrawlTopics:
 
     def _note(self, topic: Topic, event: str, now: float) -> None:
         assert self._log is not None, "the crawl has begun"
-        self._log.append(TopicEvent(topic, event, now, self.crawl.stats.pages))
+        self._log.append(TopicEvent(topic, event, now, self._services.folder.history.pages))
 
     def _open_view(self, topic: Topic) -> None:
         if self._keeps_pages:
             view = TopicView(
-                self.crawl.folder.path, topic, relevant=self._relevant, judge=partial(self._judge_stored, topic.name)
+                self._services.folder.path,
+                topic,
+                relevant=self._relevant,
+                judge=partial(self._judge_stored, topic.name),
             )
-            view.describe(self.crawl.folder.manifest.found)
+            view.describe(self._services.folder.manifest.found)
             self._views[topic.name] = view
 
     def _mark_as_left(self, topic: Topic) -> None:
         if self._keeps_pages:
-            view = TopicView(self.crawl.folder.path, topic, relevant=self._relevant, judge=lambda visit: None)
+            view = TopicView(self._services.folder.path, topic, relevant=self._relevant, judge=lambda visit: None)
             view.catch_up()
-            view.describe(self.crawl.folder.manifest.found, LEFT_THE_CRAWL)
+            view.describe(self._services.folder.manifest.found, LEFT_THE_CRAWL)
             view.close()
 
     def _judge_stored(self, name: str, visit: Visit) -> float | None:
         """The relevance of a stored page to a topic that joined later; its ordering learns from it, unless a replay showed it."""
-        page = stored_page(self.crawl, visit, ()) if visit.md5 else None
+        page = self._services.handler(visit.kind).stored(visit, (), self._services.steps) if visit.md5 else None
         if page is None:
             return None
         self._judged += 1

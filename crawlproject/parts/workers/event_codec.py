@@ -1,31 +1,26 @@
-"""What workers of one crawl tell each other, as bytes.
+"""What workers of one crawl publish, as bytes.
 
 A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, what it linked to, and
-the sketch of a page that is no duplicate. Where the ordering learns from pages, the page goes along as it was read and judged,
+what the parts add to it. Where the ordering learns from pages, the page goes along as it was read and judged,
 without its text: reading it again would cost each worker what fetching it costs.
 """
 
 from __future__ import annotations
 
 import zlib
-from binascii import Error as BadBase64
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.parts.duplicates.sketch_store import OriginalPage, read_original, written_original
-from crawlproject.parts.probes.probe_log import Finding
-from crawlproject.parts.revisits.shared_records import SharedListing, SharedPage
 from crawlproject.records import FetchEvent, Link, Page, Span, Visit
 from crawlproject.storage.read import visit_from
 
-VERSION = 1
-FETCH, FINDING, REFUSED, POSTPONED, BLOCKED = "fetch", "finding", "refused", "postponed", "blocked"
-COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # of pages and listings that are visited again
+VERSION = 2
+FETCH, REFUSED, POSTPONED, HOST_POSTPONED, PART = "fetch", "refused", "postponed", "host postponed", "part"
 LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
 
 _FASTEST = 1  # of zlib's levels: a tenth larger, three times as fast
@@ -38,55 +33,36 @@ class UnreadableMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``event`` and ``sketch`` of a fetch, ``finding`` of a probe; else ``name`` is a URL, or a host blocked ``until`` a time.
+    """``event`` of a fetch, with what the parts have ``published`` of it, by their names; ``content`` of a part's own message.
 
-    ``page`` and ``listing`` are what is known of one that is visited again.
+    Else ``name`` is a URL or a host; of a part's message the part.
     """
 
     kind: str
     name: str = ""
-    until: float = 0.0
     event: FetchEvent | None = None
-    sketch: OriginalPage | None = None
-    finding: Finding | None = None
-    page: SharedPage | None = None
-    listing: SharedListing | None = None
+    published: Mapping[str, Any] = field(default_factory=dict)
+    content: Any = None
 
 
-def dump_fetch(event: FetchEvent, sketch: OriginalPage | None, *, with_page: bool) -> bytes:
+def dump_fetch(event: FetchEvent, published: Mapping[str, Any], *, with_page: bool) -> bytes:
     """A fetch. ``with_page``: the page as well, unless it is very large."""
     visit, page = event.visit, event.page() if with_page else None
-    line = written_original(sketch) if sketch is not None else None
     if page is not None:
-        message = _packed(FETCH, visit, None, line, _page_fields(page))
+        message = _packed(FETCH, visit, None, published, _page_fields(page))
         if len(message) <= LARGEST:
             return message
-    return _packed(FETCH, visit, list(event.links), line, None)
+    return _packed(FETCH, visit, list(event.links), published, None)
 
 
-def dump_finding(finding: Finding) -> bytes:
-    """What a probe found."""
-    return _packed(FINDING, asdict(finding))
+def dump_name(kind: str, name: str) -> bytes:
+    """A URL that is refused or postponed, or a host that is."""
+    return _packed(kind, name)
 
 
-def dump_url(kind: str, url: str) -> bytes:
-    """A URL that is refused, postponed or retired."""
-    return _packed(kind, url)
-
-
-def dump_block(host: str, until: float) -> bytes:
-    """A host that is blocked, until so many seconds since the epoch."""
-    return _packed(BLOCKED, [host, until])
-
-
-def dump_page(page: SharedPage) -> bytes:
-    """A page of the collection after its last visit."""
-    return _packed(COLLECTED, page.values())
-
-
-def dump_listing(listing: SharedListing) -> bytes:
-    """A listing after its last reading."""
-    return _packed(LISTED, list(listing))
+def dump_part(part: str, content: Any) -> bytes:
+    """What the part of this name says."""
+    return _packed(PART, [part, content])
 
 
 def load(message: bytes) -> Message:
@@ -99,18 +75,12 @@ def load(message: bytes) -> Message:
         if kind == FETCH:
             return _fetch(*rest)
         (content,) = rest
-        if kind == FINDING:
-            return Message(kind, finding=Finding(**content))
-        if kind == COLLECTED:
-            return Message(kind, page=SharedPage.checked(*content))
-        if kind == LISTED:
-            return Message(kind, listing=SharedListing.checked(*content))
-        if kind in (REFUSED, POSTPONED, RETIRED):
+        if kind == PART:
+            part, content = content
+            return Message(kind, str(part), content=content)
+        if kind in (REFUSED, POSTPONED, HOST_POSTPONED):
             return Message(kind, str(content))
-        if kind == BLOCKED:
-            host, until = content
-            return Message(kind, str(host), until=float(until))
-    except (zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir, BadBase64) as damage:
+    except (zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir) as damage:
         raise UnreadableMessage(repr(damage)) from damage
     raise UnreadableMessage(f"of kind {kind!r}")
 
@@ -119,15 +89,13 @@ def _packed(*content: Any) -> bytes:
     return zlib.compress(orjson.dumps([VERSION, *content], default=list), _FASTEST)
 
 
-def _fetch(visit_line: Any, targets: Any, sketch: Any, fields: Any) -> Message:
+def _fetch(visit_line: Any, targets: Any, published: Any, fields: Any) -> Message:
     visit = visit_from(visit_line, "a message of another worker")
     page = None if fields is None else _page(visit, *fields)
     links: Sequence[str] = ()
     if visit.is_page:
         links = targets if page is None else [link.url for link in page.links]
-    return Message(
-        FETCH, event=FetchEvent(visit, links, lambda: page), sketch=read_original(sketch) if sketch else None
-    )
+    return Message(FETCH, event=FetchEvent(visit, links, lambda: page), published=dict(published))
 
 
 def _page_fields(page: Page) -> list[Any]:
@@ -160,4 +128,5 @@ def _page(
         duplicate_of=visit.duplicate_of,
         spam=visit.spam,
         signs=visit.signs,
+        kind=visit.kind,
     )

@@ -22,11 +22,11 @@ from crawlproject.storage.append_log import read_lines, unexpected, write_atomic
 from crawlproject.storage.change_log import NAME as CHANGES
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import read_manifest
+from crawlproject.storage.page_files import PAGES
 from crawlproject.storage.refusals import SAMPLES, Refusals
 from crawlproject.storage.robots_log import NAME as ROBOTS
 from crawlproject.urls.naming import page_path
 
-PAGES = "pages"
 _SUMMED = ("refused/", "probes/", "reader/", "scheduler/", "downloader/", "item_scraped")  # statistics that add up
 
 

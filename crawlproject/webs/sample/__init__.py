@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from email.utils import formatdate
 from random import Random
 
-from crawlproject.webs.base import Reply, not_held, spellings
+from crawlproject.records import Reply
+from crawlproject.webs.base import not_held, spellings
 from crawlproject.webs.sample.builder import build
 from crawlproject.webs.sample.plan import Redirect, SamplePage, SamplePlan, SampleSite
 from crawlproject.webs.sample.prose import text_of

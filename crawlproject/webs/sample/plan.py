@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from crawlproject.webs.base import Failure
+from crawlproject.records import Failure
 from crawlproject.webs.sample.themes import Theme
 
 TROUBLE = "trouble"  # the kind of the difficult sites

@@ -10,7 +10,7 @@ from support.livecrawl import finish
 from support.webs import host_farm
 
 from crawlproject.adapters.clock import SteadyClock
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
 from crawlproject.storage.read import read_visits

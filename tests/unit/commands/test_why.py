@@ -14,8 +14,8 @@ from scrapy.exceptions import UsageError
 from support.invoking import invoke
 from support.livecrawl import taken
 
+from crawlproject.assembly import assemble
 from crawlproject.commands import frontier, why
-from crawlproject.core.assembly import assemble
 from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier

@@ -10,7 +10,7 @@ from support.webs import page, robots
 
 from crawlproject.errors import BadInput
 from crawlproject.orderings.registry import ORDERINGS
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 
 A, B = "http://a.example", "http://b.example"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.webs import html
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings import registry

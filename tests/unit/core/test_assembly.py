@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support.pages import DictArchive, a_text_page
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, BadTopic, BadWeb

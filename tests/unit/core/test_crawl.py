@@ -10,7 +10,7 @@ import pytest
 from support.livecrawl import finish, taken
 from support.webs import html
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.core.robots import RobotsRules

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.randomweb import RandomWeb, crawl_on
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.losses import MAPPED, RECORDS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.livecrawl import finish, taken
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.robots import RobotsRules
 from crawlproject.options import read_options

@@ -10,7 +10,7 @@ from support.livecrawl import crawl_on
 
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import CLIQUE, CrawlUrl, Fetch, Page

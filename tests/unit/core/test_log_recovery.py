@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.randomweb import RandomWeb, crawl_on
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import Topic

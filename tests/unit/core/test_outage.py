@@ -9,7 +9,7 @@ import pytest
 from support.livecrawl import finish
 from support.webs import DictWeb, host_farm, page
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic

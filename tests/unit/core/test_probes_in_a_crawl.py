@@ -9,14 +9,13 @@ import pytest
 from support.livecrawl import finish
 from support.webs import html
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.parts.probes.probe_log import read_findings
 from crawlproject.parts.probes.probe_steps import BROWSER, MISSING
-from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
+from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply, Topic, Visit
 from crawlproject.storage.append_log import read_lines
-from crawlproject.webs.base import Reply
 
 SEED = "http://www.a.example/"
 WORDS = [f"w{number}x" for number in range(3000)]

@@ -12,7 +12,7 @@ from support.livecrawl import finish, taken
 from support.randomweb import RandomWeb, crawl_on
 from support.recording_ordering import RecordingOrdering
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings import registry

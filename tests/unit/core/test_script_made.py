@@ -10,7 +10,7 @@ from support.livecrawl import finish, taken
 from support.scriptmade import NEED_A_BROWSER
 from support.webs import html
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings import registry

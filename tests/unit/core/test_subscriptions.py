@@ -27,15 +27,14 @@ from support.hub import (
 )
 from support.timedcrawl import DAY, TimedCrawl
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.options import read_options
 from crawlproject.parts.revisits.deliveries import STRETCH
 from crawlproject.parts.revisits.subscription import HOUR, WEEK
 from crawlproject.parts.revisits.subscription_log import NAME, read_subscriptions
-from crawlproject.records import SUBSCRIBE, Topic
+from crawlproject.records import SUBSCRIBE, Reply, Topic
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.base import Reply
 
 OTHER = "http://other.example/hub"
 

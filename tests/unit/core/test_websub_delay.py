@@ -11,9 +11,9 @@ from statistics import mean
 from support.hub import HUB, SETTINGS, HubbedWeb, News, in_process
 from support.timedcrawl import DAY, START, TimedCrawl
 
-from crawlproject.records import Topic
+from crawlproject.records import Reply, Topic
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.base import Reply, not_held
+from crawlproject.webs.base import not_held
 
 
 class ManyNews:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from crawlproject.adapters.running import attach
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.dashboard import running_crawl as live
 from crawlproject.dashboard import search as searching
 from crawlproject.dashboard.running_crawl import RunningCrawl, Throttled

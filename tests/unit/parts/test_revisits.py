@@ -15,10 +15,9 @@ from support.webs import DictWeb, page
 
 from crawlproject.errors import BadInput
 from crawlproject.parts.revisits.collection import Collection
-from crawlproject.records import Topic
+from crawlproject.records import Reply, Topic
 from crawlproject.storage.change_log import read_changes
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.base import Reply
 
 ROOT = "http://a.example/"
 TOPIC = Topic("reef", ("coral reef",), (ROOT,))

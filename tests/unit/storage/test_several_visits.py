@@ -16,7 +16,7 @@ from crawlproject.evaluation.runs import find_runs, load_run
 from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.parts.revisits.registry import POLICIES
 from crawlproject.parts.revisits.report import estimate_freshness
-from crawlproject.records import Topic
+from crawlproject.records import Reply, Topic
 from crawlproject.reports.evidence import numbers
 from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.map_data import read_map
@@ -26,7 +26,6 @@ from crawlproject.reports.summary import summarise
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.lookup import url_status
 from crawlproject.storage.read import first_visits, present_visits, read_info, read_visits
-from crawlproject.webs.base import Reply
 from crawlproject.webs.crawl_folder import CrawledWeb
 
 ROOT = "http://a.example/"

@@ -11,7 +11,7 @@ from support.webs import HTML, DictWeb, html, page
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 from crawlproject.webs.page_cache import BYTES_PER_SECOND, ROUND_TRIP, JudgedPages, PageCache, latency, location, wanted
 
 URLS = [f"http://a.example/{n}" for n in range(5)]

@@ -14,8 +14,9 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 
 from crawlproject.errors import InvalidUrl
+from crawlproject.records import Reply
 from crawlproject.urls.canonical import canonical_url
-from crawlproject.webs.base import Reply, Web
+from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.demo import TOPICS, topic_file

@@ -59,25 +59,32 @@ class _Site:
 
 
 class RedundantUrls:
-    """A learner, and a filter of URLs.
+    """Learns from pages, and refuses URLs.
 
-    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: seeds, next
+    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: next
     pages of series. ``learns``: else only what own templates of sites ask to skip is refused. ``templates`` are these.
     """
 
-    def __init__(self, templates: SiteTemplates, known: Callable[[str], bool], *, learns: bool = True) -> None:
-        self.planted: Callable[[str], bool] = lambda url: False
+    def __init__(
+        self,
+        templates: SiteTemplates,
+        known: Callable[[str], bool],
+        *,
+        learns: bool = True,
+        planted: Callable[[str], bool] = lambda url: False,
+    ) -> None:
+        self._planted = planted
         self._templates = templates
         self._known = known
         self._learns = learns
         self._sites: OrderedDict[str, _Site] = OrderedDict()
         self._orders = PathOrders(known)
 
-    def apply(self, event: FetchEvent) -> None:
+    def learn(self, event: FetchEvent) -> None:
         """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others
         repeat."""
         visit = event.visit
-        if not self._learns or not visit.depth or QUERY in visit.signs:
+        if not self._learns or not visit.depth or visit.kind == QUERY:
             return
         led_away = bool(visit.redirect) and self.is_view(visit.redirect)
         if not visit.is_page and not led_away:
@@ -109,7 +116,7 @@ class RedundantUrls:
         verdict = own.skip(url) if own is not None else None
         if verdict is None:
             verdict = self._learns and self.is_view(url) and xxh3_64_intdigest(url.encode()) % AUDITED != 0
-        return REASON if verdict and not self.planted(url) else ""
+        return REASON if verdict and not self._planted(url) else ""
 
     def is_view(self, url: str) -> bool:
         """Whether ``url`` leads to what other pages show, as far as is known."""

@@ -17,9 +17,8 @@ from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.evaluation.simulation.runner import Runner, reading_key
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
-from crawlproject.records import Topic
+from crawlproject.records import Reply, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.webs.base import Reply
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import ROUND_TRIP
 from crawlproject.webs.page_cache_folder import PageCacheFolder

@@ -11,7 +11,7 @@ from crawlproject.core.reading import make_canonicalizer, make_reader, make_trap
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import read_options
 from crawlproject.orderings.base import Graph, PassageLinks, RedirectLinks
-from crawlproject.webs.base import Reply
+from crawlproject.records import Reply
 from crawlproject.webs.page_cache import PageCache
 
 HOME = "http://a.example/"

@@ -9,7 +9,7 @@ import redis
 from support.redisserver import empty_database
 from support.webs import html
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.options import read_options
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY

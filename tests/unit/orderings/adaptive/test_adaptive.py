@@ -18,9 +18,8 @@ from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.adaptive.active_set import RECENT, WIDEST
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import KINDS
-from crawlproject.records import CrawlUrl, Page, Topic
+from crawlproject.records import CrawlUrl, Page, Reply, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.webs.base import Reply
 
 GOOD, BAD = "html body main a", "html body footer a"
 PORTAL = "http://portal.example/"

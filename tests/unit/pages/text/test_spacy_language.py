@@ -78,7 +78,7 @@ IMPORTS = {
     """,
     "a crawl with defaults": """
         from pathlib import Path
-        from crawlproject.core.assembly import assemble
+        from crawlproject.assembly import assemble
         from crawlproject.options import read_options
         from crawlproject.topic.find import find_topic
         crawl = assemble(find_topic("demo"), read_options({}), clock=lambda: 0.0, folder=Path(sys.argv[1]))

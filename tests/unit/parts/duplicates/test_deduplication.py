@@ -11,7 +11,7 @@ import pytest
 from support.livecrawl import crawl_on
 from support.webs import HTML, DictWeb
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadSetting
@@ -21,9 +21,8 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
-from crawlproject.records import Topic
+from crawlproject.records import Reply, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.webs.base import Reply
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 A = "http://a.example"

@@ -9,7 +9,7 @@ from support.crawling import scrapy
 from support.livecrawl import crawl_web
 from support.webs import DictWeb
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.errors import BadInput
 from crawlproject.options import read_options
 from crawlproject.parts.judgments.judged_examples import keep_examples

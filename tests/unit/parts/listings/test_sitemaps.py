@@ -9,7 +9,7 @@ import pytest
 from support.markdown import doc, first_cells, section
 from support.webs import DictWeb, page, robots
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import read_options
@@ -17,8 +17,7 @@ from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.sitemaps import Sitemaps
-from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Topic
-from crawlproject.webs.base import Reply
+from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Reply, Topic
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 HOME = "http://h.example/"

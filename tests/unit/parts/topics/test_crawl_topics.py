@@ -10,7 +10,7 @@ import pytest
 from support.livecrawl import crawl_on
 from support.webs import DictWeb, page
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.stopping import TOPICS_HAVE_ENOUGH
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic

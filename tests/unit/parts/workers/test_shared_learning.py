@@ -18,7 +18,7 @@ from support.randomweb import RandomWeb, crawl_on
 from support.recording_ordering import RecordingOrdering
 from support.redisserver import empty_database
 
-from crawlproject.core.assembly import assemble
+from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.redis.worker import STALENESS
 from crawlproject.frontier.shared import SharedFrontier

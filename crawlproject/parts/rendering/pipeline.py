@@ -11,6 +11,7 @@ from crawlproject.adapters.clock import time
 from crawlproject.adapters.items import PageItem
 from crawlproject.adapters.running import crawl_of, stopped, stopping
 from crawlproject.options import read_options
+from crawlproject.parts.rendering.part import Rendering
 from crawlproject.parts.rendering.rendering import HTML
 from crawlproject.storage.warc.archive import RenderedPage
 from crawlproject.urls.canonical import canonical_or_none
@@ -55,9 +56,10 @@ class RenderPipeline:
 
     async def process_item(self, item: Any) -> Any:
         crawl, renderer = crawl_of(self.crawler), self._renderer
-        if renderer is None or crawl is None or crawl.rendering is None or not isinstance(item, PageItem):
+        part = crawl.part(Rendering) if crawl is not None else None
+        if renderer is None or crawl is None or part is None or not isinstance(item, PageItem):
             return item
-        if not renderer.is_available or not crawl.rendering.policy.wants(item.page):
+        if not renderer.is_available or not part.policy.wants(item.page):
             return item
         content_type = item.fetch.content_type
         rendered = await renderer.render(_address(item), item.body, content_type, item.cookies)
@@ -68,11 +70,11 @@ class RenderPipeline:
         snapshot = rendered.snapshot
         if crawl.folder.archive is not None:
             crawl.folder.archive.rendered(item.page.url, RenderedPage(item.body, content_type, rendered.exchanges))
-        item.fetch = crawl.rendering.fetch(item.fetch, time())
+        item.fetch = part.pages.fetch(item.fetch, time())
         if snapshot.redirect and self._redirect(item, snapshot.redirect, crawl):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")
         steps = crawl.steps_for(item.lease)
-        item.page, body = crawl.rendering.page(
+        item.page, body = part.pages.page(
             steps, item.lease, item.page, snapshot.html, robots_tag=item.robots_tag, now=item.fetch.at
         )
         if body:

@@ -1,0 +1,168 @@
+"""Put a crawl together from a topic, options and the parts that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering, parameters_in_use
+from crawlproject.core.crawl import Brake, Crawl
+from crawlproject.core.log_recovery import recover_logs
+from crawlproject.core.part import Part, Setup
+from crawlproject.core.peers import ALONE, Peers
+from crawlproject.core.prior_pages import PriorPages
+from crawlproject.core.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
+from crawlproject.core.replay import replay
+from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.factory import make_frontier, open_frontier
+from crawlproject.options import Options
+from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
+from crawlproject.orderings.registry import UNJUDGED
+from crawlproject.pages.robots_txt import product_token
+from crawlproject.pages.text.assembly import make_analyzer, make_judge
+from crawlproject.parts.registry import part_classes
+from crawlproject.records import Topic
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.folder_lock import holder_of
+from crawlproject.storage.open_archive import open_archive
+
+
+def assemble(
+    topic: Topic,
+    options: Options,
+    *,
+    clock: Callable[[], float],
+    folder: Path | None = None,
+    graph: Graph | None = None,
+    rehearsal: bool = False,
+    archive: PageArchive | None = None,
+    cache_dir: Path | None = None,
+    agent: str = "",
+    token: Callable[[], str] | None = None,
+    frontier: Frontier | None = None,
+    choose: Callable[[Topic, PriorKnowledge], BaseOrdering] = choose_ordering,
+    brakes: Sequence[Brake] = (),
+) -> Crawl:
+    """A crawl, new or resumed, ready to ``take`` from.
+
+    ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
+    targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
+    that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
+    given, the crawl folder does. ``agent`` is the User-Agent. ``token`` gives unguessable texts; without it no hub is asked for
+    deliveries, whatever ``CRAWL_WEBSUB_CALLBACK`` says. ``frontier`` is one that others crawl from as well, in place of
+    the one that the settings ask for. ``choose`` makes the ordering. ``brakes`` slow the crawl down. A topic with members is a
+    crawl of several. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
+    """
+    canonicalize = make_canonicalizer(options)
+    topic = topic_in_canonical_urls(topic, canonicalize)
+    judge = make_judge(topic.keywords, make_analyzer(topic.language, options), options)
+    new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
+    place = _place(topic, options, folder)
+    judgments = _judgments(place)
+    prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
+    known = PriorKnowledge(options, judge, prior_pages, graph, None if rehearsal else place, judgments)
+    new_ordering: Callable[[], BaseOrdering] | None = partial(choose, topic, known)
+    makers: dict[str, Callable[[Setup], Part | None]] = {name: part.make for name, part in part_classes().items()}
+    if topic.members:
+        name, choice = _choice(topic, known, place, canonicalize)
+        judge, ordering, makers[name], new_ordering = choice.judge, choice.ordering, choice.part, None
+    else:
+        ordering = choose(topic, known)
+    crawl_folder = _open_folder(place, topic, options, keeps_pages=not rehearsal, clock=clock)
+    try:
+        peers = ALONE
+        if frontier is None:
+            frontier, peers = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
+        setup = Setup(
+            topic,
+            options,
+            canonicalize,
+            judge,
+            ordering,
+            new_ordering,
+            crawl_folder,
+            frontier,
+            peers,
+            agent,
+            token,
+            rehearsal,
+        )
+        reader = new_reader(
+            tag_paths=ordering.reads_tag_paths,
+            forms=bool(ordering.reads_forms or options.crawl_forms),
+            agent=product_token(agent),
+        )
+        judged = {} if options.ordering in UNJUDGED else judgments
+        crawl = Crawl(setup, _made(makers.values(), setup), reader, judged, brakes)
+        recover_logs(crawl.services)
+        replay(crawl.services, (crawl.stopping.learn,), clock())
+        crawl.add_seeds()
+        for part in crawl.parts:
+            part.begin(clock())
+    except BadInput:
+        crawl_folder.abandon()
+        raise
+    return crawl
+
+
+def _made(makers: Iterable[Callable[[Setup], Part | None]], setup: Setup) -> Iterable[Part]:
+    return [part for make in makers if (part := make(setup)) is not None]
+
+
+def _judgments(place: Path) -> Mapping[str, bool]:
+    """What a person said of the pages of the crawl."""
+    return {url: said for part in part_classes().values() for url, said in part.judgments(place).items()}
+
+
+def _choice(topic: Topic, known: PriorKnowledge, place: Path, canonicalize: Callable[..., str]):  # type: ignore[no-untyped-def]
+    for name, part in part_classes().items():
+        if choice := part.choose(topic, known, place, canonicalize):
+            return name, choice
+    raise BadSetting("-a topics", "no part is installed for several topics in one crawl")
+
+
+def _place(topic: Topic, options: Options, folder: Path | None) -> Path:
+    """Where the crawl is kept, by this worker if there are several."""
+    place = options.own_folder(folder or options.folder(topic.name))
+    if options.frontier == "redis" and (holder := holder_of(place)):
+        raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
+    return place
+
+
+def _open_folder(
+    place: Path, topic: Topic, options: Options, *, keeps_pages: bool, clock: Callable[[], float]
+) -> CrawlFolder:
+    """The crawl folder at ``place``, with its manifest begun and its WARC files open."""
+    folder = CrawlFolder(
+        place, topic, options.ordering, parameters_in_use(options), bodies=keeps_pages, versions=options.page_versions
+    )
+    folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
+    if options.crawl_warc and keeps_pages:
+        folder.archive = open_archive(
+            folder,
+            topic,
+            options.model_dump(),
+            worker=options.worker if options.frontier == "redis" else "",
+            max_bytes=options.crawl_warc_max_bytes,
+            clock=clock,
+        )
+    return folder
+
+
+def _open_frontier(
+    options: Options,
+    folder: CrawlFolder,
+    ordering: BaseOrdering,
+    topic: Topic,
+    *,
+    rehearsal: bool,
+    clock: Callable[[], float],
+) -> tuple[Frontier, Peers]:
+    if rehearsal:
+        return make_frontier(options, ordering.commit, margin=0.0), ALONE
+    for part in part_classes().values():
+        if opened := part.open_frontier(options, folder, clock=clock, commit=ordering.commit, name=topic.name):
+            return opened
+    return open_frontier(options, folder.path / "frontier", clock=clock, commit=ordering.commit), ALONE

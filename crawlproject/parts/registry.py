@@ -1,0 +1,56 @@
+"""Which parts there are: ours by the table below, those of others by the entry points of the group ``crawlproject.parts``.
+
+A part of ours whose folder is not there is no part. To add one: a folder with a ``part.py``, and a line in the table.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from types import ModuleType
+
+from crawlproject.core.part import Part
+from crawlproject.errors import BadSetting
+
+GROUP = "crawlproject.parts"
+
+OURS = {  # in the order in which they are asked; name of the folder -> name of the class in its ``part.py``
+    "spam": "Spam",
+    "sites": "Sites",
+    "probes": "ProbePart",
+    "duplicates": "Duplicates",
+    "verticals": "Verticals",
+    "listings": "Listings",
+    "forms": "FormPart",
+    "rendering": "Rendering",
+    "revisits": "RevisitPart",
+    "topics": "TopicsPart",
+    "judgments": "Judgments",
+    "workers": "Workers",
+}
+
+
+@cache
+def part_classes() -> dict[str, type[Part]]:
+    """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is no part."""
+    found: dict[str, type[Part]] = {}
+    for name, class_name in OURS.items():
+        if (module := part_module(name, "part")) is not None:
+            found[name] = getattr(module, class_name)
+    for entry in entry_points(group=GROUP):
+        part = entry.load()
+        if not (isinstance(part, type) and issubclass(part, Part)):
+            raise BadSetting(
+                f"entry point {GROUP}: {entry.name}", f"expected a subclass of {Part.__name__}, not {part!r}"
+            )
+        found.setdefault(entry.name, part)
+    return found
+
+
+def part_module(part: str, module: str) -> ModuleType | None:
+    """A module of a part of ours; None when the part, or the module, is not there."""
+    if find_spec(f"crawlproject.parts.{part}") is None or find_spec(f"crawlproject.parts.{part}.{module}") is None:
+        return None
+    return import_module(f"crawlproject.parts.{part}.{module}")

@@ -1,0 +1,126 @@
+"""Pages that are visited again: each waits for its next visit, by a policy that learns from all of them (paper 004 section 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from crawlproject.core.budget import Budget
+from crawlproject.core.kinds.handler import Handler
+from crawlproject.core.part import Part, Setup
+from crawlproject.core.services import Services
+from crawlproject.core.stopping import ROUND
+from crawlproject.errors import BadSetting
+from crawlproject.parts.listings.part import Listings
+from crawlproject.parts.revisits.outcomes import revisit_policy
+from crawlproject.parts.revisits.reread_handler import FirstReading, RereadHandler
+from crawlproject.parts.revisits.revisit_handler import RevisitHandler
+from crawlproject.parts.revisits.revisits import Revisits, refuse_misplaced_callback
+from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, SharedListing, SharedPage
+from crawlproject.parts.revisits.subscribe_handler import SubscribeHandler
+from crawlproject.records import REREAD, REVISIT, SUBSCRIBE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.storage.change_log import RETIRED
+
+
+class Round:
+    """The budget of a crawl that visits pages again: ``CRAWL_REVISIT_ROUND`` fetches, or none."""
+
+    def __init__(self, revisits: Revisits) -> None:
+        self.is_in_flight = revisits.round_is_in_flight
+        self._is_over = revisits.round_is_over
+
+    def end_reason(self, now: float) -> str:
+        return ROUND if self._is_over(now) else ""
+
+
+class RevisitPart(Part):
+    """There where ``CRAWL_REVISIT`` names a policy."""
+
+    name = NAME
+    _services: Services
+
+    def __init__(self, setup: Setup) -> None:
+        self.revisits = Revisits(setup, revisit_policy(setup.options))
+        self._peers = setup.peers
+        self._is_replayed_by_all = setup.peers.has_server  # its own history is not learned by itself then
+
+    @classmethod
+    def make(cls, setup: Setup) -> RevisitPart | None:
+        if not setup.options.crawl_revisit:
+            if setup.token is not None and setup.options.crawl_websub_callback:
+                refuse_misplaced_callback(setup.options)
+            return None
+        if setup.peers.has_server and not setup.peers.publishes:
+            wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"
+            raise BadSetting("setting FRONTIER_REDIS_MESSAGES", wish)
+        return cls(setup)
+
+    def kinds(self, services: Services) -> Mapping[str, Handler]:
+        self._services = services
+        revisits, listings = self.revisits, services.parts.find(Listings)
+        kinds: dict[str, Handler] = {
+            REVISIT: RevisitHandler(services, revisits),
+            SUBSCRIBE: SubscribeHandler(services, revisits),
+        }
+        if listings is not None:
+            readers = listings.readers
+            kinds[REREAD] = RereadHandler(services, revisits, readers)
+            kinds |= {kind: FirstReading(services, reader, listings.log, revisits) for kind, reader in readers.items()}
+        return kinds
+
+    def budget(self) -> Budget:
+        return Round(self.revisits)
+
+    def next_time(self) -> float:
+        return self.revisits.pace.next_time()
+
+    def taken(self, now: float) -> None:
+        self.revisits.pace.taken(now)
+
+    # ------------------------------------------------------------ a run
+
+    def learn(self, event: FetchEvent) -> None:
+        if not self._is_replayed_by_all:
+            self.revisits.learn(event)
+
+    def replayed(self) -> None:
+        """Learn from all workers' visits, in the order of time."""
+        if self._peers.has_server:
+            self.revisits.replay_workers()
+        self._is_replayed_by_all = False
+
+    def begin(self, now: float) -> None:
+        self.revisits.begin(now)
+        if self.revisits.subscriptions is not None:
+            self.revisits.subscriptions.begin()
+
+    def kept(self, page: Page, fetch: Fetch) -> Iterable[CrawlUrl]:
+        return self.revisits.after_first_visit(page.url, fetch.at, page.text)
+
+    def offered(self, page: Page, fetch: Fetch) -> None:
+        """The collection keeps its size: the pages that are worth least leave it."""
+        for surplus in self.revisits.surplus():
+            self._services.history.withdrawn(surplus.url, fetch.at, surplus.version, RETIRED)
+            self.revisits.retire(surplus, fetch.at)
+
+    def close(self, reason: str, *, over: bool) -> None:
+        self.revisits.end()
+
+    def counters(self) -> Mapping[str, int]:
+        return self.revisits.tally.counters()
+
+    # ------------------------------------------------------------ other workers
+
+    def receive(self, event: FetchEvent, published: Any) -> None:
+        self.revisits.heard(event.visit)
+
+    def hear(self, message: Any) -> None:
+        kind, *values = message
+        if kind == COLLECTED and self.revisits.shared is not None:
+            page = SharedPage.checked(*values)
+            self.revisits.adopt(page)
+            self.revisits.shared.was_attached(page)
+        elif kind == LISTED:
+            self.revisits.rereads.adopt(SharedListing.checked(*values))
+        elif kind == RETIRED:
+            self.revisits.hear_retired(str(values[0]))

@@ -1,0 +1,80 @@
+"""What pages of one kind of site have in common: series of pages, URLs that show what others show, own templates of sites."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from crawlproject.core.part import Part, Setup
+from crawlproject.options import Options
+from crawlproject.parts.verticals.series import next_page
+from crawlproject.parts.verticals.site_template import SiteTemplates, load_templates
+from crawlproject.records import PLANTED, CrawlUrl, Fetch, FetchEvent, Page
+
+if TYPE_CHECKING:
+    from crawlproject.parts.verticals.redundancy.redundant_urls import RedundantUrls
+    from crawlproject.parts.verticals.redundancy.shown_content import ShownContent
+
+
+class Verticals(Part):
+    """There where ``CRAWL_SERIES``, ``TRAP_REDUNDANT`` or ``CRAWL_SITE_TEMPLATES`` asks for it.
+
+    Of a series of relevant pages, ``CRAWL_SERIES`` are fetched in order, before all else.
+    """
+
+    name = "verticals"
+
+    def __init__(self, setup: Setup, templates: SiteTemplates) -> None:
+        options, known = setup.options, setup.frontier.__contains__
+        self._templates = templates
+        self._longest = options.crawl_series
+        self._relevant = options.page_relevant
+        self._positions: dict[str, int] = {}  # of pages that follow another in a series
+        self._redundant: RedundantUrls | None = None
+        self._shown: ShownContent | None = None
+        if learns_redundant(options) or templates:  # else nothing of it is imported
+            from crawlproject.parts.verticals.redundancy.redundant_urls import RedundantUrls
+
+            learns = learns_redundant(options)
+            self._redundant = RedundantUrls(templates, known, learns=learns, planted=self._positions.__contains__)
+        if self._redundant is not None and learns_redundant(options):
+            from crawlproject.parts.verticals.redundancy.shown_content import ShownContent
+
+            self._shown = ShownContent(self._redundant.leads_on, known)
+        off = {"refusal": self._redundant is None, "learn": self._redundant is None}
+        off |= {"examine": self._shown is None, "links": not self._longest}
+        self.idle = [hook for hook, is_off in off.items() if is_off]
+
+    @classmethod
+    def make(cls, setup: Setup) -> Verticals | None:
+        templates = load_templates(setup.options.crawl_site_templates)
+        wanted = setup.options.crawl_series or learns_redundant(setup.options) or templates
+        return cls(setup, templates) if wanted else None
+
+    def refusal(self, url: str, depth: int) -> str:
+        return self._redundant.refusal(url) if self._redundant is not None and depth else ""
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        return self._shown.inspect(page, fetch) if self._shown is not None else page
+
+    def learn(self, event: FetchEvent) -> None:
+        if self._redundant is not None and event.visit.number == 1:
+            self._redundant.learn(event)
+
+    def links(self, page: Page) -> Iterable[CrawlUrl]:
+        """The next page of a series, before all other URLs; no ordering revises that, so it is read in order."""
+        if page.relevance < self._relevant:
+            return
+        links = ((link.url, link.anchor) for link in page.links)
+        own = self._templates.of(page.url)
+        following = (own.next if own else next_page)(page.url, links, page.related)
+        position = self._positions.get(page.url, 1) + 1
+        if following and position <= self._longest:
+            self._positions.setdefault(following, position)
+            depth, worth = max(1, page.depth), page.relevance
+            yield CrawlUrl(following, worth, depth, page.url, context_score=worth, precedence=PLANTED)
+
+
+def learns_redundant(options: Options) -> bool:
+    """Whether it is learned which URLs of a site show what others show: ``TRAP_REDUNDANT``."""
+    return options.trap_redundant == "always" or (options.trap_redundant == "series" and options.crawl_series > 0)

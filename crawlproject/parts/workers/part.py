@@ -1,0 +1,32 @@
+"""Several workers of one crawl, which take from one frontier in Redis and learn together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crawlproject.core.part import Part, Setup
+from crawlproject.core.peers import Peers
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.factory import join_frontier
+from crawlproject.options import Options
+from crawlproject.parts.workers.shared_peers import SharedPeers
+from crawlproject.storage.crawl_folder import CrawlFolder
+
+
+class Workers(Part):
+    """There with ``FRONTIER = "redis"``; its peers are all that it adds to a crawl."""
+
+    name = "workers"
+
+    @classmethod
+    def make(cls, setup: Setup) -> Workers | None:
+        return None
+
+    @classmethod
+    def open_frontier(
+        cls, options: Options, folder: CrawlFolder, *, clock: Callable[[], float], commit: int, name: str
+    ) -> tuple[Frontier, Peers] | None:
+        if options.frontier != "redis":
+            return None
+        frontier = join_frontier(options, options.frontier_redis_name or name, clock=clock, commit=commit)
+        return frontier, SharedPeers(options.worker, frontier, folder.path)

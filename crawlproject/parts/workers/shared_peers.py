@@ -1,0 +1,250 @@
+"""Workers of one crawl learn together: each publishes its fetches, and learns from those of others as from its own.
+
+Other workers' fetches go to the same parts and the same ordering that learn from the worker's own, live and on a replay, so
+all know the same: budgets, URL rules, templates, duplicates, verdicts of probes, and the model of the ordering. What a
+worker learns without a fetch (a URL is refused at its turn, a host is postponed) is published as well, as the ordering must
+not wait for it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Container, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from crawlproject.core.peers import Peers
+from crawlproject.core.services import Services
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.shared import FULL, HOST_FULL, CallerLoop, SharedFrontier
+from crawlproject.parts.workers.event_codec import (
+    HOST_POSTPONED,
+    PART,
+    POSTPONED,
+    REFUSED,
+    Message,
+    UnreadableMessage,
+    dump_fetch,
+    dump_name,
+    dump_part,
+    load,
+)
+from crawlproject.parts.workers.host_shares import HostShares
+from crawlproject.parts.workers.merge_workers import workers_of
+from crawlproject.records import CrawlUrl, FetchEvent
+
+logger = logging.getLogger(__name__)
+
+_ON_THEIR_WAY = 1000  # messages of which some may be missing behind the last one, where there are several slots
+_REMEMBERED = 100_000  # URLs of others that are known to have been learned: each is published once, and rarely again
+
+
+class ServerPeers(Peers):
+    """What follows from a frontier in a server alone: workers of it need not learn from each other."""
+
+    has_server = True
+    knows_all = False
+
+    def __init__(self, frontier: SharedFrontier) -> None:
+        self._frontier = frontier
+
+    def start(self, limit: int, loop: CallerLoop) -> None:
+        self._frontier.start(limit, loop)
+
+    def pending(self, frontier: Frontier) -> bool:
+        return self._frontier.pending()
+
+
+class SharedPeers(ServerPeers):
+    """The peers of the worker ``name``, whose crawl folder is ``folder`` below the folder of all.
+
+    The n-th line of the history is message n of this worker, so that the server can tell what it has, and nothing is published
+    twice or left out when a worker is killed.
+    """
+
+    _services: Services
+
+    def __init__(self, name: str, frontier: SharedFrontier, folder: Path) -> None:
+        super().__init__(frontier)
+        self.publishes = self.knows_all = frontier.shares
+        self._name = name.encode()
+        self._folder = folder
+        self._shares = HostShares(self._name)
+        self._published = frontier.last_published() if frontier.shares else 0
+        self._offset = 0
+        self._learned: OrderedDict[str, None] = OrderedDict()
+        self._warned = False
+
+    def connect(self, services: Services) -> None:
+        self._services = services
+        # Of a folder that lost lines, or is another one, the lines to come have numbers that the server does not have.
+        self._offset = max(0, self._published - services.folder.history.lines)
+        self._frontier.when_rejected(self._turned_away)
+        if self.publishes:
+            self._frontier.when_published(self.receive)
+
+    # ------------------------------------------------------------ one crawl, several workers
+
+    def pages(self, own: int) -> int:
+        return self._frontier.pages()
+
+    def count_page(self, url: str) -> None:
+        self._frontier.count_page(url)
+
+    def is_own(self, host: str) -> bool:
+        return not self.publishes or self._shares.is_own(host)
+
+    def pass_time(self, now: float) -> None:
+        self._shares.pass_time(now)
+
+    def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Container[str], Container[str]]:
+        """Of a shared frontier only what was linked here is asked."""
+        states = self._frontier.states(linked)
+        return {url for url, state in states.items() if state}, {
+            url for url, state in states.items() if state == "waiting"
+        }
+
+    # ------------------------------------------------------------ out
+
+    def fetched_before(self, event: FetchEvent, number: int) -> None:
+        """The others learn of a line that was read again unless they had it."""
+        if self._offset + number > self._published - _ON_THEIR_WAY:
+            self.fetched(event, number)
+
+    def fetched(self, event: FetchEvent, number: int = 0) -> None:
+        if not self.publishes:
+            return
+        parts = ((part.name, part.publish(event)) for part in self._services.parts)
+        published = {name: value for name, value in parts if value is not None}
+        with_page = self._services.ordering.learns and event.visit.number == 1
+        message = dump_fetch(event, published, with_page=with_page)
+        lines = self._services.folder.history.lines
+        self._publish(event.visit.url, message, self._offset + (number or lines))
+
+    def refused(self, url: str) -> None:
+        self._publish(url, dump_name(REFUSED, url))
+
+    def postponed(self, url: str) -> None:
+        self._publish(url, dump_name(POSTPONED, url))
+
+    def host_postponed(self, host: str) -> None:
+        self._publish(f"http://{host}/", dump_name(HOST_POSTPONED, host))
+
+    def publish(self, part: str, url: str, message: Any) -> None:
+        self._publish(url, dump_part(part, message))
+
+    def attach(self, key: str, part: str, message: Any, number: float) -> None:
+        text = b"" if message is None else self._name + b"\n" + dump_part(part, message)
+        self._frontier.attach(key, text, number)
+
+    def _publish(self, url: str, message: bytes, number: int = 0) -> None:
+        if self.publishes:
+            self._frontier.publish(url, self._name + b"\n" + message, number)
+
+    # ------------------------------------------------------------ what a server knows
+
+    def folders(self) -> list[Path]:
+        return [path for path in workers_of(self._folder.parent.parent) if path != self._folder]
+
+    def missing(self, keys: list[str]) -> set[str]:
+        return {key for key, state in self._frontier.states(keys).items() if not state}
+
+    def set_pace(self, rate: float) -> None:
+        self._frontier.set_pace(rate)
+
+    def workers(self, now: float) -> int:
+        self._shares.pass_time(now)
+        return len(self._shares)
+
+    def nothing_due(self, until: float) -> bool:
+        due = self._frontier.last_due()
+        return due is None or due > until
+
+    # ------------------------------------------------------------ in
+
+    def catch_up(self) -> None:
+        if not self.publishes:
+            return
+        self._frontier.catch_up()
+        for message in self._frontier.attached():
+            self.receive([message])
+
+    def receive(self, messages: Sequence[bytes]) -> None:
+        """Learn what other workers have published, in the order given."""
+        for named in messages:
+            worker, _, message = named.partition(b"\n")
+            try:
+                self._learn(worker, load(message))
+            except UnreadableMessage as unreadable:
+                if not self._warned:
+                    logger.warning(
+                        "A worker publishes what this one cannot read (%s): do all run one version?", unreadable
+                    )
+                self._warned = True
+
+    def _learn(self, worker: bytes, message: Message) -> None:
+        ordering = self._services.ordering
+        if message.event is not None:
+            self._shares.heard(worker, message.event.visit.at)
+            self._learn_fetch(message.event, message)
+        elif message.kind == HOST_POSTPONED:
+            ordering.host_blocked(message.name)
+        elif message.kind == POSTPONED:
+            ordering.postponed(message.name)
+        elif message.kind == REFUSED:
+            ordering.refused(message.name)
+        elif message.kind == PART:
+            self._hear(message)
+
+    def _hear(self, message: Message) -> None:
+        for part in self._services.parts:
+            if part.name == message.name:
+                try:
+                    part.hear(message.content)
+                except (ValueError, TypeError, KeyError) as damage:
+                    raise UnreadableMessage(repr(damage)) from damage
+
+    def _learn_fetch(self, event: FetchEvent, message: Message) -> None:
+        visit, services = event.visit, self._services
+        if visit.number == 1:
+            if visit.url in services.folder.history or visit.url in self._learned:
+                return  # a lease that ran out: two workers have fetched it
+            self._learned[visit.url] = None
+            if len(self._learned) > _REMEMBERED:
+                self._learned.popitem(last=False)
+            self._frontier.note(visit.url)
+            if services.ordering.learns:
+                services.feed.learn(event)
+        for part in services.parts:
+            part.receive(event, message.published.get(part.name))
+        if visit.number == 1:
+            if visit.redirect:
+                self._found(CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent))
+            if services.ordering.learns and not visit.repeats and visit.leads_on:
+                self._follow(event)
+
+    def _follow(self, event: FetchEvent) -> None:
+        """The links of a page, which its worker has offered, have scores here too."""
+        page = event.page()
+        if page is not None:
+            for url in self._services.feed.follow(self._services.parts.followed(page)):
+                if url is not None:
+                    self._found(url)
+
+    def _found(self, url: CrawlUrl) -> None:
+        if self._services.admission.found_by_another(url):
+            self._frontier.note(url.key)
+
+    def _turned_away(self, url: CrawlUrl, why: int) -> None:
+        """What the server answered later."""
+        services = self._services
+        if why == FULL:
+            services.folder.refusals.count("frontier/full")
+        elif url.variant:
+            pass  # another fetch of a URL that the ordering knows
+        elif why == HOST_FULL:
+            services.folder.refusals.add("trap/host_full", url.url, url.parent)
+            services.ordering.refused(url.url)
+        elif url.url not in services.folder.history and not self._frontier.leased(url.key):
+            services.ordering.refused(url.url)  # another worker fetches it, or has
