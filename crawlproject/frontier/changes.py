@@ -27,6 +27,13 @@ class Rescored(NamedTuple):
     score: float
 
 
+class Reclassed(NamedTuple):
+    """A waiting URL waits in another precedence class."""
+
+    url: str
+    precedence: int
+
+
 class Leased(NamedTuple):
     """A waiting URL is being fetched."""
 
@@ -104,6 +111,7 @@ class Blocked(NamedTuple):
 Change = (
     Waits
     | Rescored
+    | Reclassed
     | Held
     | Leased
     | Returned
@@ -120,6 +128,7 @@ Change = (
 METHODS: dict[type[Change], str] = {
     Waits: "wait",
     Rescored: "rescore",
+    Reclassed: "set_precedence",
     Held: "hold",
     Leased: "lease",
     Returned: "give_back",
@@ -134,7 +143,13 @@ METHODS: dict[type[Change], str] = {
 }
 """The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
 
-_CODES: dict[type[Change], str] = {**METHODS, Rescored: "score", Returned: "return", GaveBack: "unpick"}
+_CODES: dict[type[Change], str] = {
+    **METHODS,
+    Rescored: "score",
+    Reclassed: "class",
+    Returned: "return",
+    GaveBack: "unpick",
+}
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
 
 

@@ -16,7 +16,7 @@ from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
 from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UrlTable
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
-from crawlproject.frontier.host_states import BY_RANK, INACTIVE, READY, SPARE
+from crawlproject.frontier.host_states import READY
 from crawlproject.frontier.k_rule import KRule
 
 _PAGED_OUT = 256  # hosts that are considered together
