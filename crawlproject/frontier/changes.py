@@ -11,7 +11,7 @@ import math
 from typing import Any, NamedTuple
 
 from crawlproject.frontier.record_keys import read_key, written_kind
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
 
 class Waits(NamedTuple):
@@ -157,6 +157,8 @@ def to_json(change: Change) -> list[Any]:
     """A change as a list for JSON: its code, then its fields in order."""
     if isinstance(change, Waits):
         record = change.record
+        kind = written_kind(record.key, record.parent, record.kind)
+        more = [kind, record.precedence] if record.precedence != ACTIVE else [kind] if kind else []
         return [
             "wait",
             record.key,
@@ -168,7 +170,7 @@ def to_json(change: Change) -> list[Any]:
             record.not_before,
             [_number(value) for value in record.inherited],
             record.request,
-            *([kind] if (kind := written_kind(record.key, record.parent, record.kind)) else ()),
+            *more,
         ]
     if isinstance(change, Rescored):
         return ["score", change.url, _number(change.score)]
@@ -181,8 +183,9 @@ def from_json(fields: list[Any]) -> Change:
     """The change of a list that ``to_json`` made. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for others."""
     code, *values = fields
     if code == "wait":
-        key, score, depth, parent, anchor, context_score, not_before, inherited, request, *named = values
-        url, kind, variant = read_key(key, parent, *named)
+        key, score, depth, parent, anchor, context_score, not_before, inherited, request, *more = values
+        named, precedence = (*more, None, ACTIVE)[:2] if len(more) < 2 else more
+        url, kind, variant = read_key(key, parent, named)
         inherited_by_links = tuple(map(float, inherited))
         return Waits(
             CrawlUrl(
@@ -197,6 +200,7 @@ def from_json(fields: list[Any]) -> Change:
                 request,
                 kind,
                 variant,
+                precedence,
             )
         )
     if code == "score":

@@ -19,6 +19,7 @@ from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.record_keys import LEAST_CLASS_SCORE, class_in_score
 from crawlproject.records import CrawlUrl
 
 
@@ -169,6 +170,17 @@ class MemoryStore(MemoryUrls):
         yield from (changes.Rests(host, until) for host, until in self.hosts.clocks())
         yield from (changes.Asks(host, seconds) for host, seconds in self.politeness.crawl_delays())
         yield from (changes.Blocked(str(host.name), host.blocked_until) for host in self.hosts.blocked())
+
+    def read_classes_in_scores(self) -> None:
+        """What is known was written by an earlier version: give the URLs the classes that their scores stand for."""
+        for known, is_waiting in ((self.entries, True), (self.leases, False)):
+            for url, old in [(url, old) for url, old in known.items() if old.record.score >= LEAST_CLASS_SCORE]:
+                precedence, score = class_in_score(old.record.score)
+                record = replace(old.record, precedence=precedence, score=score)
+                if is_waiting:
+                    self._replace(old, record)
+                else:
+                    known[url] = old._replace(precedence=precedence, rank=-score, record=record)
 
     # ------------------------------------------------------------ the changes
 

@@ -1497,13 +1497,13 @@ def test_next_visits_survive_a_crash(tmp_path, name):
 
 @pytest.mark.parametrize("name", [name for name in FACTORIES if name != "memory"])
 def test_the_classes_of_urls_survive_a_crash(tmp_path, name):
-    options = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
+    options = {"batch_size": 1, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
     database = empty_database() if name == "redis" else None
 
     def reopened() -> Frontier:
         if database is None:
             return FACTORIES[name](tmp_path, **options)
-        rules = FrontierRules(min_delay=0.0, factor=0.0, lease=math.inf)
+        rules = FrontierRules(batch_size=1, min_delay=0.0, factor=0.0, lease=math.inf)
         return RedisFrontier(database, "crawl", "worker", rules, now=0.0, random=Random(1))
 
     frontier = reopened()
