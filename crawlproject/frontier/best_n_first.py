@@ -216,7 +216,7 @@ class BestNFirstSchedule:
             self._batch.remove(entry.arrival)
             return
         self.pool.remove(entry)
-        (self._held if entry.not_before > self._looked else self._queue).died()
+        (self._held if entry.not_before > self._looked else self._queue).died(entry)
 
     def _count(self, host: Hashable) -> None:
         if self._on_host is not None:

@@ -21,6 +21,9 @@ class HostClasses:
     ``ACTIVE``, whether they have URLs or not.
     """
 
+    highest_active = ACTIVE
+    """The highest class that a URL of a host up to ``ACTIVE`` has of its own."""
+
     def __init__(self) -> None:
         self.ceiling = WASTE
         self.floor = math.inf  # the highest rank of an active host
@@ -51,6 +54,10 @@ class HostClasses:
         """The class in which a URL of the host waits that has this class of its own, and this rank."""
         if precedence > FIRST and self.demoted:
             precedence = max(precedence, self.demoted.get(host, precedence))
+        return self.by_floors(precedence, rank)
+
+    def by_floors(self, precedence: int, rank: float) -> int:
+        """The class of a URL, its host aside."""
         if precedence != ACTIVE or rank <= self.floor:
             return precedence
         return SPARE if rank <= self.spare else INACTIVE
@@ -62,6 +69,10 @@ class HostClasses:
         if new is not None:
             self._awake[new] += 1
 
+    def is_awake(self, precedence: int) -> bool:
+        """Whether a host of this class is awake."""
+        return self._awake[precedence] > 0
+
     def lowest_awake(self) -> int | None:
         """The lowest class of which a host is awake."""
         return next((precedence for precedence in CLASSES if self._awake[precedence]), None)
@@ -69,6 +80,8 @@ class HostClasses:
 
 class OneClass(HostClasses):
     """All hosts are active: under a commitment to several URLs."""
+
+    highest_active = WASTE
 
     def of(self, host: Any, precedence: int, rank: float) -> int:
         return ACTIVE

@@ -57,7 +57,7 @@ class RankedQueue(Protocol):
 
     def push(self, item: Any) -> None: ...
     def first(self) -> Any: ...
-    def died(self) -> None: ...
+    def died(self, item: Any) -> None: ...
 
 
 class HostQueue:
@@ -132,7 +132,7 @@ class HostQueue:
         if self.held is not None and entry.not_before > self._now:
             self.held.died()
         else:
-            self.ready.died()
+            self.ready.died(entry)
 
     def release_held(self, now: float) -> None:
         """Move the URLs whose ``not_before`` has come."""

@@ -85,11 +85,16 @@ class HostSchedule(HostStates):
         had_floor = self.classes.have_floor
         self.classes.set_floor(-floor, -spare)
         if had_floor != self.classes.have_floor:  # only with a floor the time of a held URL changes the class of a host
-            concerned = [host for host in self._queues.values() if host.size]
+            self._floor_comes_or_goes()
+            concerned = list(self._queues.values())
         else:
             concerned = [host for host in self._near_the_floor() if self._changes_class(host)]
         for host in concerned:
-            self.place(host)
+            if host.name in self._queues:  # one without URLs may be forgotten by now
+                self.place(host)
+
+    def _floor_comes_or_goes(self) -> None:
+        """Before all hosts are placed for that."""
 
     def _near_the_floor(self) -> Iterator[HostQueue]:
         """The hosts whose class may change with the floors."""
@@ -202,6 +207,8 @@ class HostSchedule(HostStates):
 
     def _limit(self) -> int:
         """The highest class of which a URL may be taken, as things are."""
+        if self.classes.ceiling == WASTE:
+            return WASTE
         ceiling, lowest = self.classes.ceiling, self._lowest_awake()
         return WASTE if lowest is None else max(ceiling, lowest)
 
@@ -220,11 +227,11 @@ class HostSchedule(HostStates):
     def _first_ready(self, limit: int) -> Any:
         """The first URL of the hosts that the k rule concerns and does not bar, up to this class."""
         host = self.first(READY)
-        return host.best() if host and host.precedence <= limit else None
+        return host.best() if host and is_up_to(host, limit) else None
 
     def _first_held(self, limit: int) -> HostQueue | None:
         """The barred host picked longest ago, up to this class; the rule bars few."""
-        hosts = (item[-1] for item in sorted(self._heaps[HELD]) if item[-1].precedence <= limit)
+        hosts = (item[-1] for item in sorted(self._heaps[HELD]) if is_up_to(item[-1], limit))
         return next(filter(self._is_due, hosts), None)
 
     def _first_late(self, precedence: int) -> Any:
@@ -249,6 +256,11 @@ class HostSchedule(HostStates):
             host.release_held(self.now)
             best = host.best()
             yield host, [] if best is None else [best]
+
+
+def is_up_to(host: HostQueue, limit: int) -> bool:
+    """Whether the host has a URL that may be taken, in a class up to this one."""
+    return host.precedence is not None and host.precedence <= limit
 
 
 def _has_better(host: HostQueue, entry: Any) -> bool:

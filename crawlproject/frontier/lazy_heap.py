@@ -74,8 +74,8 @@ class LazyHeap(Generic[Item]):
             heappop(self.items)
         return item
 
-    def died(self) -> None:
-        """An item inside is not alive any more."""
+    def died(self, item: object = None) -> None:
+        """An item inside is not alive any more; it does not matter which one."""
         self._dead += 1
         if self._dead > _FEW and 2 * self._dead > len(self.items):
             self.items = [item for item in self.items if self._alive(item)]
