@@ -24,7 +24,8 @@ crawl, however many hosts wait. The rule concerns the hosts up to class ``ACTIVE
 their picks are remembered. Of these, the barred host that is picked longest ago comes before all hosts above ``ACTIVE``.
 
 **The floor** (as the precedence floor of Heritrix). A host whose first URL scores below it is ``SPARE`` in place of
-``ACTIVE``, and ``INACTIVE`` when that is below the second, lower floor as well.
+``ACTIVE``, and ``INACTIVE`` when that is below the second, lower floor as well. These two classes are the floor's to give:
+while there is one, no URL should have them of its own (a host may); on disk such a URL may come before its turn.
 
 **Commitments** (Best-N-First). Of the classes only those of URLs count under a commitment to more than one URL: the first N
 by (own class, score, arrival) are committed. Classes of hosts, the ceiling and the floor change nothing; the k rule concerns

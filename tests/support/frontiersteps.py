@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import Frontier
-from crawlproject.records import ACTIVE, WASTE, CrawlUrl
+from crawlproject.records import ACTIVE, INACTIVE, SPARE, WASTE, CrawlUrl
 from crawlproject.urls.post import post_url
 
 
@@ -35,6 +35,7 @@ def random_steps(
     """Operations without end; scores and URLs are few, so that everything meets everything. Some URLs are those of a POST.
 
     ``floors`` is the share of those that set a floor, ``classes`` of those that change a precedence class, or the ceiling.
+    With floors, no URL has a class of its own that is theirs to give.
     """
     random = Random(seed)
     now = 0.0
@@ -46,12 +47,16 @@ def random_steps(
     def some_class() -> int:
         return random.choice([ACTIVE, random.randrange(WASTE + 1)])
 
+    def class_of_a_url() -> int:
+        precedence = some_class()
+        return ACTIVE if floors and precedence in (SPARE, INACTIVE) else precedence
+
     def class_step() -> Step:
         kind = random.random()
         if kind < 0.4:
-            return Step("set_precedence", (some_url(), some_class()))
+            return Step("set_precedence", (some_url(), class_of_a_url()))
         if kind < 0.5:
-            return Step("set_precedence", (some_class(),), lease=random.random())
+            return Step("set_precedence", (class_of_a_url(),), lease=random.random())
         if kind < 0.8:
             return Step("set_host_precedence", (f"h{random.randrange(hosts)}.test", some_class()))
         return Step("set_ceiling", (random.choice([WASTE, some_class()]),))
@@ -75,7 +80,7 @@ def random_steps(
             score, depth = round(random.random(), 1), random.randrange(4)
             record = CrawlUrl(some_url(), score, depth, not_before=hold_until, inherited=inherited)
             if classes:
-                record = replace(record, precedence=some_class())
+                record = replace(record, precedence=class_of_a_url())
             yield Step("put", (record,))
         elif kind < 0.60:
             yield Step("take", (now,))
