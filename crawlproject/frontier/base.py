@@ -5,10 +5,10 @@ scored URL, and equal scores leave first in, first out. A host is eligible when 
 it is leased, its politeness clock is due, it is not blocked, and the k rule allows it.
 
 **Precedence** (as in Heritrix; the classes are in ``records``). A URL has a class, ``CrawlUrl.precedence``, and so has a
-host, ``ACTIVE`` unless ``set_host_precedence`` says otherwise. URLs up to ``FIRST`` wait in their own class. Every other
-one waits in the higher of its class and that of its host; what is ``ACTIVE`` then, the floor may make ``SPARE`` or
-``INACTIVE``. The class of a host is that of its first URL that may be taken, by (class, score, arrival). A host none of
-whose URLs may be taken yet has the class of the host itself.
+host, ``ACTIVE`` unless ``set_host_precedence`` says otherwise; one below ``ACTIVE`` counts as ``ACTIVE``. A URL waits in its
+own class, but one that is not up to ``FIRST``, and whose host has a class above ``ACTIVE``, in the higher of the two. What is
+``ACTIVE`` then, the floor may make ``SPARE`` or ``INACTIVE``. The class in which a host is visited is that of its first URL that
+may be taken, by (own class, score, arrival). A host none of whose URLs may be taken yet is in the class of the host itself.
 
 A host is *dormant* when no URL of it may be taken before some time: each is held, or the host is blocked. One that is only
 resting, or being visited, is awake. ``set_ceiling`` says up to which class URLs are taken while a lower class has a host
@@ -20,10 +20,18 @@ long as there are any.
 more hosts wait. When fewer wait, the window is the number of hosts that wait; and when all hosts outside that window happen
 to be in flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule. For this, a
 blocked host and one whose URLs are all held do not count as hosts that wait. A rule that is not strict never stops the
-crawl, however many hosts wait. The rule concerns the hosts up to class ``ACTIVE``; others neither count nor are barred.
+crawl, however many hosts wait. The rule concerns the hosts up to class ``ACTIVE``; others neither count nor are barred, but
+their picks are remembered. Of these, the barred host that is picked longest ago comes before all hosts above ``ACTIVE``.
 
-**The floor** (as the precedence floor of Heritrix). A host whose best URL scores below it is ``SPARE`` in place of
-``ACTIVE``, and ``INACTIVE`` when that is below the second, lower floor as well.
+**The floor** (as the precedence floor of Heritrix). A host whose first URL scores below it is ``SPARE`` in place of
+``ACTIVE``, and ``INACTIVE`` when that is below the second, lower floor as well. These two classes are the floor's to give:
+while there is one, no URL should have them of its own (a host may); on disk such a URL may come before its turn.
+
+**Commitments** (Best-N-First). Of the classes only those of URLs count under a commitment to more than one URL: the first N
+by (own class, score, arrival) are committed. Classes of hosts, the ceiling and the floor change nothing; the k rule concerns
+all hosts.
+
+**A full frontier** evicts the URL of the highest class, of these the one of the lowest score, of these the latest.
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 
@@ -67,7 +75,7 @@ class FrontierQuestions(Protocol):
         """The earliest time at which ``take`` may succeed without any other call in between.
 
         ``now`` or earlier when it may succeed at once; None when nothing waits, or when all that waits is behind leases.
-        Under a floor it may be too early, as a URL whose time comes may be of an inactive host.
+        With a floor, a ceiling or classes it may be too early, as a URL whose time comes may be of a host that has to wait.
         """
         ...
 
@@ -172,7 +180,7 @@ class Frontier(FrontierQuestions, Protocol):
     def set_precedence(self, url: str, precedence: int) -> bool:
         """A waiting URL waits in this class from now on; it keeps its score and place. Durable.
 
-        The lease of a leased URL ends without a visit, as by ``hold``. False when the URL neither waits nor is leased.
+        The lease of a leased URL ends without a visit, as by ``hold(url, 0)``. False when the URL neither waits nor is leased.
         """
         ...
 
@@ -203,7 +211,7 @@ class Frontier(FrontierQuestions, Protocol):
     def set_floor(self, floor: float, spare: float | None = None) -> None:
         """The scores from which a host is active, and spare (default: no host is). ``-inf``: no floor, the default.
 
-        Not durable. Under a commitment to more than one URL nothing changes.
+        Not durable.
         """
         ...
 

@@ -11,6 +11,7 @@ from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.records import ACTIVE
 
 _RETURNED = -1.0  # the rank of a committed URL that was released: before all others of its batch
 
@@ -27,7 +28,7 @@ class CommittedBatch:
         self._on_host: Counter[Hashable] = Counter()
 
     def commit(self, entry: Any, rank: float) -> None:
-        self.entries[entry.arrival] = committed = entry._replace(rank=rank)
+        self.entries[entry.arrival] = committed = entry._replace(precedence=ACTIVE, rank=rank)
         self._on_host[entry.host] += 1
         self.schedule.add(committed)
 
@@ -39,7 +40,7 @@ class CommittedBatch:
     def replace(self, new: Any) -> None:
         """A committed URL has another record or score; it keeps its position."""
         old = self.entries[new.arrival]
-        self.entries[new.arrival] = new = new._replace(rank=old.rank)
+        self.entries[new.arrival] = new = new._replace(precedence=ACTIVE, rank=old.rank)
         self.schedule.replace(old, new)
 
     def is_stopped(self) -> bool:
@@ -54,8 +55,8 @@ class CommittedBatch:
 class BestNFirstSchedule:
     """Two schedules under one k rule: the committed batch, in random order, and the pool of all other URLs.
 
-    When the batch is empty, the ``n`` best URLs of the pool that may be taken are committed. Better URLs that come
-    meanwhile wait for the next batch. A committed URL that is released stays committed, unless it is held.
+    When the batch is empty, the ``n`` first URLs of the pool that may be taken, by class and score, are committed. Better
+    URLs that come meanwhile wait for the next batch. A committed URL that is released stays committed, unless it is held.
 
     Committed URLs have left the buffer that ``max_urls`` bounds, as in the figure: they neither fill it nor are evicted.
 
@@ -124,6 +125,12 @@ class BestNFirstSchedule:
 
     def set_floor(self, floor: float, spare: float) -> None:
         """What is committed is taken whatever it scores now: a commitment knows no floor."""
+
+    def set_ceiling(self, precedence: int) -> None:
+        """Nor a ceiling."""
+
+    def set_host_precedence(self, name: Hashable, precedence: int) -> None:
+        """Nor the classes of hosts."""
 
     # ------------------------------------------------------------ visits
 
@@ -209,7 +216,7 @@ class BestNFirstSchedule:
             self._batch.remove(entry.arrival)
             return
         self.pool.remove(entry)
-        (self._held if entry.not_before > self._looked else self._queue).died()
+        (self._held if entry.not_before > self._looked else self._queue).died(entry)
 
     def _count(self, host: Hashable) -> None:
         if self._on_host is not None:

@@ -11,7 +11,7 @@ import math
 from typing import Any, NamedTuple
 
 from crawlproject.frontier.record_keys import read_key, written_kind
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
 
 class Waits(NamedTuple):
@@ -25,6 +25,13 @@ class Rescored(NamedTuple):
 
     url: str
     score: float
+
+
+class Reclassed(NamedTuple):
+    """A waiting URL waits in another precedence class."""
+
+    url: str
+    precedence: int
 
 
 class Leased(NamedTuple):
@@ -104,6 +111,7 @@ class Blocked(NamedTuple):
 Change = (
     Waits
     | Rescored
+    | Reclassed
     | Held
     | Leased
     | Returned
@@ -120,6 +128,7 @@ Change = (
 METHODS: dict[type[Change], str] = {
     Waits: "wait",
     Rescored: "rescore",
+    Reclassed: "set_precedence",
     Held: "hold",
     Leased: "lease",
     Returned: "give_back",
@@ -134,7 +143,13 @@ METHODS: dict[type[Change], str] = {
 }
 """The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
 
-_CODES: dict[type[Change], str] = {**METHODS, Rescored: "score", Returned: "return", GaveBack: "unpick"}
+_CODES: dict[type[Change], str] = {
+    **METHODS,
+    Rescored: "score",
+    Reclassed: "class",
+    Returned: "return",
+    GaveBack: "unpick",
+}
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}
 
 
@@ -142,6 +157,8 @@ def to_json(change: Change) -> list[Any]:
     """A change as a list for JSON: its code, then its fields in order."""
     if isinstance(change, Waits):
         record = change.record
+        kind = written_kind(record.key, record.parent, record.kind)
+        more = [kind, record.precedence] if record.precedence != ACTIVE else [kind] if kind else []
         return [
             "wait",
             record.key,
@@ -153,7 +170,7 @@ def to_json(change: Change) -> list[Any]:
             record.not_before,
             [_number(value) for value in record.inherited],
             record.request,
-            *([kind] if (kind := written_kind(record.key, record.parent, record.kind)) else ()),
+            *more,
         ]
     if isinstance(change, Rescored):
         return ["score", change.url, _number(change.score)]
@@ -166,8 +183,9 @@ def from_json(fields: list[Any]) -> Change:
     """The change of a list that ``to_json`` made. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for others."""
     code, *values = fields
     if code == "wait":
-        key, score, depth, parent, anchor, context_score, not_before, inherited, request, *named = values
-        url, kind, variant = read_key(key, parent, *named)
+        key, score, depth, parent, anchor, context_score, not_before, inherited, request, *more = values
+        named, precedence = (*more, None, ACTIVE)[:2] if len(more) < 2 else more
+        url, kind, variant = read_key(key, parent, named)
         inherited_by_links = tuple(map(float, inherited))
         return Waits(
             CrawlUrl(
@@ -182,6 +200,7 @@ def from_json(fields: list[Any]) -> Change:
                 request,
                 kind,
                 variant,
+                precedence,
             )
         )
     if code == "score":

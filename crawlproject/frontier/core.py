@@ -14,7 +14,7 @@ from dataclasses import replace
 from crawlproject.frontier.base import BlockedHost, HostStats
 from crawlproject.frontier.paths import best_of_paths
 from crawlproject.frontier.url_store import UrlStore
-from crawlproject.records import CrawlUrl
+from crawlproject.records import WASTE, CrawlUrl
 
 _STEP = 4096  # URLs of a long ``put_many`` that become durable together
 
@@ -82,9 +82,10 @@ class FrontierCore(FrontierAnswers):
     # ------------------------------------------------------------ URLs come and change
 
     def put(self, url: CrawlUrl) -> bool:
-        """As the contract says. Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite.
+        """As the contract says.
 
-        A newcomer that a full frontier refuses does not count as evicted.
+        Raises ``ValueError`` for a score that is NaN, a ``not_before`` that is not finite, or a class that there is not. A
+        newcomer that a full frontier refuses does not count as evicted.
         """
         new = self._put(url)
         self._commit()
@@ -123,6 +124,22 @@ class FrontierCore(FrontierAnswers):
             self._commit()
         else:
             return False
+        return True
+
+    def set_precedence(self, url: str, precedence: int) -> bool:
+        """As the contract says. Raises ``ValueError`` for a class that there is not."""
+        _refuse_class(url, precedence)
+        store = self._store
+        state = store.state_of(url)
+        if state == "leased":
+            store.give_back_pick(store.host_of(url))
+            store.give_back(url, 0.0)
+        elif state != "waiting":
+            return False
+        if store.record_of(url).precedence != precedence:
+            store.set_precedence(url, precedence)
+        self._evict_surplus()
+        self._commit()
         return True
 
     def clear(self) -> None:
@@ -212,6 +229,16 @@ class FrontierCore(FrontierAnswers):
             raise ValueError(f"a floor must be a number, got {floor!r} and {spare!r}")
         self._store.schedule.set_floor(floor, spare)
 
+    def set_host_precedence(self, host: str, precedence: int) -> None:
+        """As the contract says. Raises ``ValueError`` for a class that there is not."""
+        _refuse_class(host, precedence)
+        self._store.schedule.set_host_precedence(self._store.host_named(host), precedence)
+
+    def set_ceiling(self, precedence: int) -> None:
+        """As the contract says. Raises ``ValueError`` for a class that there is not."""
+        _refuse_class("ceiling", precedence)
+        self._store.schedule.set_ceiling(precedence)
+
     # ------------------------------------------------------------ steps
 
     @contextmanager
@@ -233,6 +260,8 @@ class FrontierCore(FrontierAnswers):
         score, store = url.score, self._store
         if score != score or not math.isfinite(url.not_before):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
+        if not 0 <= url.precedence <= WASTE:
+            _refuse_class(url.url, url.precedence)
         state = store.state_of(url.key)
         if state == "waiting":
             old = store.record_of(url.key)
@@ -244,7 +273,7 @@ class FrontierCore(FrontierAnswers):
             return False
         if self._is_bounded and store.count_buffered() >= self._limit:
             worst = store.worst()
-            if worst is None or score <= worst.score:
+            if worst is None or (url.precedence, -score) >= (worst.precedence, -worst.score):
                 return False
             self._evict(worst)
         store.wait(url)
@@ -292,6 +321,11 @@ def check_sizes(**sizes: int) -> None:
 def _refuse_nan(url: str, score: float | None) -> None:
     if score is not None and score != score:
         raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+
+
+def _refuse_class(name: str, precedence: int) -> None:
+    if not 0 <= precedence <= WASTE:
+        raise ValueError(f"a precedence class must be one of 0 to {WASTE}, got {precedence!r}: {name!r}")
 
 
 def _refuse_endless(name: str, until: float) -> None:

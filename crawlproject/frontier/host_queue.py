@@ -8,8 +8,9 @@ from sys import intern
 from typing import Any, NamedTuple, Protocol
 
 from crawlproject.frontier.lazy_heap import LazyHeap
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
+NO_FIRST = (math.inf,)  # what compares the first URL of a host that has none: no URL is behind it
 _WEB = frozenset(("http:", "https:"))
 
 
@@ -32,13 +33,14 @@ def queue_of(url: str) -> str:
 
 
 class QueueEntry(NamedTuple):
-    """A waiting URL as the heaps compare it: least ``rank`` first, then least ``arrival``.
+    """A waiting URL as the heaps compare it: least ``precedence`` first, then least ``rank``, then least ``arrival``.
 
-    ``rank`` is the negative score, or the position in a committed batch. ``arrival`` numbers the URLs in the order they
-    came. ``revision`` distinguishes two entries of one URL whose score changed and changed back, so that records are
-    never compared. ``host`` names the queue (see ``queue_of``).
+    ``precedence`` is the URL's own class. ``rank`` is the negative score, or the position in a committed batch. ``arrival``
+    numbers the URLs in the order they came. ``revision`` distinguishes two entries of one URL whose score changed and
+    changed back, so that records are never compared. ``host`` names the queue (see ``queue_of``).
     """
 
+    precedence: int
     rank: float
     arrival: int
     revision: int
@@ -51,34 +53,40 @@ class QueueEntry(NamedTuple):
 
 
 class RankedQueue(Protocol):
-    """Entries ordered by rank: a ``LazyHeap``, or something like it."""
+    """Entries in the order in which they are taken: a ``LazyHeap``, or something like it."""
 
     def push(self, item: Any) -> None: ...
     def first(self) -> Any: ...
-    def died(self) -> None: ...
+    def died(self, item: Any) -> None: ...
 
 
 class HostQueue:
     """The waiting URLs of a host, its politeness clock and its block.
 
-    ``ready`` holds the URLs that may be taken, by rank; ``held`` those whose ``not_before`` has not come, by time (None
+    ``ready`` holds the URLs that may be taken, in order; ``held`` those whose ``not_before`` has not come, by time (None
     until there is one); ``size`` counts both. ``due`` is the time of the next polite visit, ``blocked_until`` the end of
-    the block (0: none), ``leased`` whether a URL is being fetched. The rest belongs to ``HostStates``: the ``state``, the
-    ``level``, the host's ``key`` and ``item`` in the heap of that state, and its items in the heaps that wake it.
+    the block (0: none), ``leased`` whether a URL is being fetched, ``has_classes`` whether a URL was ever of another class than
+    ``ACTIVE``. The rest belongs to ``HostStates``: the ``state``, the host's ``key`` and ``item`` in the heap of that state,
+    and its items in the heaps that wake it; the class in which it is visited (``precedence``) and in which it is ``awake``,
+    whether the k rule ``counts`` it, and what compares its first URL (``first_key``).
     """
 
     __slots__ = (
         "_alive",
         "_now",
+        "awake",
         "blocked_until",
+        "counts",
         "dormant_item",
         "due",
+        "first_key",
+        "has_classes",
         "held",
         "item",
         "key",
         "leased",
-        "level",
         "name",
+        "precedence",
         "ready",
         "ripening_item",
         "size",
@@ -92,8 +100,12 @@ class HostQueue:
         self.blocked_until = 0.0
         self.leased = False
         self.state: int | None = None
-        self.level: int | None = None
+        self.precedence: int | None = None
+        self.awake: int | None = None
+        self.counts = False
+        self.has_classes = False
         self.key: tuple[float, ...] = ()
+        self.first_key: tuple[float, ...] = NO_FIRST
         self.item: tuple[Any, ...] | None = None
         self.ripening_item: tuple[Any, ...] | None = None
         self.dormant_item: tuple[Any, ...] | None = None
@@ -104,6 +116,8 @@ class HostQueue:
 
     def add(self, entry: Any) -> None:
         self.size += 1
+        if entry.precedence != ACTIVE:
+            self.has_classes = True
         not_before = entry.not_before
         if not_before <= self._now:
             self.ready.push(entry)
@@ -118,7 +132,7 @@ class HostQueue:
         if self.held is not None and entry.not_before > self._now:
             self.held.died()
         else:
-            self.ready.died()
+            self.ready.died(entry)
 
     def release_held(self, now: float) -> None:
         """Move the URLs whose ``not_before`` has come."""

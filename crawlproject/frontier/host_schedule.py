@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from heapq import nsmallest
 from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
-from crawlproject.frontier.host_states import (
-    BY_RANK,
-    HELD,
-    HELD_SNOOZED,
-    INACTIVE,
-    READY,
-    SNOOZED,
-    SPARE,
-    SPARE_SNOOZED,
-    HostStates,
-)
+from crawlproject.frontier.host_states import HELD, HELD_SNOOZED, LATE, LATE_SNOOZED, READY, SNOOZED, HostStates
+from crawlproject.records import ACTIVE, INACTIVE, SPARE, WASTE
 
 
 class HostSchedule(HostStates):
@@ -35,30 +25,11 @@ class HostSchedule(HostStates):
     def add(self, entry: Any) -> None:
         host = self.queue(entry.host)
         host.add(entry)
-        if host.size > 1 and host.held is None and not entry.not_before and self._has_better(host, entry):
+        if host.size > 1 and host.held is None and not entry.not_before and _has_better(host, entry):
             return  # nothing else changes
         self.place(host)
         if host.size == 1 and self._waiting_on is None:
             self.count_hosts(1)
-
-    def _has_better(self, host: HostQueue, entry: Any) -> bool:
-        """Whether neither the level nor the place of a host with URLs that may be taken changes with another one."""
-        if host.state in BY_RANK:
-            return host.key < (entry.rank, entry.arrival)
-        return host.level is not None and self.levels.of(entry) >= host.level
-
-    def _was_behind(self, host: HostQueue, entry: Any) -> bool:
-        """Whether neither the level nor the place of a host came from this URL."""
-        if host.state in BY_RANK:
-            return host.key < (entry.rank, entry.arrival)
-        return host.level is not None and self.levels.of(entry) > host.level
-
-    def _stays(self, host: HostQueue, old: Any, new: Any) -> bool:
-        """Whether neither the level nor the place of a host changes with ``new`` in place of ``old``, which may both be taken."""
-        if host.state in BY_RANK:
-            return host.key < (old.rank, old.arrival) and host.key < (new.rank, new.arrival)
-        level = self.levels.of(new)
-        return level == host.level or (self._has_better(host, new) and self._was_behind(host, old))
 
     def add_back(self, entry: Any) -> None:
         """``entry`` was leased and waits again."""
@@ -68,7 +39,7 @@ class HostSchedule(HostStates):
         """``entry`` is no longer alive."""
         host = self._queues[entry.host]
         host.remove(entry)
-        if host.size and host.held is None and self._was_behind(host, entry):
+        if host.size and host.held is None and _has_better(host, entry):
             return  # nothing else changes
         self.place(host)
         if not host.size and self._waiting_on is None:
@@ -79,7 +50,7 @@ class HostSchedule(HostStates):
         host = self._queues[new.host]
         host.remove(old)
         host.add(new)
-        if host.held is None and not new.not_before and self._stays(host, old, new):
+        if host.held is None and not new.not_before and _has_better(host, old) and _has_better(host, new):
             return  # nothing else changes
         self.place(host)
 
@@ -92,39 +63,49 @@ class HostSchedule(HostStates):
     def count_hosts(self, change: int) -> None:
         """One host more (1) or less (-1) has waiting URLs."""
         self.total += change
-        if not self.levels.are_set:
+        if not self._counts_by_class:
             self.rule.count_host(change)
 
-    # ------------------------------------------------------------ the floor
+    # ------------------------------------------------------------ classes
+
+    def set_host_precedence(self, name: Hashable, precedence: int) -> None:
+        self.classes.demote(name, precedence)
+        host = self._queues.get(name)
+        if host is not None:
+            self.place(host)
+
+    def set_ceiling(self, precedence: int) -> None:
+        self.classes.ceiling = precedence
 
     def set_floor(self, floor: float, spare: float) -> None:
         """Active is what scores ``floor`` or more, spare what scores ``spare`` or more.
 
-        O(hosts that are active, in process, snoozed, or change).
+        O(hosts that are not inactive, resting or in process ones, and those that change).
         """
-        levels, now_set = self.levels, floor > -math.inf
-        snoozed = (item[-1] for item in self._heaps[SPARE_SNOOZED])
-        changed = [*levels.active.values(), *self._in_process.values(), *snoozed]
-        changed_all = now_set != levels.are_set
-        if changed_all:
-            changed = [host for host in self._queues.values() if host.size]
-            for host in changed:
-                levels.enter(host, None, 0.0)
-        levels.set(-floor, -spare)
-        if changed_all:
-            asleep = self.rule.asleep
-            self.rule.set_hosts(0 if now_set else self.total - asleep, asleep)
-        for host in changed:
-            if host.size:  # one without URLs has no level, and may be forgotten by now
+        had_floor = self.classes.have_floor
+        self.classes.set_floor(-floor, -spare)
+        if had_floor != self.classes.have_floor:  # only with a floor the time of a held URL changes the class of a host
+            self._floor_comes_or_goes()
+            concerned = list(self._queues.values())
+        else:
+            concerned = [host for host in self._near_the_floor() if self._changes_class(host)]
+        for host in concerned:
+            if host.name in self._queues:  # one without URLs may be forgotten by now
                 self.place(host)
-        self._raise(SPARE, levels.floor)
-        self._raise(INACTIVE, levels.spare)
 
-    def _raise(self, state: int, rank: float) -> None:
-        """Place the hosts of a state whose best URL has this rank or a better one."""
-        heap = self._heaps[state]
-        while (item := heap.first()) and item[0] <= rank:
-            self.place(item[-1])
+    def _floor_comes_or_goes(self) -> None:
+        """Before all hosts are placed for that."""
+
+    def _near_the_floor(self) -> Iterator[HostQueue]:
+        """The hosts whose class may change with the floors."""
+        yield from self._in_process.values()
+        for state in (READY, SNOOZED, HELD, HELD_SNOOZED, LATE + SPARE, LATE_SNOOZED + SPARE, LATE_SNOOZED + INACTIVE):
+            yield from (item[-1] for item in self._heaps.get(state, ()))
+        if LATE + INACTIVE in self._heaps:
+            yield from (item[-1] for item in self._heaps[LATE + INACTIVE].until(self.classes.spare))
+
+    def _changes_class(self, host: HostQueue) -> bool:
+        return host.size > 0 and self._class_of(host, host.ready.first()) != host.precedence
 
     # ------------------------------------------------------------ visits
 
@@ -188,61 +169,75 @@ class HostSchedule(HostStates):
 
     def choose(self, now: float) -> Any:
         """The first URL of the hosts that may be taken. It stays in the schedule."""
-        entry = self.choose_ready(now) or self.choose_held()
-        while entry is None and self.levels.are_set:
-            entry = self.choose_spare()
-            if entry is None and (self.levels.any_awake() or not self._lower()):
-                break
+        self.pass_time(now)
+        ceiling = self.classes.ceiling
+        entry = self._choose_up_to(ceiling)
+        if entry is None and ceiling < WASTE and (lowest := self._lowest_awake()) is not None and lowest > ceiling:
+            entry = self._choose_up_to(lowest)
         return entry
 
     def choose_ready(self, now: float) -> Any:
-        """The same among the active hosts that the k rule does not bar."""
+        """The same among the hosts up to ``ACTIVE`` that the k rule does not bar."""
         self.pass_time(now)
-        return self._first_of(READY, self.levels.floor)
+        return self._first_ready(ACTIVE)
 
-    def choose_held(self) -> Any:
-        """The first URL of the barred host picked longest ago, if the rule allows one."""
-        host = self.first(HELD)
+    def choose_held(self, limit: int = ACTIVE) -> Any:
+        """The first URL of the barred host picked longest ago, of those up to this class, if the rule allows one."""
+        host = self.first(HELD) if limit >= ACTIVE else self._first_held(limit)
         return host.best() if host and self.rule.allows_barred(self.now) else None
-
-    def choose_spare(self) -> Any:
-        """The first URL of the spare hosts, which the k rule does not concern."""
-        spare = self.levels.spare
-        while (entry := self._first_of(SPARE, spare)) is not None and entry.rank > spare:
-            self.place(self._queues[entry.host])
-        return entry
 
     def next_due(self, now: float) -> float | None:
         """The earliest time at which ``choose`` gives a URL, if nothing else happens; None: at no time."""
         return now if self.choose(now) is not None else self.first_wake()
 
     def first_wake(self) -> float | None:
-        """The earliest time at which a snoozed host may be taken, by the k rule too; with a floor it may turn out inactive."""
+        """The earliest time at which a snoozed host may be taken, by the k rule too.
+
+        Or one at which a host that has held URLs may change its class.
+        """
         barred = self.first_time(HELD_SNOOZED)
         if barred is not None and not self.rule.allows_barred(barred):
             barred = None
-        item = self._ripening.first() if self.levels.are_set else None  # the URL may be above the floors
-        times = (self.first_time(SNOOZED), self.first_time(SPARE_SNOOZED), barred, item and item[0])
+        times = [self.first_time(SNOOZED), barred]
+        times += [self.first_time(LATE_SNOOZED + precedence) for precedence in range(SPARE, self._limit() + 1)]
+        if self.classes.have_floor or self._ripens_to_class:
+            item = self._ripening.first()
+            times.append(item and item[0])
         return min((time for time in times if time is not None), default=None)
 
-    def _first_of(self, state: int, last: float) -> Any:
-        """The first URL of the hosts in a state; of those that are not in memory, only up to rank ``last``."""
-        host = self.first(state)
+    def _limit(self) -> int:
+        """The highest class of which a URL may be taken, as things are."""
+        if self.classes.ceiling == WASTE:
+            return WASTE
+        ceiling, lowest = self.classes.ceiling, self._lowest_awake()
+        return WASTE if lowest is None else max(ceiling, lowest)
+
+    def _lowest_awake(self) -> int | None:
+        """The lowest class of which a host is awake."""
+        return self.classes.lowest_awake()
+
+    def _choose_up_to(self, limit: int) -> Any:
+        """The first URL of the hosts of the classes up to this one."""
+        return (
+            self._first_ready(min(limit, ACTIVE))
+            or self.choose_held(limit)
+            or next((entry for late in range(SPARE, limit + 1) if (entry := self._first_late(late))), None)
+        )
+
+    def _first_ready(self, limit: int) -> Any:
+        """The first URL of the hosts that the k rule concerns and does not bar, up to this class."""
+        host = self.first(READY)
+        return host.best() if host and is_up_to(host, limit) else None
+
+    def _first_held(self, limit: int) -> HostQueue | None:
+        """The barred host picked longest ago, up to this class; the rule bars few."""
+        hosts = (item[-1] for item in sorted(self._heaps[HELD]) if is_up_to(item[-1], limit))
+        return next(filter(self._is_due, hosts), None)
+
+    def _first_late(self, precedence: int) -> Any:
+        """The best URL of the hosts of a class that the k rule does not concern."""
+        host = self.first(LATE + precedence)
         return host.best() if host else None
-
-    def _lower(self) -> bool:
-        """No active or spare host is awake: the best of the others become spare. Whether there are any."""
-        item = self._heaps[INACTIVE].first()
-        if item is None:
-            return False
-        self._lower_to(item[0])
-        return True
-
-    def _lower_to(self, rank: float) -> None:
-        self.levels.spare = rank
-        self._raise(INACTIVE, rank)
-        for host in list(self._in_process.values()):
-            self.place(host)
 
     # ------------------------------------------------------------ what is known
 
@@ -251,9 +246,9 @@ class HostSchedule(HostStates):
         return nsmallest(n, (host for host in self._queues.values() if host.size), key=lambda host: -size(host))
 
     def best(self) -> Any:
-        """The entry of least rank that waits here, whether it may be taken or not: one look at every host."""
+        """The first entry that waits here, whether it may be taken or not: one look at every host."""
         heads = (head for host in self._queues.values() for head in host.heads())
-        return min(heads, key=lambda head: (head.rank, head.arrival), default=None)
+        return min(heads, key=lambda head: (head.precedence, head.rank, head.arrival), default=None)
 
     def blocks(self) -> Iterator[tuple[HostQueue, list[Any]]]:
         """The blocked hosts, each with the entry that would be taken first without the block, if any."""
@@ -261,3 +256,13 @@ class HostSchedule(HostStates):
             host.release_held(self.now)
             best = host.best()
             yield host, [] if best is None else [best]
+
+
+def is_up_to(host: HostQueue, limit: int) -> bool:
+    """Whether the host has a URL that may be taken, in a class up to this one."""
+    return host.precedence is not None and host.precedence <= limit
+
+
+def _has_better(host: HostQueue, entry: Any) -> bool:
+    """Whether the first URL of the host comes before this one, as it was when the host was placed."""
+    return host.first_key < (entry.precedence, entry.rank, entry.arrival)

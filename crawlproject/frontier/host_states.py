@@ -9,12 +9,11 @@ from itertools import count
 from typing import Any
 
 from crawlproject.frontier.address_clocks import AddressClocks
-from crawlproject.frontier.host_levels import INACTIVE as INACTIVE_LEVEL
-from crawlproject.frontier.host_levels import SPARE as SPARE_LEVEL
-from crawlproject.frontier.host_levels import HostLevels
-from crawlproject.frontier.host_queue import HostQueue
+from crawlproject.frontier.host_classes import HostClasses
+from crawlproject.frontier.host_queue import NO_FIRST, HostQueue
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.records import ACTIVE
 
 
 class HostState(IntEnum):
@@ -23,32 +22,31 @@ class HostState(IntEnum):
     ================  ============================================================  =================
     state             its hosts                                                     first of the heap
     ================  ============================================================  =================
-    ``READY``         may be visited                                                best URL
+    ``READY``         may be visited                                                first URL
     ``SNOOZED``       wait for their clock, for the end of a block or of a hold     earliest
     ``HELD``          might be visited, were it not for the k rule                  picked longest ago
     ``HELD_SNOOZED``  barred by the k rule, and snoozed too                         earliest
-    ``SPARE``         may be visited, below the floor                               best URL
-    ``SPARE_SNOOZED`` below the floor, and snoozed too                              earliest
-    ``INACTIVE``      below both floors                                             best URL
     ``EXHAUSTED``     have no URL, but their clock or their block still runs        earliest
     ``IN_PROCESS``    a URL is being fetched, of it or of a host at its address
+    ``LATE``          may be visited, in a class above ``ACTIVE``                   best URL
+    ``LATE_SNOOZED``  in such a class, and snoozed                                  earliest
     ================  ============================================================  =================
+
+    The last two are several states: add the class.
     """
 
     READY = 0
     SNOOZED = 1
     HELD = 2
     HELD_SNOOZED = 3
-    SPARE = 4
-    SPARE_SNOOZED = 5
-    INACTIVE = 6
-    EXHAUSTED = 7
-    IN_PROCESS = 8
+    EXHAUSTED = 4
+    IN_PROCESS = 5
+    LATE = 16
+    LATE_SNOOZED = 32
 
 
-READY, SNOOZED, HELD, HELD_SNOOZED, SPARE, SPARE_SNOOZED, INACTIVE, EXHAUSTED, IN_PROCESS = map(int, HostState)
-BY_RANK = (READY, SPARE, INACTIVE)
-_UNTIMED = (READY, HELD, SPARE, INACTIVE)  # states that only a URL whose time comes ends
+READY, SNOOZED, HELD, HELD_SNOOZED, EXHAUSTED, IN_PROCESS, LATE, LATE_SNOOZED = map(int, HostState)
+_TIMED = (SNOOZED, HELD_SNOOZED, EXHAUSTED, IN_PROCESS)  # states in which it does not matter which URL is the first
 
 
 class HostStates:
@@ -56,8 +54,8 @@ class HostStates:
 
     A choice never looks at a host that cannot be taken, and each transition costs O(log n) amortised. A host without
     URLs, clock and block leaves the memory. ``new_queue`` makes the empty queue of a host by its name. ``waiting_on``
-    counts the waiting URLs of a host, when others than those in its queue belong to it. ``tracks_dormancy``: keep the
-    k rule's ``dormant`` hosts.
+    counts the waiting URLs of a host, when others than those in its queue belong to it; the caller then counts the hosts of
+    the k rule, which else follow from their classes. ``tracks_dormancy``: keep the k rule's ``dormant`` hosts.
     """
 
     def __init__(
@@ -67,9 +65,10 @@ class HostStates:
         *,
         waiting_on: Callable[[Any], int] | None = None,
         tracks_dormancy: bool = True,
+        classes: HostClasses | None = None,
     ) -> None:
         self.rule = rule
-        self.levels = HostLevels(rule)
+        self.classes = classes or HostClasses()
         self.addresses = AddressClocks()
         self.now = -math.inf  # the latest time that was passed
         self._new_queue = new_queue
@@ -79,11 +78,15 @@ class HostStates:
         self._blocked: dict[Hashable, HostQueue] = {}
         self._in_process: dict[Hashable, HostQueue] = {}
         self._serial = count()  # keeps hosts out of comparisons
-        self._heaps: list[LazyHeap[Any]] = [LazyHeap(_is_current) for _ in range(IN_PROCESS)]
-        self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # ready and held hosts whose best URL may change
-        self._timed = [self._ripening, *(self._heaps[state] for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))]
+        self._counts_by_class = waiting_on is None
+        self._heaps: dict[int, LazyHeap[Any]] = {state: LazyHeap(_is_current) for state in range(IN_PROCESS)}
+        self._snoozed = [self._heaps[SNOOZED], self._heaps[HELD_SNOOZED]]
+        self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # hosts whose first URL may change
+        self._ripens_to_class = False  # whether one of these may change its class by that, floors aside
+        self._dormant: LazyHeap[Any] = LazyHeap(lambda item: item[-1].dormant_item is item)  # that do not count
+        self._timed = [self._ripening, *self._snoozed]
         if tracks_dormancy:
-            self._timed[:0] = [rule.dormant, self.levels.dormant_spares]
+            self._timed[:0] = [rule.dormant, self._dormant]
         rule.listen(self._bar)
 
     @property
@@ -112,13 +115,16 @@ class HostStates:
 
         The clock ran backwards, or another host of their address was visited meanwhile.
         """
-        heap = self._heaps[state]
-        while item := heap.first():
+        heap = self._heaps.get(state)
+        while heap is not None and (item := heap.first()):
             host: HostQueue = item[-1]
-            if host.due <= self.now and not self.is_address_barred(host.name):
+            if self._is_due(host):
                 return host
             self.place(host)
         return None
+
+    def _is_due(self, host: HostQueue) -> bool:
+        return host.due <= self.now and not self.is_address_barred(host.name)
 
     def is_address_barred(self, name: Hashable) -> bool:
         """Whether the address of a host that is not in process is being visited, or rests."""
@@ -126,11 +132,11 @@ class HostStates:
 
     def last(self, state: int, n: int) -> list[HostQueue]:
         """Up to ``n`` hosts in the state that are not among its first."""
-        return [item[-1] for item in self._heaps[state].last(n)]
+        return [item[-1] for item in self._heaps[state].last(n)] if state in self._heaps else []
 
     def first_time(self, state: int) -> float | None:
         """The earliest time of a snoozed state."""
-        item = self._heaps[state].first()
+        item = self._heaps[state].first() if state in self._heaps else None
         return item[0] if item else None
 
     def place(self, host: HostQueue) -> None:
@@ -145,22 +151,27 @@ class HostStates:
                 self._move(host, IN_PROCESS, ())
             host.state = state = IN_PROCESS
             self._in_process[host.name] = host
-            level = self._level_of(host, host.ready.first()) if host.size else None
+            precedence = self._class_of(host, host.ready.first()) if host.size else None
         else:
             if host.state == IN_PROCESS:
                 del self._in_process[host.name]
-            level, state, key = self._state_of(host)
+            precedence, state, key = self._state_of(host)
             if state != host.state or key != host.key:
                 self._move(host, state, key)
-        if level != host.level or host.held is not None or host.blocked_until or host.dormant_item is not None:
-            self._watch(host, level)
+        if (
+            precedence != host.precedence
+            or host.held is not None
+            or host.blocked_until
+            or host.dormant_item is not None
+        ):
+            self._watch(host, precedence)
         if state == EXHAUSTED:
             self._forget_exhausted()
 
     def forget(self, host: HostQueue) -> None:
         """Remove the host from memory."""
         self._move(host, None, ())
-        self.levels.enter(host, None, 0.0)
+        self._leave_class(host)
         if host.ripening_item is not None:
             host.ripening_item = None
             self._ripening.died()
@@ -185,7 +196,7 @@ class HostStates:
 
     def resting(self) -> int:
         """Hosts with waiting URLs that may not be visited yet, at the latest time that was passed; O(1)."""
-        return self.rule.asleep + sum(len(self._heaps[state]) for state in (SNOOZED, HELD_SNOOZED, SPARE_SNOOZED))
+        return self.rule.asleep + sum(map(len, self._snoozed))
 
     # ------------------------------------------------------------ inside
 
@@ -196,7 +207,7 @@ class HostStates:
             self.place(host)
 
     def _state_of(self, host: HostQueue) -> tuple[int | None, int, tuple[float, ...]]:
-        """The level and the state of a host that is not in process, and its key in the heap of that state."""
+        """The class and the state of a host that is not in process, and its key in the heap of that state."""
         opens, now = max(host.due, self.addresses.due(host.name)), self.now
         if host.blocked_until:
             if host.blocked_until <= now:
@@ -209,22 +220,35 @@ class HostStates:
         best = host.ready.first()
         if best is None:
             opens = max(opens, host.next_release() or opens)
-        level = self._level_of(host, best)
-        if level == INACTIVE_LEVEL:
-            return level, INACTIVE, (best.rank, best.arrival) if best is not None else (math.inf, math.inf)
-        if level == SPARE_LEVEL:
-            return (level, SPARE_SNOOZED, (opens,)) if opens > now else (level, SPARE, (best.rank, best.arrival))
+        precedence = self._class_of(host, best)
+        if precedence is not None and precedence > ACTIVE:
+            state = self._late_state(precedence, snoozes=opens > now)
+            return precedence, state, (opens,) if opens > now else (best.rank, best.arrival)
         barred = self.rule.bars(host.name)
         if opens > now:
-            return level, HELD_SNOOZED if barred else SNOOZED, (opens,)
+            return precedence, HELD_SNOOZED if barred else SNOOZED, (opens,)
         if barred:
-            return level, HELD, (self.rule.last_pick(host.name),)
-        return level, READY, (best.rank, best.arrival)
+            return precedence, HELD, (self.rule.last_pick(host.name),)
+        return precedence, READY, host.first_key
 
-    def _level_of(self, host: HostQueue, best: Any) -> int:
-        """The level of a host with waiting URLs; those that are not in its queue are below both floors."""
+    def _class_of(self, host: HostQueue, best: Any) -> int | None:
+        """The class of a host with URLs in its queue, and this first one; None: it has others elsewhere, and none here."""
+        if best is not None:
+            host.first_key = (best.precedence, best.rank, best.arrival)
+            return self.classes.of(host.name, best.precedence, best.rank)
+        host.first_key = NO_FIRST
         has_others = self._waiting_on is not None and self._waiting_on(host.name) > host.size
-        return INACTIVE_LEVEL if best is None and has_others and self.levels.are_set else self.levels.of(best)
+        return None if has_others else self.classes.of_host(host.name)
+
+    def _late_state(self, precedence: int, *, snoozes: bool) -> int:
+        """The state of a class above ``ACTIVE``. Most crawls need few of these heaps."""
+        state = precedence + (LATE_SNOOZED if snoozes else LATE)
+        if state not in self._heaps:
+            self._heaps[state] = heap = LazyHeap(_is_current)
+            if snoozes:
+                self._snoozed.append(heap)
+                self._timed.append(heap)
+        return state
 
     def _move(self, host: HostQueue, state: int | None, key: tuple[float, ...]) -> None:
         left, had_item = host.state, host.item is not None
@@ -243,12 +267,14 @@ class HostStates:
         while (item := heap.first()) and item[0] <= self.now:
             self.forget(item[-1])
 
-    def _watch(self, host: HostQueue, level: int | None) -> None:
-        """Note the level, and come back to the host when its block ends or another of its URLs may be taken."""
+    def _watch(self, host: HostQueue, precedence: int | None) -> None:
+        """Note the class, and come back to the host when its block ends or another of its URLs may be taken."""
         ripe = host.next_release()
-        self.levels.enter(host, level, self._wakes(host, ripe) if self._tracks_dormancy else 0.0)
-        if host.state not in _UNTIMED and not self.levels.are_set:
-            ripe = None
+        self._enter_class(host, precedence, self._wakes(host, ripe) if self._tracks_dormancy else 0.0)
+        if ripe is not None and host.has_classes:
+            self._ripens_to_class = True
+        elif host.state in _TIMED and not self.classes.have_floor:
+            ripe = None  # the class stays
         if host.ripening_item is not None:
             if host.ripening_item[0] == ripe:
                 return
@@ -257,6 +283,45 @@ class HostStates:
         if ripe is not None:
             host.ripening_item = (ripe, next(self._serial), host)
             self._ripening.push(host.ripening_item)
+
+    def _enter_class(self, host: HostQueue, precedence: int | None, wakes: float) -> None:
+        """The host is visited in this class (None: it has no URL here), and dormant until ``wakes`` (0: it is awake)."""
+        counts, item = self._is_counted(host, precedence), host.dormant_item
+        if item is not None and (counts != host.counts or item[0] != wakes):
+            host.dormant_item = item = None
+            self._dormant_among(host.counts).died()
+        if wakes and item is None and (counts or precedence is not None):
+            host.dormant_item = (wakes, id(host), host)
+            self._dormant_among(counts).push(host.dormant_item)
+        awake = None if wakes else precedence
+        self.classes.count_awake(host.awake, awake)
+        host.awake, host.precedence = awake, precedence
+        if counts != host.counts:
+            host.counts = counts
+            if self._counts_by_class:  # last, for the rule may place hosts, and this one again
+                self.rule.count_host(1 if counts else -1)
+
+    def _leave_class(self, host: HostQueue) -> None:
+        """The host is in no class, until it is placed again."""
+        if host.dormant_item is not None:
+            host.dormant_item = None
+            self._dormant_among(host.counts).died()
+        self.classes.count_awake(host.awake, None)
+        host.awake = host.precedence = None
+        if host.counts:
+            host.counts = False
+            if self._counts_by_class:
+                self.rule.count_host(-1)
+
+    def _is_counted(self, host: HostQueue, precedence: int | None) -> bool:
+        """Whether the k rule counts a host that is visited in this class; if others count them, all with URLs do."""
+        if self._waiting_on is not None:
+            return self._waiting_on(host.name) > 0
+        return precedence is not None and precedence <= ACTIVE
+
+    def _dormant_among(self, counts: bool) -> LazyHeap[tuple[Any, ...]]:
+        """The dormant hosts that the k rule counts, or the others."""
+        return self.rule.dormant if counts else self._dormant
 
     def _wakes(self, host: HostQueue, ripe: float | None) -> float:
         """When a URL of a dormant host may be taken; 0: it is not dormant."""

@@ -20,7 +20,8 @@ from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
 
 NAME = "journal.jsonl"
-_VERSION = {"format": "frontier journal", "version": 1}
+_VERSION = {"format": "frontier journal", "version": 2}
+_WITHOUT_CLASSES = {**_VERSION, "version": 1}
 _WHOLE = "whole"  # ends the summary at the head of the file
 _CHANGES_A_LINE = 1000
 
@@ -37,13 +38,16 @@ class ChangeLog:
         self.summary_size = 0  # bytes
         self.tail_size = 0  # bytes
         self._log: AppendLog | None = None
+        self._has_classes = True  # whether the file tells the classes of URLs; known after ``changes``
 
     def changes(self) -> Iterator[tuple[int, Any]]:
         """The JSON lists of changes with their line numbers. Raises ``BadCrawlDir`` for a file that is not whole."""
         lines = enumerate(read_lines(self.path), start=1)
         if not self.path.exists():
             return
-        if next(lines, None) != (1, _VERSION):
+        first = next(lines, None)
+        self._has_classes = first != (1, _WITHOUT_CLASSES)
+        if self._has_classes and first != (1, _VERSION):
             raise self._damage(1, f"expected {_VERSION}")
         whole = False
         for number, line in lines:
@@ -72,6 +76,8 @@ class ChangeLog:
             except (AttributeError, KeyError, TypeError, ValueError) as cause:
                 wish = f"a change that cannot have happened ({type(cause).__name__}: {cause})"
                 raise self._damage(number, wish) from cause
+        if not self._has_classes:
+            store.read_classes_in_scores()
 
     def begin(self, history: Iterable[Change]) -> None:
         """Replace the file, whole or not at all, by one with this summary. Raises ``StorageFailed``."""

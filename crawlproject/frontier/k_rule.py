@@ -11,7 +11,7 @@ from crawlproject.frontier.lazy_heap import LazyHeap
 
 
 class KRule:
-    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs, above the floor if any.
+    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs, up to class ``ACTIVE``.
 
     ``asleep`` counts others, of which every URL is held, and nothing is in memory. They only make the window longer. ``foresee``
     is called with a time, and wakes up those of which a URL may be taken by then.

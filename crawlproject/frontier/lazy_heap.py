@@ -51,13 +51,17 @@ class LazyHeap(Generic[Item]):
 
     def count_until(self, key: float, most: int) -> int:
         """How many living items begin with ``key`` or less, ``most`` at most. O(``most`` + dead items on the way)."""
-        items, found, places = self.items, 0, [0]
-        while places and found < most:
+        return sum(1 for _ in islice(self.until(key), most))
+
+    def until(self, key: float) -> Iterator[Item]:
+        """The living items that begin with ``key`` or less, in no order. O(items found + dead items on the way)."""
+        items, places = self.items, [0]
+        while places:
             place = places.pop()
             if place < len(items) and items[place][0] <= key:
-                found += self._alive(items[place])
+                if self._alive(items[place]):
+                    yield items[place]
                 places += (2 * place + 1, 2 * place + 2)
-        return found
 
     def last(self, n: int) -> list[Item]:
         """Up to ``n`` living items from the end of the heap, where its least items are not, unless it is short."""
@@ -70,8 +74,8 @@ class LazyHeap(Generic[Item]):
             heappop(self.items)
         return item
 
-    def died(self) -> None:
-        """An item inside is not alive any more."""
+    def died(self, item: object = None) -> None:
+        """An item inside is not alive any more; it does not matter which one."""
         self._dead += 1
         if self._dead > _FEW and 2 * self._dead > len(self.items):
             self.items = [item for item in self.items if self._alive(item)]

@@ -13,11 +13,13 @@ from crawlproject.frontier import changes
 from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
 from crawlproject.frontier.best_n_first import BestNFirstSchedule
 from crawlproject.frontier.changes import Change
+from crawlproject.frontier.host_classes import OneClass
 from crawlproject.frontier.host_queue import HostQueue, QueueEntry, queue_of
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.record_keys import LEAST_CLASS_SCORE, class_in_score
 from crawlproject.records import CrawlUrl
 
 
@@ -40,7 +42,7 @@ class MemoryUrls:
         self._arrivals = count()
         self._revisions = count(1)
         self._best_first: LazyHeap[QueueEntry] | None = None
-        self._worst_first: LazyHeap[tuple[float, int, QueueEntry]] | None = None
+        self._worst_first: LazyHeap[tuple[int, float, int, QueueEntry]] | None = None
         self.host_of = queue_of
 
     def state_of(self, url: str) -> UrlState:
@@ -89,7 +91,7 @@ class MemoryUrls:
         if self._worst_first is None:
             self._worst_first = LazyHeap(self._may_be_evicted, map(_worst_key, self.entries.values()))
         item = self._worst_first.first()
-        return item[2].record if item else None
+        return item[-1].record if item else None
 
     def blocked(self) -> Iterator[BlockedHost]:
         for host, entries in self.schedule.blocks():
@@ -108,7 +110,8 @@ class MemoryUrls:
         """The schedule, and the part of it that has all hosts."""
 
         def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
-            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on)
+            classes = OneClass() if waiting_on else None
+            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on, classes=classes)
 
         if commit == 1:
             schedule = new(self._alive)
@@ -120,8 +123,8 @@ class MemoryUrls:
     def _alive(self, entry: QueueEntry) -> bool:
         return self.entries.get(entry.record.key) is entry
 
-    def _may_be_evicted(self, item: tuple[float, int, QueueEntry]) -> bool:
-        return item[2].arrival not in self._committed and self._alive(item[2])
+    def _may_be_evicted(self, item: tuple[int, float, int, QueueEntry]) -> bool:
+        return item[-1].arrival not in self._committed and self._alive(item[-1])
 
     def _enter(self, entry: QueueEntry) -> QueueEntry:
         self.entries[entry.record.key] = entry
@@ -168,6 +171,17 @@ class MemoryStore(MemoryUrls):
         yield from (changes.Asks(host, seconds) for host, seconds in self.politeness.crawl_delays())
         yield from (changes.Blocked(str(host.name), host.blocked_until) for host in self.hosts.blocked())
 
+    def read_classes_in_scores(self) -> None:
+        """What is known was written by an earlier version: give the URLs the classes that their scores stand for."""
+        for known, is_waiting in ((self.entries, True), (self.leases, False)):
+            for url, old in [(url, old) for url, old in known.items() if old.record.score >= LEAST_CLASS_SCORE]:
+                precedence, score = class_in_score(old.record.score)
+                record = replace(old.record, precedence=precedence, score=score)
+                if is_waiting:
+                    self._replace(old, record)
+                else:
+                    known[url] = old._replace(precedence=precedence, rank=-score, record=record)
+
     # ------------------------------------------------------------ the changes
 
     def wait(self, record: CrawlUrl) -> None:
@@ -175,8 +189,8 @@ class MemoryStore(MemoryUrls):
         if old is not None:
             self._replace(old, record)
             return
-        entry = self._enter(QueueEntry(-record.score, next(self._arrivals), 0, record, queue_of(record.url)))
-        self.schedule.add(entry)
+        arrival, host = next(self._arrivals), queue_of(record.url)
+        self.schedule.add(self._enter(QueueEntry(record.precedence, -record.score, arrival, 0, record, host)))
 
     def rescore(self, url: str, score: float) -> None:
         old = self.entries[url]
@@ -185,6 +199,10 @@ class MemoryStore(MemoryUrls):
     def hold(self, url: str, until: float) -> None:
         old = self.entries[url]
         self._replace(old, replace(old.record, not_before=until))
+
+    def set_precedence(self, url: str, precedence: int) -> None:
+        old = self.entries[url]
+        self._replace(old, replace(old.record, precedence=precedence))
 
     def lease(self, url: str) -> None:
         entry = self.entries.pop(url)
@@ -240,17 +258,19 @@ class MemoryStore(MemoryUrls):
         record = old.record
         if (record.not_before, record.score) != (not_before, score):
             record = replace(record, not_before=not_before, score=score)
-        return self._enter(QueueEntry(-score, old.arrival, next(self._revisions), record, old.host))
+        return self._enter(QueueEntry(record.precedence, -score, old.arrival, next(self._revisions), record, old.host))
 
     def _replace(self, old: QueueEntry, record: CrawlUrl) -> None:
         """Another record for a waiting URL, which keeps its place."""
-        entry = self._enter(QueueEntry(-record.score, old.arrival, next(self._revisions), record, old.host))
+        entry = self._enter(
+            QueueEntry(record.precedence, -record.score, old.arrival, next(self._revisions), record, old.host)
+        )
         self._report_death()
         self.schedule.replace(old, entry)
 
 
-def _worst_key(entry: QueueEntry) -> tuple[float, int, QueueEntry]:
-    return -entry.rank, -entry.arrival, entry
+def _worst_key(entry: QueueEntry) -> tuple[int, float, int, QueueEntry]:
+    return -entry.precedence, -entry.rank, -entry.arrival, entry
 
 
 def _reporting(

@@ -10,9 +10,11 @@ from crawlproject.records import CrawlUrl
 def best_of_paths(old: CrawlUrl, new: CrawlUrl) -> CrawlUrl:
     """The record of a waiting URL that another link was found to; ``old`` itself when nothing changes.
 
-    The record with the higher score, the old one of two equals; with the least depth, and what the better path hands down.
+    The record of the lower class, or of the higher score in one class, the old one of two equals; with the least depth, and
+    what the better path hands down.
     """
-    best, other = (new, old) if new.score > old.score else (old, new)
+    takes_over = (new.precedence, -new.score) < (old.precedence, -old.score)
+    best, other = (new, old) if takes_over else (old, new)
     inherited = larger_of_each(best.inherited, other.inherited)
     if other.depth >= best.depth and inherited == best.inherited:
         return best

@@ -12,6 +12,8 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support.frontiersteps import Pair, random_steps, url, waiting
 from support.redisserver import empty_database
 
@@ -22,7 +24,20 @@ from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.records import QUERY, CrawlUrl
+from crawlproject.records import (
+    ACTIVE,
+    FIRST,
+    INACTIVE,
+    OVER_BUDGET,
+    PLANTED,
+    QUERY,
+    REREADS,
+    REVISITS,
+    SPARE,
+    UNINFORMATIVE,
+    WASTE,
+    CrawlUrl,
+)
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import post_url
 
@@ -103,15 +118,16 @@ def test_every_frontier_has_the_methods_of_the_contract(make):
 
 @pytest.mark.parametrize("limit", [0, 12])
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("floors", [0.0, 0.05])
+@pytest.mark.parametrize(("floors", "classes"), [(0.0, 0.0), (0.05, 0.0), (0.0, 0.1), (0.03, 0.1)])
 @pytest.mark.parametrize("k", [1, 3, 50])
-def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, floors, strict, limit):
+def test_random_steps_have_the_same_answers_as_in_memory(make, tmp_path, k, floors, classes, strict, limit):
     """The frontier in memory is compared with the contract, written down naively, in ``unit/frontier/test_model.py``."""
     options = {"batch_size": k, "strict": strict, "max_urls": limit, "min_delay": 1.0, "factor": 3.0}
     one, other = memory(tmp_path, seed=1, **options), make(**options)
     pair, names = Pair(one, other), [f"http://h{host}.test/{page}" for host in range(6) for page in range(5)]
     most = 250 if isinstance(other, RedisFrontier) else 500  # a step is a dozen round trips
-    for number, step in enumerate(islice(random_steps(10 * k + limit, hosts=6, pages=5, floors=floors), most)):
+    steps = random_steps(10 * k + limit, hosts=6, pages=5, floors=floors, classes=classes)
+    for number, step in enumerate(islice(steps, most)):
         pair.do(step)
         if number % 25 == 0:
             assert waiting(one) == waiting(other)
@@ -835,6 +851,7 @@ def test_active_hosts_come_first_then_spare_ones_and_others_while_there_is_nobod
 def test_a_host_is_spare_or_active_by_its_best_url(make):
     frontier = make([url("a/1", 0.9), url("a/2", 0.1), url("b/1", 0.4), url("b/2", 0.3)], min_delay=5.0)
     frontier.set_floor(0.5, 0.2)
+    frontier.set_ceiling(SPARE)
     assert [fetch(frontier), fetch(frontier), fetch(frontier)] == ["a/1", "b/1", None]
     frontier.put(url("a/3", 0.8))
     assert [fetch(frontier, 5.0), fetch(frontier, 5.0), fetch(frontier, 5.0)] == ["a/3", "b/2", None]
@@ -846,6 +863,7 @@ def test_inactive_hosts_wait_while_an_active_or_spare_one_rests_or_is_in_process
         [url("a/1", 0.9), url("a/2", 0.9), url("s/1", 0.4), url("s/2", 0.4), url("low/1", 0.1)], min_delay=5.0
     )
     frontier.set_floor(0.5, 0.3)
+    frontier.set_ceiling(SPARE)
     active, spare = frontier.take(0.0), frontier.take(0.0)
     assert (short(active), short(spare), take(frontier)) == ("a/1", "s/1", None), "both are in process, and have more"
     assert frontier.next_due(0.0) is None
@@ -856,36 +874,39 @@ def test_inactive_hosts_wait_while_an_active_or_spare_one_rests_or_is_in_process
     assert take(frontier, 7.0) == "low/1", "those in process have nothing that waits"
 
 
-def test_without_a_spare_floor_only_active_hosts_are_taken_while_one_is_awake(make):
+@pytest.mark.parametrize("ceiling", [ACTIVE, SPARE])
+def test_without_a_spare_floor_only_active_hosts_are_taken_while_one_is_awake(make, ceiling):
     frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.4), url("c/1", 0.1)], min_delay=5.0)
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ceiling)
     assert [fetch(frontier), fetch(frontier, 4.0), fetch(frontier, 5.0)] == ["a/1", None, "a/2"]
     assert drain(frontier, 5.0) == ["b/1", "c/1"]
 
 
 @pytest.mark.parametrize("how", ["block", "hold"])
-def test_when_all_above_the_floors_are_blocked_or_held_the_best_of_the_others_become_spare(make, how):
+def test_when_all_above_the_floors_are_blocked_or_held_the_others_are_taken(make, how):
     frontier = make(
         [url("a/1", 0.9), url("s/1", 0.4), url("best/1", 0.2), url("best/2", 0.2), url("low/1", 0.1)], min_delay=5.0
     )
     frontier.set_floor(0.5, 0.3)
+    frontier.set_ceiling(SPARE)
     for host in "as":
         if how == "block":
             frontier.block_host(f"{host}.test", 60.0)
         else:
             frontier.hold(f"http://{host}.test/1", 60.0)
-    assert [fetch(frontier), fetch(frontier)] == ["best/1", None], "the new spare host rests: that is being awake"
+    assert [fetch(frontier), fetch(frontier), fetch(frontier)] == ["best/1", "low/1", None]
     assert frontier.next_due(0.0) == 5.0
-    assert [fetch(frontier, 5.0), fetch(frontier, 5.0)] == ["best/2", "low/1"]
-    assert [fetch(frontier, 59.0), fetch(frontier, 60.0), fetch(frontier, 60.0)] == [None, "a/1", "s/1"]
+    assert [fetch(frontier, 5.0), fetch(frontier, 59.0)] == ["best/2", None]
+    assert [fetch(frontier, 60.0), fetch(frontier, 60.0)] == ["a/1", "s/1"]
 
 
-def test_the_best_of_the_others_may_rest_and_is_waited_for(make):
+def test_within_a_class_nobody_waits_for_a_better_host_that_rests(make):
     frontier = make([url("a/1", 0.9), url("best/1", 0.4), url("best/2", 0.2), url("low/1", 0.1)], min_delay=5.0)
     assert [fetch(frontier), fetch(frontier)] == ["a/1", "best/1"]
     frontier.set_floor(0.5)
-    assert (take(frontier, 1.0), frontier.next_due(1.0)) == (None, 5.0)
-    assert [take(frontier, 5.0), take(frontier, 5.0)] == ["best/2", "low/1"]
+    frontier.set_ceiling(ACTIVE)
+    assert [take(frontier, 1.0), take(frontier, 4.0), take(frontier, 5.0)] == ["low/1", None, "best/2"]
 
 
 def test_the_window_of_the_k_rule_counts_active_hosts_only(make):
@@ -929,7 +950,8 @@ def test_a_host_below_the_floor_that_is_in_process_stops_no_other(make):
     )
     assert take(frontier) == "low/1"
     frontier.set_floor(0.5)
-    assert [take(frontier), take(frontier)] == ["lower/1", None], "lower is spare now"
+    frontier.set_ceiling(ACTIVE)
+    assert [take(frontier), take(frontier), take(frontier)] == ["lower/1", "least/1", None]
 
 
 def test_a_host_whose_urls_are_all_held_is_active_until_one_may_be_taken(make):
@@ -937,6 +959,7 @@ def test_a_host_whose_urls_are_all_held_is_active_until_one_may_be_taken(make):
         [url("held/1", 0.1, not_before=10.0), url("a/1", 0.9), url("a/2", 0.9), url("low/1", 0.2)], min_delay=30.0
     )
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ACTIVE)
     assert [fetch(frontier), fetch(frontier, 10.0)] == ["a/1", None], "it scores less than the floor"
     assert (frontier.next_due(10.0), fetch(frontier, 30.0)) == (30.0, "a/2")
     assert [fetch(frontier, 30.0), fetch(frontier, 30.0)] == ["low/1", "held/1"]
@@ -945,17 +968,18 @@ def test_a_host_whose_urls_are_all_held_is_active_until_one_may_be_taken(make):
 def test_no_floor_is_as_if_there_had_been_none(make):
     frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.1)], min_delay=5.0)
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ACTIVE)
     assert [fetch(frontier), fetch(frontier)] == ["a/1", None]
     frontier.set_floor(-math.inf)
     assert [fetch(frontier), fetch(frontier)] == ["b/1", None]
 
 
-def test_a_new_floor_forgets_what_became_spare(make):
+def test_new_active_hosts_end_the_turn_of_the_others(make):
     frontier = make([url("b/1", 0.2), url("b/2", 0.2), url("c/1", 0.1)], min_delay=5.0)
     frontier.set_floor(0.5)
-    assert fetch(frontier) == "b/1", "nobody else: it is spare now"
+    frontier.set_ceiling(ACTIVE)
+    assert fetch(frontier) == "b/1", "nobody else"
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.9)])
-    frontier.set_floor(0.5)
     assert [fetch(frontier, 5.0), fetch(frontier, 5.0)] == ["a/1", None]
 
 
@@ -977,6 +1001,7 @@ def test_a_new_floor_forgets_what_became_spare(make):
 def test_hosts_cross_the_floor(make, across, taken):
     frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("low/1", 0.1)], min_delay=5.0)
     frontier.set_floor(0.5, 0.3)
+    frontier.set_ceiling(SPARE)
     assert [fetch(frontier), take(frontier)] == ["a/1", None]
     across(frontier)
     assert take(frontier) == taken
@@ -987,6 +1012,7 @@ def test_a_host_crosses_the_floor_when_a_url_of_it_may_be_taken_again(make):
         [url("b/1", 0.1), url("b/2", 0.9, not_before=3.0), url("a/1", 0.9), url("a/2", 0.9)], min_delay=60.0
     )
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ACTIVE)
     assert [fetch(frontier), fetch(frontier, 2.0)] == ["a/1", None]
     assert (frontier.next_due(2.0), take(frontier, 3.0)) == (3.0, "b/2")
     frontier.release("http://b.test/2", 3.0, 0.0, not_before=100.0)
@@ -997,6 +1023,7 @@ def test_a_host_crosses_the_floor_when_a_url_of_it_may_be_taken_again(make):
 def test_a_released_url_is_as_high_as_before(make):
     frontier = make([url("a/1", 0.9), url("b/1", 0.8), url("b/2", 0.8), url("low/1", 0.1)], min_delay=5.0)
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ACTIVE)
     for taken in (frontier.take(0.0), frontier.take(0.0)):
         frontier.release(taken.url, 0.0, 0.0)
     assert [take(frontier, 1.0), take(frontier, 5.0), take(frontier, 5.0)] == [None, "a/1", "b/1"]
@@ -1015,8 +1042,367 @@ def test_a_floor_must_be_a_number_and_a_commitment_knows_none(make):
 def test_scores_without_end_are_above_every_floor(make, floor):
     frontier = make([url("a/1", math.inf), url("a/2", math.inf), url("b/1", 0.4), url("c/1", -math.inf)], min_delay=5.0)
     frontier.set_floor(floor)
+    frontier.set_ceiling(ACTIVE)
     assert (frontier.best(), fetch(frontier), fetch(frontier), frontier.best()) == (math.inf, "a/1", None, math.inf)
     assert [fetch(frontier, 5.0) for _ in range(3)] == ["a/2", "b/1", "c/1"]
+
+
+# ---------------------------------------------------------------- precedence
+
+
+def test_a_lower_class_comes_first_whatever_the_scores(make):
+    classes = [FIRST, REREADS, WASTE, PLANTED, UNINFORMATIVE, ACTIVE, REVISITS, SPARE, OVER_BUDGET, INACTIVE]
+    frontier = make(url(f"h{precedence}/", precedence / 10, precedence=precedence) for precedence in classes)
+    assert frontier.best() == 0.0
+    assert drain(frontier) == [f"h{precedence}/" for precedence in range(WASTE + 1)]
+
+
+def test_within_a_class_the_score_decides_and_equal_ones_leave_first_in_first_out(make):
+    scores = {"a": 0.25, "b": 0.5, "c": 0.5, "d": 1.0}
+    frontier = make(url(f"{host}/", score, precedence=OVER_BUDGET) for host, score in scores.items())
+    frontier.put(url("e/", 0.1))
+    assert drain(frontier) == ["e/", "d/", "b/", "c/", "a/"]
+
+
+def test_the_urls_of_a_host_leave_by_class_then_score(make):
+    urls = [url("a/1", 0.9), url("a/2", 0.1, precedence=PLANTED), url("a/3", 0.5, precedence=WASTE)]
+    urls += [url("a/4", 0.0, precedence=FIRST), url("b/1", 0.5), url("c/1", 0.0, precedence=OVER_BUDGET)]
+    frontier = make(urls, batch_size=1)
+    assert drain(frontier) == ["a/4", "a/2", "a/1", "b/1", "c/1", "a/3"]
+
+
+def test_the_record_keeps_its_class(make):
+    record = url("a/", 0.25, depth=3, precedence=UNINFORMATIVE)
+    frontier = make([record])
+    assert list(frontier.waiting()) == [record]
+    assert frontier.take(0.0) == frontier.leased(record.url) == record
+    frontier.release(record.url, 0.0, 0.0)
+    assert list(frontier.waiting()) == [record]
+
+
+@pytest.mark.parametrize("wrong", [-1, WASTE + 1])
+def test_a_class_that_there_is_not_is_refused(make, wrong):
+    frontier = make([url("a/")])
+    refused: list[Callable[[], object]] = [
+        lambda: frontier.put(url("b/", precedence=wrong)),
+        lambda: frontier.set_precedence("http://a.test/", wrong),
+        lambda: frontier.set_host_precedence("a.test", wrong),
+        lambda: frontier.set_ceiling(wrong),
+    ]
+    for call in refused:
+        with pytest.raises(ValueError, match="class"):
+            call()
+    assert drain(frontier) == ["a/"]
+
+
+def test_a_link_of_a_lower_class_takes_over_whatever_its_score(make):
+    frontier = make([url("a/", 0.5, depth=2, inherited=(1.0,)), url("b/", 0.4), url("c/", 0.3, precedence=PLANTED)])
+    assert not frontier.put(url("a/", 0.1, depth=4, precedence=FIRST, inherited=(0.5,), parent="http://hub.test/"))
+    assert not frontier.put(url("b/", 0.9, depth=7, precedence=WASTE))
+    assert not frontier.put(url("c/", 0.4, precedence=PLANTED))
+    assert len(frontier) == 3
+    assert [frontier.take(0.0) for _ in range(3)] == [
+        url("a/", 0.1, depth=2, precedence=FIRST, inherited=(1.0,), parent="http://hub.test/"),
+        url("c/", 0.4, precedence=PLANTED),
+        url("b/", 0.4),
+    ]
+
+
+def test_a_new_score_keeps_the_class(make):
+    frontier = make([url("a/", 0.9, precedence=WASTE), url("b/", 0.1), url("c/", 0.5, precedence=FIRST)])
+    assert frontier.rescore("http://a.test/", 5.0) and frontier.rescore("http://c.test/", 0.0)
+    assert drain(frontier) == ["c/", "b/", "a/"]
+    frontier = make([url("d/", 0.9, precedence=OVER_BUDGET), url("e/", 0.1)])
+    frontier.done(frontier.take(0.0).url, 0.0, 0.0, 1.0, 7.0)
+    frontier.done(frontier.take(0.0).url, 0.0, 0.0, 1.0, 9.0)
+    assert drain(frontier, 1.0)[:2] == ["e/", "d/"]
+
+
+def test_a_waiting_url_changes_its_class_and_keeps_its_place(make):
+    frontier = make([url("a/", 0.5), url("b/", 0.5), url("c/", 0.5)])
+    assert frontier.set_precedence("http://b.test/", OVER_BUDGET)
+    assert frontier.set_precedence("http://c.test/", REVISITS)
+    assert frontier.set_precedence("http://a.test/", OVER_BUDGET)
+    assert frontier.set_precedence("http://unknown.test/", FIRST) is False
+    assert frontier.best() == 0.5
+    assert drain(frontier) == ["c/", "a/", "b/"]
+    assert frontier.set_precedence("http://a.test/", FIRST) is False, "it is done"
+    frontier = make([url("a/", 0.5), url("b/", 0.5)])
+    for precedence in (WASTE, FIRST, ACTIVE):
+        assert frontier.set_precedence("http://a.test/", precedence)
+    assert drain(frontier) == ["a/", "b/"]
+
+
+def test_a_held_url_that_changes_its_class_stays_held(make):
+    frontier = make([url("a/", 0.1, not_before=10.0), url("b/", 0.9), url("c/", 0.8)])
+    assert frontier.set_precedence("http://a.test/", FIRST)
+    assert [fetch(frontier), fetch(frontier, 9.0), fetch(frontier, 9.0), fetch(frontier, 10.0)] == [
+        "b/",
+        "c/",
+        None,
+        "a/",
+    ]
+
+
+def test_a_leased_url_that_changes_its_class_waits_again(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.1)], batch_size=2, min_delay=5.0)
+    assert frontier.set_precedence(frontier.take(0.0).url, OVER_BUDGET)
+    assert (len(frontier), frontier.leases()) == (3, 0)
+    assert fetch(frontier) == "a/2", "neither its clock nor the k rule holds the host back"
+    assert [fetch(frontier, 5.0), take(frontier, 5.0)] == ["b/1", "a/1"]
+    assert frontier.leased("http://a.test/1") == url("a/1", 0.9, precedence=OVER_BUDGET)
+
+
+def test_the_urls_of_a_demoted_host_come_later_but_for_those_that_come_first(make):
+    frontier = make(
+        [
+            url("a/1", 0.9),
+            url("a/2", 0.8, precedence=PLANTED),
+            url("a/3", 0.1, precedence=FIRST),
+            url("a/4", 0.1, precedence=REVISITS),
+            url("a/5", 0.7, precedence=WASTE),
+            url("b/1", 0.5),
+            url("c/1", 0.5, precedence=UNINFORMATIVE),
+        ],
+        batch_size=1,
+    )
+    frontier.set_host_precedence("a.test", OVER_BUDGET)
+    assert drain(frontier) == ["a/4", "a/3", "b/1", "a/2", "a/1", "c/1", "a/5"]
+
+
+def test_hosts_of_one_class_leave_by_their_best_scores(make):
+    frontier = make(
+        [url("a/1", 0.3), url("b/1", 0.2, precedence=PLANTED), url("b/2", 0.9), url("c/1", 0.4, precedence=OVER_BUDGET)]
+    )
+    for host in "ab":
+        frontier.set_host_precedence(f"{host}.test", OVER_BUDGET)
+    assert drain(frontier) == ["c/1", "a/1", "b/1", "b/2"]
+
+
+def test_the_class_of_a_host_is_known_before_its_first_url(make):
+    frontier = make()
+    frontier.set_host_precedence("a.test", OVER_BUDGET)
+    frontier.put_many([url("a/1", 0.9), url("b/1", 0.1)])
+    assert drain(frontier) == ["b/1", "a/1"]
+    frontier.put_many([url("a/2", 0.9), url("b/2", 0.1)])
+    assert drain(frontier) == ["b/2", "a/2"], "and remembered when it has none"
+
+
+@pytest.mark.parametrize("promoted", [ACTIVE, FIRST])
+def test_a_host_is_promoted_again(make, promoted):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("b/1", 0.5), url("b/2", 0.4), url("c/1", 0.3)])
+    frontier.set_host_precedence("a.test", WASTE)
+    assert fetch(frontier) == "b/1"
+    frontier.set_host_precedence("a.test", promoted)
+    assert drain(frontier) == ["a/1", "c/1", "a/2", "b/2"], "the class of a host brings nothing forward"
+
+
+def test_a_host_changes_its_class_while_it_is_visited_rests_or_is_blocked(make):
+    urls = [url(f"{host}/{page}", 0.9) for host in "abc" for page in (1, 2)]
+    frontier = make(urls, min_delay=5.0, batch_size=1)
+    frontier.put(url("d/1", 0.1))
+    visited = frontier.take(0.0)
+    assert (short(visited), fetch(frontier)) == ("a/1", "b/1")
+    frontier.block_host("c.test", 5.0)
+    for host in "abc":
+        frontier.set_host_precedence(f"{host}.test", OVER_BUDGET)
+    frontier.done(visited.url, 0.0, 0.0)
+    frontier.put(url("e/1", 0.05))
+    assert drain(frontier, 5.0) == ["d/1", "e/1", "a/2", "b/2", "c/1"]
+    frontier.set_host_precedence("c.test", ACTIVE)
+    frontier.put_many([url("f/1", 0.1), url("a/3", 0.9)])
+    assert drain(frontier, 10.0) == ["c/2", "f/1", "a/3"]
+
+
+def test_with_the_highest_ceiling_a_host_that_is_due_never_waits_for_a_better_one(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.1)], min_delay=5.0)
+    frontier.put_many([url("waste/1", 0.1, precedence=WASTE), url("waste/2", 0.1, precedence=WASTE)])
+    frontier.set_host_precedence("b.test", OVER_BUDGET)
+    assert [fetch(frontier) for _ in range(4)] == ["a/1", "b/1", "waste/1", None]
+    assert [frontier.next_due(0.0), fetch(frontier, 5.0), fetch(frontier, 5.0)] == [5.0, "a/2", "waste/2"]
+
+
+def test_a_ceiling_waits_for_hosts_that_are_awake_and_rises_when_there_are_none(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.8), url("b/2", 0.7)], min_delay=5.0)
+    frontier.put_many([url("c/1", 0.6, precedence=UNINFORMATIVE), url("waste/1", 0.1, precedence=WASTE)])
+    frontier.set_host_precedence("b.test", OVER_BUDGET)
+    frontier.set_ceiling(ACTIVE)
+    assert [fetch(frontier), fetch(frontier, 4.0)] == ["a/1", None], "a rests: that is being awake"
+    leased = frontier.take(5.0)
+    assert short(leased) == "a/2", "the last one of a"
+    assert [fetch(frontier, 5.0), fetch(frontier, 6.0)] == ["b/1", None], "up to the class of b, which rests"
+    frontier.put(url("a/3", 0.5))
+    assert take(frontier, 10.0) is None, "a is visited: that is being awake, too"
+    frontier.hold("http://a.test/3", 60.0)
+    assert fetch(frontier, 10.0) == "b/2", "a waits for a time: b is the best"
+    assert [fetch(frontier, 10.0), fetch(frontier, 10.0)] == ["c/1", "waste/1"]
+    frontier.done(leased.url, 10.0, 0.0)
+    assert [frontier.next_due(10.0), fetch(frontier, 60.0)] == [60.0, "a/3"]
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "taken"),
+    [
+        (FIRST, ["first/", "planted/", "a/1"]),
+        (ACTIVE, ["first/", "planted/", "a/1"]),
+        (SPARE, ["first/", "planted/", "a/1", "spare/"]),
+        (INACTIVE, ["first/", "planted/", "a/1", "spare/", "low/"]),
+        (OVER_BUDGET, ["first/", "planted/", "a/1", "spare/", "low/", "over/"]),
+        (WASTE, ["first/", "planted/", "a/1", "spare/", "low/", "over/", "waste/"]),
+    ],
+)
+def test_a_ceiling_and_the_floors(make, ceiling, taken):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9), url("spare/", 0.4), url("low/", 0.1)], min_delay=5.0)
+    frontier.put_many([url("waste/", 9.0, precedence=WASTE), url("first/", -9.0, precedence=FIRST)])
+    frontier.put_many([url("planted/", -8.0, precedence=PLANTED), url("over/", 8.0)])
+    frontier.set_host_precedence("over.test", OVER_BUDGET)
+    frontier.set_floor(0.5, 0.3)
+    frontier.set_ceiling(ceiling)
+    assert drain(frontier) == taken
+    frontier.set_ceiling(WASTE)
+    assert taken + drain(frontier) == ["first/", "planted/", "a/1", "spare/", "low/", "over/", "waste/"]
+
+
+def test_a_ceiling_below_the_active_hosts_waits_for_those_up_to_it(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.9)], min_delay=5.0, batch_size=2, strict=False)
+    frontier.put_many(url(f"first/{page}", 0.1, precedence=FIRST) for page in range(2))
+    frontier.set_ceiling(REVISITS)
+    assert [fetch(frontier), fetch(frontier), fetch(frontier, 5.0), fetch(frontier, 5.0)] == [
+        "first/0",
+        None,
+        "first/1",
+        "a/1",
+    ]
+    frontier.put(url("first/2", 0.1, precedence=FIRST))
+    assert [fetch(frontier, 9.0), fetch(frontier, 10.0), fetch(frontier, 10.0)] == [None, "first/2", "a/2"]
+
+
+@pytest.mark.parametrize("how", ["block", "hold"])
+def test_a_ceiling_waits_for_nobody_who_waits_for_a_time(make, how):
+    frontier = make([url("a/1", 0.9), url("low/1", 0.5, precedence=OVER_BUDGET), url("low/2", 0.4)], min_delay=5.0)
+    frontier.set_host_precedence("low.test", OVER_BUDGET)
+    frontier.set_ceiling(ACTIVE)
+    if how == "block":
+        frontier.block_host("a.test", 60.0)
+    else:
+        frontier.hold("http://a.test/1", 60.0)
+    assert [fetch(frontier), frontier.next_due(0.0), fetch(frontier, 5.0)] == ["low/2", 5.0, "low/1"]
+    assert [frontier.next_due(5.0), fetch(frontier, 60.0)] == [60.0, "a/1"]
+
+
+def test_the_k_rule_concerns_hosts_up_to_active(make):
+    frontier = make([url(f"{host}/{page}", 0.9) for host in "ab" for page in range(3)], batch_size=3)
+    frontier.put_many(url(f"late{host}/{page}", 0.9, precedence=OVER_BUDGET) for host in range(3) for page in (1, 2))
+    frontier.put(url("c/1", 0.9))
+    frontier.set_host_precedence("c.test", WASTE)
+    assert [fetch(frontier) for _ in range(6)] == ["a/0", "b/0", "a/1", "b/1", "a/2", "b/2"], "two hosts: fewer than k"
+    assert [path[:5] for path in drain(frontier)] == ["late0", "late0", "late1", "late1", "late2", "late2", "c/1"]
+
+
+@pytest.mark.parametrize(("k", "taken"), [(3, ["b/2", "late/1"]), (2, ["late/1", "b/2"])])
+def test_a_barred_host_comes_before_those_of_higher_classes_where_the_rule_allows_it(make, k, taken):
+    frontier = make([url(f"{host}/{page}", 0.9) for host in "ab" for page in (1, 2)], batch_size=k, min_delay=5.0)
+    frontier.crawl_delay("a.test", 50.0)
+    assert [fetch(frontier), fetch(frontier)] == ["a/1", "b/1"]
+    frontier.put(url("late/1", 0.9, precedence=OVER_BUDGET))
+    assert [take(frontier, 5.0), take(frontier, 5.0)] == taken, "with k = 2, b waits for a pick of another host"
+
+
+def test_a_host_that_becomes_late_by_its_next_url_leaves_the_k_rule(make):
+    frontier = make([url("a/1", 0.9), url("a/2", 0.8), url("a/3", 0.7), url("b/1", 0.6)], batch_size=2)
+    frontier.put(url("b/2", 0.5, precedence=WASTE))
+    assert drain(frontier) == ["a/1", "b/1", "a/2", "a/3", "b/2"]
+
+
+def test_a_held_url_of_a_lower_class_brings_its_host_forward_in_time(make):
+    urls = [url("a/1", 0.9), url("b/1", 0.8), url("b/2", 0.1, precedence=FIRST, not_before=10.0)]
+    frontier = make(urls, batch_size=1)
+    frontier.set_host_precedence("b.test", OVER_BUDGET)
+    frontier.put(url("a/2", 0.9, not_before=10.0))
+    frontier.set_ceiling(ACTIVE)
+    assert [fetch(frontier), fetch(frontier), fetch(frontier, 9.0)] == ["a/1", "b/1", None]
+    assert (frontier.next_due(9.0), drain(frontier, 10.0)) == (10.0, ["b/2", "a/2"])
+
+
+def test_a_full_frontier_evicts_the_highest_class_first(make):
+    frontier = make(max_urls=3)
+    frontier.put_many([url("a/", 0.1), url("b/", 0.9, precedence=WASTE), url("c/", 0.8, precedence=OVER_BUDGET)])
+    assert not frontier.put(url("d/", 0.9, precedence=WASTE)), "as bad as the worst, and later"
+    assert not frontier.put(url("d/", 0.8, precedence=WASTE))
+    assert frontier.put(url("e/", 0.2, precedence=OVER_BUDGET))
+    assert "http://b.test/" not in frontier
+    assert frontier.put(url("f/", 0.0, precedence=FIRST))
+    assert (len(frontier), frontier.evicted(), "http://e.test/" in frontier) == (3, 2, False)
+    assert frontier.set_precedence("http://f.test/", WASTE)
+    assert frontier.put(url("g/", 0.0)), "f is the worst now"
+    assert drain(frontier) == ["a/", "g/", "c/"]
+
+
+def test_a_commitment_is_made_by_class_and_score(make):
+    frontier = make(
+        [url("a/", 0.1), url("b/", 0.9, precedence=WASTE), url("c/", 0.3, precedence=FIRST), url("d/", 0.5)], commit=2
+    )
+    frontier.put(url("e/", 0.9, precedence=PLANTED))
+    frontier.set_host_precedence("e.test", WASTE)
+    frontier.set_ceiling(REREADS)
+    fetched = drain(frontier)
+    assert [sorted(fetched[:2]), sorted(fetched[2:4]), fetched[4:]] == [["c/", "e/"], ["a/", "d/"], ["b/"]]
+
+
+def test_a_committed_url_that_changes_its_class_stays_committed(make):
+    frontier = make([url("a/", 0.9), url("b/", 0.8), url("c/", 0.1)], commit=2)
+    first = short(frontier.take(0.0))
+    other = {"a/": "b", "b/": "a"}[first]
+    assert frontier.set_precedence(f"http://{other}.test/", WASTE)
+    assert [fetch(frontier), fetch(frontier)] == [f"{other}/", "c/"]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    records=st.lists(
+        st.builds(
+            lambda host, page, score, precedence, hold: url(
+                f"h{host}/{page}", score, precedence=precedence, not_before=hold
+            ),
+            st.integers(0, 4),
+            st.integers(0, 9),
+            st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]),
+            st.integers(0, WASTE),
+            st.sampled_from([0.0, 0.0, 0.0, 0.5, 2.0]),
+        ),
+        min_size=1,
+        max_size=25,
+    ),
+    hosts=st.dictionaries(st.integers(0, 4), st.integers(0, WASTE)),
+    floors=st.sampled_from([(-math.inf, None), (0.5, None), (0.75, 0.5), (0.5, -math.inf)]),
+    k=st.integers(1, 4),
+    random=st.randoms(use_true_random=False),
+)
+def test_a_host_that_is_due_is_never_left_alone_whatever_its_class(make, records, hosts, floors, k, random):
+    """Work conservation: with the highest ceiling only clocks, holds and leases make a URL wait."""
+    frontier = make(records, min_delay=1.0, strict=False, batch_size=k)
+    for number, precedence in hosts.items():
+        frontier.set_host_precedence(f"h{number}.test", precedence)
+    frontier.set_floor(*floors)
+    rests: dict[str, float] = {}
+    flying: list[str] = []
+    now, left = 0.0, len(frontier)
+    while left:
+        while taken := frontier.take(now):
+            flying.append(taken.key)
+            left -= 1
+        busy = {host_of(name) for name in flying}
+        for waiting_one in frontier.waiting():
+            host = host_of(waiting_one.url)
+            assert host in busy or rests.get(host, 0.0) > now or waiting_one.not_before > now, "it might be visited"
+        due = frontier.next_due(now)
+        assert flying or (due is not None and due > now)
+        now = due if due is not None and not (flying and random.random() < 0.5) else now + 0.25
+        while flying and random.random() < 0.8:
+            done = flying.pop(random.randrange(len(flying)))
+            frontier.done(done, now, 0.0)
+            rests[host_of(done)] = now + 1.0
+    assert frontier.take(now) is None
 
 
 # ---------------------------------------------------------------- bounded
@@ -1106,6 +1492,36 @@ def test_next_visits_survive_a_crash(tmp_path, name):
         assert (len(frontier), frontier.best()) == (2, math.inf)
     assert "http://c.test/1" in frontier and not frontier.put(url("c/1", 0.9))
     assert [fetch(frontier, now) for now in (29.0, 30.0, 39.0, 40.0)] == [None, "b/1", None, "a/1"]
+    frontier.close()
+
+
+@pytest.mark.parametrize("name", [name for name in FACTORIES if name != "memory"])
+def test_the_classes_of_urls_survive_a_crash(tmp_path, name):
+    options = {"batch_size": 1, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
+    database = empty_database() if name == "redis" else None
+
+    def reopened() -> Frontier:
+        if database is None:
+            return FACTORIES[name](tmp_path, **options)
+        rules = FrontierRules(batch_size=1, min_delay=0.0, factor=0.0, lease=math.inf)
+        return RedisFrontier(database, "crawl", "worker", rules, now=0.0, random=Random(1))
+
+    frontier = reopened()
+    records = [url(f"h{number}/", number / 10, precedence=number % (WASTE + 1)) for number in range(13)]
+    frontier.put_many(records)
+    frontier.put(url("inf/", math.inf))
+    frontier.put(url("huge/", 9e18))
+    frontier.set_precedence("http://h12.test/", REREADS)
+    assert frontier.set_precedence(frontier.take(0.0).url, WASTE)
+    frontier.done(frontier.take(0.0).url, 0.0, 0.0, 40.0, 0.3)
+    expected = sorted(frontier.waiting(), key=lambda record: record.url)
+    for _ in range(2):  # the second time from a summary, where there is one
+        frontier = reopened()
+        assert sorted(frontier.waiting(), key=lambda record: record.url) == expected
+    assert drain(frontier, 40.0) == [
+        *("h10/", "h0/", "h11/", "h1/", "h2/", "h3/", "inf/", "huge/", "h4/"),
+        *("h5/", "h6/", "h7/", "h8/", "h12/", "h9/"),
+    ]
     frontier.close()
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from random import Random
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import Frontier
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, INACTIVE, SPARE, WASTE, CrawlUrl
 from crawlproject.urls.post import post_url
 
 
@@ -28,10 +29,13 @@ class Step(NamedTuple):
     lease: float | None = None
 
 
-def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0) -> Iterator[Step]:
+def random_steps(
+    seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0, classes: float = 0.0
+) -> Iterator[Step]:
     """Operations without end; scores and URLs are few, so that everything meets everything. Some URLs are those of a POST.
 
-    ``floors`` is the share of those that set a floor.
+    ``floors`` is the share of those that set a floor, ``classes`` of those that change a precedence class, or the ceiling.
+    With floors, no URL has a class of its own that is theirs to give.
     """
     random = Random(seed)
     now = 0.0
@@ -40,7 +44,26 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float =
         place, page = f"http://h{int(random.paretovariate(0.6)) % hosts}.test", random.randrange(pages)
         return post_url(f"{place}/{page % 7}", f"q={page}") if page % 5 == 4 else f"{place}/{page}"
 
+    def some_class() -> int:
+        return random.choice([ACTIVE, random.randrange(WASTE + 1)])
+
+    def class_of_a_url() -> int:
+        precedence = some_class()
+        return ACTIVE if floors and precedence in (SPARE, INACTIVE) else precedence
+
+    def class_step() -> Step:
+        kind = random.random()
+        if kind < 0.4:
+            return Step("set_precedence", (some_url(), class_of_a_url()))
+        if kind < 0.5:
+            return Step("set_precedence", (class_of_a_url(),), lease=random.random())
+        if kind < 0.8:
+            return Step("set_host_precedence", (f"h{random.randrange(hosts)}.test", some_class()))
+        return Step("set_ceiling", (random.choice([WASTE, some_class()]),))
+
     while True:
+        if classes and random.random() < classes:
+            yield class_step()
         if floors and random.random() < floors:
             floor = random.choice([-math.inf, 0.3, 0.5, 0.7, 0.9, 1.0, 2.0])
             yield Step("set_floor", (floor, random.choice([None, floor - 0.2, 0.0])))
@@ -56,6 +79,8 @@ def random_steps(seed: int, *, hosts: int = 40, pages: int = 60, floors: float =
             inherited = (random.random(), *map(float, range(random.randrange(3))))
             score, depth = round(random.random(), 1), random.randrange(4)
             record = CrawlUrl(some_url(), score, depth, not_before=hold_until, inherited=inherited)
+            if classes:
+                record = replace(record, precedence=class_of_a_url())
             yield Step("put", (record,))
         elif kind < 0.60:
             yield Step("take", (now,))
@@ -119,15 +144,15 @@ def _counts(frontier: Frontier, *, sure: bool) -> list[Any]:
 class Pair:
     """Two frontiers that answer alike, whatever the steps.
 
-    Only above a floor their ``next_due`` may differ, as a host may wake for nothing: but both say alike whether a URL may
-    be taken now, and when time alone lets one be taken, both had said that it might by then.
+    Only with a floor or classes their ``next_due`` may differ, as a host may wake for nothing: but both say alike whether a
+    URL may be taken now, and when time alone lets one be taken, both had said that it might by then.
     """
 
     def __init__(self, one: Frontier, other: Frontier, commit: int = 1) -> None:
         self.one, self.other = Driver(one), Driver(other)
         self.now = 0.0
         self._commit = commit
-        self._has_floor = False
+        self._has_floor = self._has_classes = False
         self._foreseen: list[float | None] = []
 
     def do(self, step: Step) -> None:
@@ -137,7 +162,8 @@ class Pair:
         answers = self.one.do(step), self.other.do(step)
         if step.name == "set_floor":
             self._has_floor = step.arguments[0] > -math.inf and self._commit == 1
-        if not self._has_floor:
+        self._has_classes |= "precedence" in step.name or "ceiling" in step.name
+        if not (self._has_floor or self._has_classes):
             assert answers[0] == answers[1], step
             one, other = (facts(driver.frontier, self.now, self._commit) for driver in (self.one, self.other))
             assert one == other, step

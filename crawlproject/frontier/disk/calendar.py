@@ -7,47 +7,53 @@ in FIFO queues on disk, a queue for a rate of visits: paper 004 section 5.3. Her
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
+from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
+from crawlproject.frontier.disk.host_counts import HostCounts
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LATER, PAGED, UrlTable
+from crawlproject.frontier.disk.url_table import CLASS_BITS, HELD, LATER, PAGED, UrlTable, classes_of
 
 
 class Calendar:
-    """URLs in state ``LATER``: two orders of them on disk, by time and, once it was asked for, by rank.
+    """URLs in state ``LATER``: two orders of them on disk, by time and, once it was asked for, by class and rank.
 
     ``ahead`` counts the URLs that left it before their time: they are in state ``HELD``, in the queues of their hosts.
     """
 
-    def __init__(self, file: SpillFile, rows: UrlTable, held_until: HoldTimes, *, limit: int) -> None:
+    def __init__(
+        self, file: SpillFile, rows: UrlTable, held_until: HoldTimes, counts: HostCounts, *, limit: int
+    ) -> None:
         self._file = file
         self._rows = rows
         self._held_until = held_until
+        self._counts = counts
         self._limit = limit
         self._by_time = SpilledQueue(file, self._is_current, self._are_current, limit=limit, chunk=64)
-        self._by_rank: SpilledQueue | None = None
+        self._by_rank: ClassQueues | None = None
         self._earliest = math.inf  # no URL has an earlier time
         self.ahead = 0
 
-    def push(self, number: int, rank: float, not_before: float) -> None:
+    def push(self, number: int, precedence: int, rank: float, not_before: float) -> None:
         self._rows.set_state(number, LATER)
         self._by_time.push((not_before, number))
         self._earliest = min(self._earliest, not_before)
-        self.rescored(number, rank)
+        self.rescored(number, precedence, rank)
 
-    def rescored(self, number: int, rank: float) -> None:
+    def rescored(self, number: int, precedence: int, rank: float) -> None:
+        """A URL inside has this class and rank now."""
         if self._by_rank is not None:
-            self._by_rank.push((rank, number))
+            self._by_rank.push(precedence, (rank, number))
 
-    def died(self) -> None:
-        """A URL inside is no longer held, or until another time."""
+    def died(self, precedence: int) -> None:
+        """A URL inside, of this class, is no longer held, or until another time."""
         self._by_time.died()
         if self._by_rank is not None:
-            self._by_rank.died()
+            self._by_rank.died(precedence)
 
     def load(self, times: np.ndarray, numbers: np.ndarray) -> None:
         """Add many URLs at once."""
@@ -72,7 +78,7 @@ class Calendar:
         entry = self._by_time.pop()
         assert entry is not None
         if self._by_rank is not None:
-            self._by_rank.died()
+            self._by_rank.died(self._rows[entry[1]].precedence)
         return entry[1]
 
     def pop_all(self, until: float) -> np.ndarray:
@@ -83,36 +89,45 @@ class Calendar:
             changed[place] = not self._is_current((float(times[place]), int(numbers[place])))
         return np.unique(numbers[~changed])
 
-    def left(self, count: int) -> None:
-        """So many URLs that ``pop_all`` gave are in other states now."""
+    def left(self, precedences: np.ndarray) -> None:
+        """URLs of these classes that ``pop_all`` gave are in other states now."""
         if self._by_rank is not None:
-            for _ in range(count):
-                self._by_rank.died()
+            for precedence in precedences.tolist():
+                self._by_rank.died(precedence)
 
-    def pull_ahead(self, number: int) -> None:
+    def pull_ahead(self, number: int, host: Hashable) -> None:
         """The URL is in the queue of its host now, and held there."""
         self._rows.set_state(number, HELD)
-        self.ahead += 1
+        self.left_early(host, 1)
 
-    def ripened(self, number: int) -> None:
+    def left_early(self, host: Hashable, change: int) -> None:
+        """So many URLs of the host more or less are held in its queue."""
+        self.ahead += change
+        self._counts.count_ahead(host, change)
+
+    def ripened(self, number: int, precedence: int, host: Hashable) -> None:
         """The time of a URL that was pulled ahead has come."""
         self._rows.set_state(number, PAGED)
-        self.ahead -= 1
+        self.left_early(host, -1)
+        self._counts.count_class(host, precedence, 1)
 
-    def best_rank(self, all_inside: Iterable[tuple[np.ndarray, np.ndarray]]) -> float | None:
-        """The least rank. ``all_inside``: numbers and rows of all URLs, for the first time that this is asked."""
+    def first_in_order(self, all_inside: Iterable[tuple[np.ndarray, np.ndarray]]) -> ClassEntry | None:
+        """The first by class and rank. ``all_inside``: numbers and rows of all URLs, for the first time that this is asked."""
         if self._by_rank is None:
-            self._by_rank = SpilledQueue(
-                self._file,
-                lambda entry: self._rows.matches(entry[1], -entry[0], LATER),
-                lambda ranks, numbers: self._rows.match_many(numbers, -ranks, (LATER,)),
-                limit=self._limit,
-                chunk=64,
-            )
+            self._by_rank = ClassQueues(self._new_by_rank)
             for numbers, rows in all_inside:
-                self._by_rank.load(-rows["score"], numbers)
-        first = self._by_rank.first()
-        return first[0] if first else None
+                self._by_rank.load(classes_of(rows), -rows["score"], numbers)
+        return self._by_rank.first()
+
+    def _new_by_rank(self, precedence: int) -> SpilledQueue:
+        rows, standing = self._rows, LATER | CLASS_BITS[precedence]
+        return SpilledQueue(
+            self._file,
+            lambda entry: rows.matches(entry[1], -entry[0], standing),
+            lambda ranks, numbers: rows.match_many(numbers, -ranks, (LATER,), precedence),
+            limit=self._limit,
+            chunk=64,
+        )
 
     def _is_current(self, entry: Entry) -> bool:
         time, number = entry

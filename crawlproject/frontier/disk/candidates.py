@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from crawlproject.frontier.disk.class_queues import ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry
 from crawlproject.frontier.disk.spill_file import SpillFile
@@ -21,27 +22,32 @@ class CandidateQueue:
         self,
         file: SpillFile,
         rows: UrlTable,
-        entry_of: Callable[[Entry], DiskEntry],
+        entry_of: Callable[[int, Entry], DiskEntry],
         among: Callable[[DiskEntry], bool],
         limit: int,
     ) -> None:
+        def new_queue(precedence: int) -> SpilledQueue:
+            return SpilledQueue(
+                file,
+                lambda entry: among(entry_of(precedence, entry)),
+                lambda ranks, numbers: rows.match_many(numbers, -ranks, WAITING, precedence),
+                limit=limit,
+                chunk=_CHUNK,
+            )
+
         self._entry_of = entry_of
-        self._queue = SpilledQueue(
-            file,
-            lambda entry: among(entry_of(entry)),
-            lambda ranks, numbers: rows.match_many(numbers, -ranks, WAITING),
-            limit=limit,
-            chunk=_CHUNK,
-        )
-        self.died = self._queue.died
-        self.load = self._queue.load
+        self._queues = ClassQueues(new_queue)
+        self.load = self._queues.load
 
     def push(self, entry: DiskEntry) -> None:
-        self._queue.push((entry.rank, entry.arrival))
+        self._queues.push(entry.precedence, (entry.rank, entry.arrival))
+
+    def died(self, entry: DiskEntry) -> None:
+        self._queues.died(entry.precedence)
 
     def pop(self) -> DiskEntry | None:
-        first = self._queue.pop()
-        return self._entry_of(first) if first else None
+        first = self._queues.pop()
+        return self._entry_of(first[0], first[1:]) if first else None
 
 
 class HeldQueue:
@@ -64,11 +70,13 @@ class HeldQueue:
             limit=limit,
             chunk=_CHUNK,
         )
-        self.died = self._queue.died
         self.load = self._queue.load
 
     def push(self, item: tuple[float, DiskEntry]) -> None:
         self._queue.push((item[0], item[1].arrival))
+
+    def died(self, entry: DiskEntry) -> None:
+        self._queue.died()
 
     def first(self) -> tuple[float, DiskEntry] | None:
         first = self._queue.first()

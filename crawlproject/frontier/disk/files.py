@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.disk.hash_table import HashTable
@@ -15,8 +16,9 @@ from crawlproject.frontier.disk.host_numbers import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
 from crawlproject.frontier.disk.losses import MAPPED, RECORDS, refuse_losses, sizes_of
 from crawlproject.frontier.disk.url_records import UrlRecords
-from crawlproject.frontier.disk.url_table import UrlRow, UrlTable
-from crawlproject.records import CrawlUrl
+from crawlproject.frontier.disk.url_table import CLASS_BITS, UrlRow, UrlTable
+from crawlproject.frontier.record_keys import LEAST_CLASS_SCORE, class_in_score
+from crawlproject.records import ACTIVE, CrawlUrl
 
 _JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
 _RELIEF = 256  # steps between two looks at the memory
@@ -57,6 +59,9 @@ class DiskFiles:
             self.held_until[number] = until
         self._pieces_noted = self._pieces()
         self._replay(summary.urls_end)
+        self._has_old_scores = not self._journal.has_classes
+        if self._has_old_scores and not readonly:
+            self._read_classes_in_scores()
 
     # ------------------------------------------------------------ asked
 
@@ -77,7 +82,10 @@ class DiskFiles:
 
     def record(self, number: int, row: UrlRow) -> CrawlUrl:
         """The URL with this number and row."""
-        return self.urls.load(row.offset, row.score, self.held_until[number])
+        score, precedence = row.score, row.precedence
+        if self._has_old_scores and precedence == ACTIVE:
+            precedence, score = class_in_score(score)
+        return self.urls.load(row.offset, score, self.held_until[number], precedence)
 
     def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
         """All URLs in these states, in the order in which they came."""
@@ -185,6 +193,15 @@ class DiskFiles:
             self.urls.cut(urls_end)
             if not self._journal.closed:
                 self._leave_a_gap()
+
+    def _read_classes_in_scores(self) -> None:
+        """Give the URLs of an earlier version the classes that their scores stand for; done again after a crash."""
+        for _, rows in self.rows.chunks(self.urls_known):
+            for place in np.flatnonzero(rows["score"] >= LEAST_CLASS_SCORE).tolist():
+                precedence, score = class_in_score(float(rows["score"][place]))
+                rows["score"][place] = score
+                rows["standing"][place] |= CLASS_BITS[precedence]
+        self._has_old_scores = False
 
     def _leave_a_gap(self) -> None:
         """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not reused."""

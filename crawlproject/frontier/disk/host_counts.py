@@ -1,50 +1,116 @@
-"""How many URLs wait on each host of a frontier on disk."""
+"""How many URLs wait on each host of a frontier on disk, and how the k rule counts the host."""
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from crawlproject.records import ACTIVE, FIRST
+
+NOT_COUNTED, COUNTED, ASLEEP = range(3)
+"""How the k rule counts a host: not at all, as one that waits, or as one of which all that waits is in the calendar."""
+
 
 class HostCounts:
-    """URLs by the number of their host: those that wait, and of these the ones in the calendar, which are held.
+    """URLs by the number of their host: those that wait, and of these the ones in the calendar, which are ``held``.
 
-    A host is *asleep* while all that waits on it is in the calendar; ``asleep`` says whether it was when ``turn`` was asked
-    last. 9 bytes a host.
+    A host is counted while it has a URL that may be taken, and that waits in a class up to ``ACTIVE``; or while all that waits
+    on it is held, but for hosts that are demoted. ``part`` is how it is counted since ``turn`` was asked last. 9 bytes a host.
+    ``by_class``: without that, all URLs are alike.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_class: bool = True) -> None:
+        self._by_class = by_class
         self.waiting: Any = array("I")
         self.held: Any = array("I")
-        self.asleep = bytearray()
+        self.part = bytearray()
+        self._early = _FewHosts()  # URLs up to ``FIRST`` that may be taken
+        self._late = _FewHosts()  # those above ``ACTIVE``
+        self._ahead: Counter[Any] = Counter()  # URLs that have left the calendar before their time
 
     def grow(self, host: int) -> None:
         """Make room for the host."""
         more = host + 1 - len(self.waiting)
         self.waiting.frombytes(bytes(4 * more))
         self.held.frombytes(bytes(4 * more))
-        self.asleep += bytes(more)
+        self.part += bytes(more)
 
     def awake(self, host: Any) -> int:
         """URLs of the host that wait and are not in the calendar."""
         waiting: int = self.waiting[host] - self.held[host] if host < len(self.waiting) else 0
         return waiting
 
-    def turn(self, host: int) -> int:
-        """1 when the host has fallen asleep since this was asked last, -1 when it has woken up, else 0."""
-        held = self.held[host]
-        is_asleep = held > 0 and held == self.waiting[host]
-        if is_asleep == self.asleep[host]:
-            return 0
-        self.asleep[host] = is_asleep
-        return 1 if is_asleep else -1
+    def count_class(self, host: Any, precedence: int, change: int) -> None:
+        """So many URLs of this class more or less may be taken on the host."""
+        if precedence > ACTIVE and self._by_class:
+            self._late.count(host, change)
+        elif precedence <= FIRST and self._by_class:
+            self._early.count(host, change)
 
-    def load(self, waiting: np.ndarray, held: np.ndarray) -> tuple[int, int]:
-        """At the opening. How many hosts have waiting URLs, and how many of these are asleep."""
+    def count_ahead(self, host: Any, change: int) -> None:
+        """So many URLs of the host more or less have left the calendar before their time, which has not come."""
+        self._ahead[host] += change
+        if not self._ahead[host]:
+            del self._ahead[host]
+
+    def turn(self, host: int, *, is_demoted: bool) -> tuple[int, int]:
+        """How the host was counted when this was asked last, and how it is now."""
+        if host >= len(self.waiting):
+            return NOT_COUNTED, NOT_COUNTED
+        old, new = self.part[host], self._part_of(host, is_demoted)
+        self.part[host] = new
+        return old, new
+
+    def is_counted(self, host: int) -> bool:
+        """Whether the host is counted as one that waits, since ``turn`` was asked last."""
+        return host < len(self.part) and self.part[host] == COUNTED
+
+    def load(self, waiting: np.ndarray, held: np.ndarray, early: np.ndarray, late: np.ndarray) -> None:
+        """At the opening, when no host is demoted. ``early`` and ``late`` are of URLs that may be taken."""
         self.waiting = array("I", waiting.astype(np.uint32).tobytes())
         self.held = array("I", held.astype(np.uint32).tobytes())
-        asleep = (held > 0) & (held == waiting)
-        self.asleep = bytearray(asleep.astype(np.uint8).tobytes())
-        return int(np.count_nonzero(waiting)), int(np.count_nonzero(asleep))
+        if self._by_class:
+            self._early.load(early)
+            self._late.load(late)
+        else:
+            late = np.zeros(len(late), late.dtype)
+        parts = np.where(waiting - held - late > 0, COUNTED, NOT_COUNTED)
+        parts[(held > 0) & (held == waiting)] = ASLEEP
+        self.part = bytearray(parts.astype(np.uint8).tobytes())
+
+    def number(self, part: int) -> int:
+        """How many hosts are counted in this way. O(hosts), at a byte each."""
+        return self.part.count(part)
+
+    def _part_of(self, host: int, is_demoted: bool) -> int:
+        ahead = self._ahead[host] if self._ahead else 0
+        takeable = self.waiting[host] - self.held[host] - ahead
+        if takeable:
+            counted = self._early[host] if is_demoted else takeable - self._late[host]
+            return COUNTED if counted else NOT_COUNTED
+        if is_demoted or not self.waiting[host]:
+            return NOT_COUNTED
+        return COUNTED if ahead else ASLEEP
+
+
+class _FewHosts:
+    """Counts that are 0 for most hosts, and mostly for all: 4 bytes a host, up to the last one that ever had another."""
+
+    def __init__(self) -> None:
+        self._counts: Any = array("I")
+
+    def __getitem__(self, host: int) -> int:
+        count: int = self._counts[host] if host < len(self._counts) else 0
+        return count
+
+    def count(self, host: int, change: int) -> None:
+        if host >= len(self._counts):
+            self._counts.frombytes(bytes(4 * (host + 1 - len(self._counts))))
+        self._counts[host] += change
+
+    def load(self, counts: np.ndarray) -> None:
+        if counts.any():
+            self._counts = array("I", counts.astype(np.uint32).tobytes())

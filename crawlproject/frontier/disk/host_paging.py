@@ -9,30 +9,46 @@ from typing import Any
 import numpy as np
 
 from crawlproject.frontier.disk.calendar import Calendar
+from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
-from crawlproject.frontier.disk.host_counts import HostCounts
+from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UrlTable
+from crawlproject.frontier.disk.url_table import (
+    CLASS_BITS,
+    HELD,
+    LATER,
+    LEASED,
+    PAGED,
+    SHARED,
+    UrlRow,
+    UrlTable,
+    classes_of,
+    with_state,
+)
+from crawlproject.frontier.host_classes import CLASSES, HostClasses
 from crawlproject.frontier.host_queue import HostQueue
-from crawlproject.frontier.host_schedule import HostSchedule
-from crawlproject.frontier.host_states import BY_RANK, INACTIVE, READY, SPARE
+from crawlproject.frontier.host_schedule import HostSchedule, is_up_to
+from crawlproject.frontier.host_states import LATE, READY
 from crawlproject.frontier.k_rule import KRule
+from crawlproject.records import ACTIVE, INACTIVE, SPARE
 
 _PAGED_OUT = 256  # hosts that are considered together
 _FEW = 256  # URLs whose time has come that are moved one by one
+_NONE_PAGED_IN = (-1, 0.0)
 
 
 class PagedSchedule(HostSchedule):
-    """A ``HostSchedule`` of the hosts in use, fed from a shared queue of all other URLs.
+    """A ``HostSchedule`` of the hosts in use, fed from shared queues of all other URLs, one for each class of URLs.
 
-    Before a choice is made, URLs of hosts that cannot be visited move from the head of the shared queue into the queues of
-    their hosts, until the better of the head and the best ready host can be taken: so every choice is the same as if all
-    URLs were in host queues. A URL that comes goes to the queue of its host at once when the host is in memory,
+    Before a choice is made, URLs of hosts that cannot be visited move from the heads of the shared queues into the queues
+    of their hosts, until the better of a head and the best ready host can be taken: so every choice is the same as if all
+    URLs were in host queues. A URL that comes goes to the queue of its host at once when the host is in memory or demoted,
     or when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its
     URLs. Thus most hosts, those with few URLs that have not had their turn, take no memory at all. When more than ``most``
     hosts are in memory, some that are ready, but have nothing better than others, are paged out.
-    Under a floor the URLs of active hosts never wait in the shared queue, so the k rule counts them.
+
+    The k rule counts hosts by their URLs (``HostCounts``). Under a floor the URLs of hosts up to ``ACTIVE`` never wait in a
+    shared queue, and it counts those hosts by their classes.
 
     URLs that are held wait in the calendar. Only when it is asked what will be due, the first of them move into the queues of
     their hosts, as far as the answer needs them: not more than ``ahead`` of them. Beyond, the answer may be too early.
@@ -43,7 +59,7 @@ class PagedSchedule(HostSchedule):
         new_queue: Callable[[Any], HostQueue],
         rule: KRule,
         *,
-        shared: SpilledQueue,
+        shared: ClassQueues,
         rows: UrlTable,
         calendar: Calendar,
         counts: HostCounts,
@@ -51,8 +67,9 @@ class PagedSchedule(HostSchedule):
         crowd: int,
         most: int,
         ahead: int,
+        classes: HostClasses | None = None,
     ) -> None:
-        super().__init__(new_queue, rule, waiting_on=counts.awake)
+        super().__init__(new_queue, rule, waiting_on=counts.awake, classes=classes)
         self.shared = shared
         self.calendar = calendar
         self._rows = rows
@@ -63,93 +80,121 @@ class PagedSchedule(HostSchedule):
         self._crowd = crowd
         self._most = self._next_look = most
         rule.foresee = self._foresee
-        self._paged_in = -math.inf  # URLs of this rank or a better one are in the queues of their hosts
+        self._paged_in: tuple[int, float] = (
+            _NONE_PAGED_IN  # URLs up to this class and rank are in the queues of their hosts
+        )
 
-    def takes(self, rank: float, host: Any) -> bool:
-        """Whether a new URL goes to the queue of its host rather than to the shared one."""
-        return host in self._queues or rank <= self._paged_in or self._counts.awake(host) > self._crowd
+    def takes(self, precedence: int, rank: float, host: Any) -> bool:
+        """Whether a new URL goes to the queue of its host rather than to a shared one."""
+        return (
+            host in self._queues
+            or (precedence, rank) <= self._paged_in
+            or host in self.classes.demoted
+            or self._counts.awake(host) > self._crowd
+        )
+
+    def count_hosts(self, change: int) -> None:
+        """One host more (1) or less (-1) has waiting URLs; the k rule is told by ``turn``."""
+        self.total += change
 
     def add(self, entry: DiskEntry) -> None:
         if entry.not_before and entry.not_before > self.now:
-            self.calendar.push(entry.arrival, entry.rank, entry.not_before)
+            self.calendar.push(entry.arrival, entry.precedence, entry.rank, entry.not_before)
             self._count_held(entry.host, 1)
-        elif self.takes(entry.rank, entry.host):
+            return
+        if entry.precedence != ACTIVE:
+            self._counts.count_class(entry.host, entry.precedence, 1)
+        if self.takes(entry.precedence, entry.rank, entry.host):
             self._rows.set_state(entry.arrival, PAGED)
             super().add(entry._replace(not_before=0.0) if entry.not_before else entry)
         else:
             self._rows.set_state(entry.arrival, SHARED)
-            self.shared.push((entry.rank, entry.arrival))
+            self.shared.push(entry.precedence, (entry.rank, entry.arrival))
 
-    def add_new(self, number: int, score: float, offset: int, name: Any) -> None:
+    def add_new(self, number: int, score: float, offset: int, name: Any, precedence: int) -> None:
         """A URL enters that was not held, with its row: as ``add``, without the way there."""
         rank, host = -score, self._queues.get(name)
-        if host is None and not self.takes(rank, name):
-            self._rows.changed[number] = score, offset, name, SHARED
-            self.shared.push((rank, number))
+        if precedence != ACTIVE:
+            self._counts.count_class(name, precedence, 1)
+        if host is None and not self.takes(precedence, rank, name):
+            self._rows.changed[number] = score, offset, name, SHARED | CLASS_BITS[precedence]
+            self.shared.push(precedence, (rank, number))
             return
         if host is None:
             host = self.queue(name)
-        self._rows.changed[number] = score, offset, name, PAGED  # first, for a queue that spills looks at it
+        # the row comes first, for a queue that spills looks at it
+        self._rows.changed[number] = score, offset, name, PAGED | CLASS_BITS[precedence]
         host.size += 1
-        host.ready.push_new((rank, number))
-        if host.state in BY_RANK and host.size > 1 and host.held is None and host.key < (rank, number):
-            return  # as in ``add``: neither the level nor the place of the host changes
-        if host.size == 1 or host.held is not None or not self._has_better(host, DiskEntry(rank, number, name, 0.0)):
+        if precedence != ACTIVE:
+            host.has_classes = True
+        host.ready.push_new(precedence, rank, number)
+        if host.size == 1 or host.held is not None or not host.first_key < (precedence, rank, number):
             self.place(host)
 
     def remove(self, entry: DiskEntry) -> None:
         """It no longer waits, or not here. Its row is still that of a waiting URL."""
         state = self._rows[entry.arrival].state
+        if state in (SHARED, PAGED) and entry.precedence != ACTIVE:
+            self._counts.count_class(entry.host, entry.precedence, -1)
         if state == SHARED:
-            self.shared.died()
+            self.shared.died(entry.precedence)
             self.recount(entry.host)
             return
         self._rows.set_state(entry.arrival, SHARED)  # so its entry in the calendar or the queue of the host is dead
         if state == LATER:
-            self.calendar.died()
+            self.calendar.died(entry.precedence)
             self._count_held(entry.host, -1)
         elif state == HELD:
-            self.calendar.ahead -= 1
+            self.calendar.left_early(entry.host, -1)
             super().remove(entry)
         else:
             super().remove(entry._replace(not_before=0.0) if entry.not_before else entry)
 
     def replace(self, old: DiskEntry, new: DiskEntry) -> None:
         state = self._rows[new.arrival].state
-        if state == PAGED and not new.not_before:  # it stays in the queue of its host
-            host = self._queues[new.host]
-            host.ready.push_new((new.rank, new.arrival))
-            host.ready.died()
-            if host.held is not None or not self._stays(host, old, new):
+        if state == LATER and old.not_before == new.not_before:
+            self.calendar.rescored(new.arrival, new.precedence, new.rank)
+        elif state == PAGED and not new.not_before and old.precedence == new.precedence:
+            host = self._queues[new.host]  # in whose queue it stays
+            host.ready.push_new(new.precedence, new.rank, new.arrival)
+            host.ready.died(old)
+            if host.held is not None or not host.first_key < min(old, new)[:3]:
                 self.place(host)
-        elif state == LATER and old.not_before == new.not_before:
-            self.calendar.rescored(new.arrival, new.rank)
         else:
             self.remove(old)
             self.add(new)
+            self.turn(new.host)
 
     def turn(self, host: Any) -> None:
-        """A URL of the host has come or gone: it may have fallen asleep or woken up."""
-        change = self._counts.turn(host)
-        if change:
-            self.rule.count_host(0 if self.levels.are_set else -change, asleep=change)
+        """A URL of the host has come, gone or changed, or its class has: the k rule may count it in another way."""
+        old, new = self._counts.turn(host, is_demoted=host in self.classes.demoted)
+        if old != new:
+            counted = 0 if self._counts_by_class else (new == COUNTED) - (old == COUNTED)
+            self.rule.count_host(counted, asleep=(new == ASLEEP) - (old == ASLEEP))
+            self.recount(host)
 
     def take(self, entry: DiskEntry) -> None:
         number = entry.arrival
-        score, offset, host, state = self._rows[number]
-        self._rows.changed[number] = score, offset, host, LEASED
-        if state == SHARED:
+        score, offset, host, standing = self._rows[number]
+        self._rows.changed[number] = score, offset, host, with_state(standing, LEASED)
+        if entry.precedence != ACTIVE:
+            self._counts.count_class(host, entry.precedence, -1)
+        if standing == SHARED | CLASS_BITS[entry.precedence]:
             self.lease(host)
-            self.shared.drop((entry.rank, number))
+            self.shared.drop(entry[:3])
         else:
             super().take(entry)
         if len(self._queues) > self._next_look:
             self._page_out()
 
     def set_floor(self, floor: float, spare: float) -> None:
+        self._paged_in = (ACTIVE, -floor) if floor > -math.inf else _NONE_PAGED_IN
         super().set_floor(floor, spare)
-        self._paged_in = -floor if self.levels.are_set else -math.inf
         self._page_in_active()
+
+    def set_host_precedence(self, name: Hashable, precedence: int) -> None:
+        super().set_host_precedence(name, precedence)
+        self.turn(name)
 
     def pass_time(self, now: float) -> None:
         self.now = now
@@ -174,19 +219,17 @@ class PagedSchedule(HostSchedule):
             if not self._pull():
                 return first
 
-    def best_rank(self) -> float | None:
-        """The least rank of all waiting URLs that are not in the calendar."""
+    def first_in_order(self) -> ClassEntry | None:
+        """The first by class and rank of all waiting URLs that are not in the calendar."""
         first, entry = self.shared.first(), self.best()
-        ranks = [first[0]] if first else []
-        if entry is not None:
-            ranks.append(entry.rank)
-        return min(ranks, default=None)
+        return min((found for found in (first, entry and entry[:3]) if found is not None), default=None)
 
-    def load(self, host: Hashable, ranks: np.ndarray, numbers: np.ndarray) -> None:
+    def load(self, host: Hashable, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
         """Add many URLs at once to the queue of their host; their rows say so already."""
         queue = self.queue(host)
-        queue.ready.load(ranks, numbers)
+        queue.ready.load(precedences, ranks, numbers)
         queue.size += len(ranks)
+        queue.has_classes |= bool((precedences != ACTIVE).any())
         self.place(queue)
 
     # ------------------------------------------------------------ the calendar
@@ -195,7 +238,8 @@ class PagedSchedule(HostSchedule):
         """The time of a URL that has left the calendar has come."""
         row = self._rows[number]
         self._count_held(row.host, -1)
-        self.add(DiskEntry(-row.score, number, row.host, 0.0))
+        self.add(DiskEntry(row.precedence, -row.score, number, row.host, 0.0))
+        self.turn(row.host)
 
     def _ripen_all(self, numbers: np.ndarray) -> None:
         """The same of many: they go into the queues as a whole, and their rows change past the journal."""
@@ -204,6 +248,9 @@ class PagedSchedule(HostSchedule):
             self._ripen(number)
         numbers = numbers[~changed]
         rows = self._rows.many(numbers)
+        ranks, classes = -rows["score"], classes_of(rows)
+        for place in np.flatnonzero(classes != ACTIVE).tolist():
+            self._counts.count_class(int(rows["host"][place]), int(classes[place]), 1)
         hosts, places, sizes = np.unique(rows["host"], return_inverse=True, return_counts=True)
         for host, size in zip(hosts.tolist(), sizes.tolist(), strict=True):
             self._count_held(host, -size)
@@ -211,11 +258,11 @@ class PagedSchedule(HostSchedule):
         alone = crowded[places] if len(numbers) else np.zeros(0, bool)
         self._rows.set_states(numbers[alone], PAGED)
         self._rows.set_states(numbers[~alone], SHARED)
-        self.calendar.left(len(numbers))
-        self.shared.load(-rows["score"][~alone], numbers[~alone])
+        self.calendar.left(classes)
+        self.shared.load(classes[~alone], ranks[~alone], numbers[~alone])
         for place in np.flatnonzero(crowded).tolist():
             inside = places == place
-            self.load(int(hosts[place]), -rows["score"][inside], numbers[inside])
+            self.load(int(hosts[place]), classes[inside], ranks[inside], numbers[inside])
         self._page_in_active()
 
     def _pull(self) -> bool:
@@ -225,10 +272,10 @@ class PagedSchedule(HostSchedule):
         number = self.calendar.pop(math.inf)
         if number is not None:
             self._pulled += 1
-            score, _, host, _ = self._rows[number]
-            self.calendar.pull_ahead(number)
-            self._count_held(host, -1)
-            HostSchedule.add(self, DiskEntry(-score, number, host, self._held_until[number]))
+            row = self._rows[number]
+            self.calendar.pull_ahead(number, row.host)
+            self._count_held(row.host, -1)
+            HostSchedule.add(self, self._entry_of(number, row, self._held_until[number]))
         return True
 
     def _foresee(self, at: float) -> None:
@@ -243,48 +290,100 @@ class PagedSchedule(HostSchedule):
 
     # ------------------------------------------------------------ inside
 
+    def _floor_comes_or_goes(self) -> None:
+        """Let the k rule count the hosts in the other way."""
+        self._counts_by_class = False  # so that nothing is counted here
+        for host in self._queues.values():
+            self._leave_class(host)
+        self._counts_by_class = self.classes.have_floor
+        counted = 0 if self._counts_by_class else self._counts.number(COUNTED)
+        self.rule.set_hosts(counted, self._counts.number(ASLEEP))
+
+    def _is_counted(self, host: HostQueue, precedence: int | None) -> bool:
+        if self._counts_by_class:
+            return precedence is not None and precedence <= ACTIVE
+        return self._counts.is_counted(host.name)
+
+    def _watch(self, host: HostQueue, precedence: int | None) -> None:
+        self.turn(host.name)  # URLs that were held may have ripened
+        super()._watch(host, precedence)
+
     def _page_in_active(self) -> None:
-        while (first := self.shared.first()) and first[0] <= self._paged_in:
+        while (first := self.shared.first(ACTIVE)) and first[:2] <= self._paged_in:
             self._page_in(self._entry(first))
 
-    def _first_of(self, state: int, last: float) -> Any:
-        """Of the hosts in memory, or the head of the shared queue, if that is better and has rank ``last`` at most."""
-        shared = self.shared
+    def _first_ready(self, limit: int) -> Any:
+        """Of the hosts in memory, or the head of the shared queues, if that comes before."""
+        if self.classes.have_floor:
+            return super()._first_ready(limit)  # all of them are in memory
+        highest = self.classes.highest_active if limit == ACTIVE else limit
         while True:
-            host = self.first(state)
-            first = shared.first()
-            if first is None or first[0] > last or (host is not None and host.key < first):
-                return host.best() if host else None
+            host = self.first(READY)
+            first = self.shared.first(highest)
+            if first is None or (host is not None and host.first_key < first):
+                return host.best() if host and is_up_to(host, limit) else None
             entry = self._entry(first)
-            barred = (state == READY and self.rule.bars(entry.host)) or self.is_address_barred(entry.host)
-            if entry.host not in self._queues and not barred:
+            if self._is_out(entry) and not self.rule.bars(entry.host):
                 return entry
             self._page_in(entry)
 
-    def _lower(self) -> bool:
-        while (first := self.shared.first()) and (entry := self._entry(first)).host in self._queues:
-            self._page_in(entry)  # a host in process does not count
-        item = self._heaps[INACTIVE].first()
-        if first is None or (item is not None and item[0] <= first[0]):
-            return super()._lower()
-        self._lower_to(first[0])
-        return True
+    def _first_late(self, precedence: int) -> Any:
+        """Of the hosts of this class in memory, or the head of the shared queues in which it waits, if that is better."""
+        while True:
+            host = self.first(LATE + precedence)
+            head = self._head(precedence)
+            if head is None or (host is not None and host.key < (head.rank, head.arrival)):
+                return host.best() if host else None
+            if self._is_out(head):
+                return head
+            self._page_in(head)
 
-    def _entry(self, first: Entry) -> DiskEntry:
-        rank, number = first
-        return DiskEntry(rank, number, self._rows[number].host, 0.0)
+    def _lowest_awake(self) -> int | None:
+        return next((late for late in CLASSES if self._has_head(late) or self.classes.is_awake(late)), None)
+
+    def _has_head(self, precedence: int) -> bool:
+        """Whether a host that is not in memory is visited in this class; others have no URL at the head afterwards."""
+        while head := self._head(precedence):
+            if self._is_out(head):
+                return True
+            self._page_in(head)
+        return False
+
+    def _head(self, precedence: int) -> DiskEntry | None:
+        """The best URL of the shared queues that waits in this class, its host aside."""
+        first = self.shared.first_of(precedence)
+        if self.classes.have_floor and ACTIVE <= precedence <= INACTIVE:
+            active = self.shared.first_of(ACTIVE)
+            if active is not None and self.classes.by_floors(*active[:2]) != precedence:
+                active = None
+            own = None if precedence == ACTIVE else first
+            first = min((found for found in (active, own) if found), key=lambda found: found[1:], default=None)
+        return self._entry(first) if first else None
+
+    def _is_out(self, entry: DiskEntry) -> bool:
+        """Whether nothing but what the URL is decides when it is taken: its host is not in memory, nor is it demoted."""
+        host = entry.host
+        return host not in self._queues and host not in self.classes.demoted and not self.is_address_barred(host)
+
+    def _entry(self, first: ClassEntry) -> DiskEntry:
+        return DiskEntry(*first, self._rows[first[2]].host, 0.0)
+
+    def _entry_of(self, number: int, row: UrlRow, not_before: float) -> DiskEntry:
+        return DiskEntry(row.precedence, -row.score, number, row.host, not_before)
 
     def _page_in(self, entry: DiskEntry) -> None:
-        """From the head of the shared queue into the queue of its host."""
-        self.shared.drop((entry.rank, entry.arrival))
+        """From the head of a shared queue into the queue of its host."""
+        self.shared.drop(entry[:3])
         self._rows.set_state(entry.arrival, PAGED)
         HostSchedule.add(self, entry)
 
     def _expendable(self) -> list[HostQueue]:
         """Hosts that need no queue now: they may be visited, but others have something better."""
-        states = (INACTIVE, SPARE) if self.levels.are_set else (READY,)
+        late = [LATE + precedence for precedence in reversed(CLASSES) if precedence >= SPARE]
+        states = late if self.classes.have_floor else [*late, READY]
         hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
-        return [host for host in hosts if host.due <= self.now and not host.blocked_until]  # inactive ones may rest
+        demoted = self.classes.demoted
+        return [host for host in hosts if host.name not in demoted and not host.blocked_until]
 
     def _page_out(self) -> None:
         """Move the URLs of hosts that need no queue of their own now to the shared queue."""
@@ -293,8 +392,8 @@ class PagedSchedule(HostSchedule):
             entries = host.ready.all_in_memory() if not host.held else None
             if entries is not None:
                 self.forget(host)
-                for entry in entries:
-                    self._rows.set_state(entry[1], SHARED)
-                    self.shared.push(entry)
+                for precedence, rank, number in entries:
+                    self._rows.set_state(number, SHARED)
+                    self.shared.push(precedence, (rank, number))
         few = before - len(self._queues) < _PAGED_OUT // 8  # the others rest, or have too much to move
         self._next_look = max(self._most, before + _PAGED_OUT // 2 if few else 0)

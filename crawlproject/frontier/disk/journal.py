@@ -22,8 +22,9 @@ from crawlproject.storage.append_log import write_atomically
 
 _PICKS = 100_000  # the k rule never needs more
 _PIECE = 1 << 20  # bytes by which the file grows
-_FORMAT = {"format": "disk frontier", "version": 2}
-_FORMATS = ({**_FORMAT, "version": 1}, _FORMAT)  # in the first one the summary had the times of held URLs
+_FORMAT = {"format": "disk frontier", "version": 3}
+# In version 1 the summary had the times of held URLs; before version 3 high scores stood for the classes of URLs.
+_FORMATS = ({**_FORMAT, "version": 1}, {**_FORMAT, "version": 2}, _FORMAT)
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
 _KNOWN = struct.Struct("<16sQ")
 
@@ -103,6 +104,7 @@ class DiskJournal:
         self.folder = folder
         self.size = 0  # bytes in the journal of the last generation
         self.closed = True  # whether the frontier was closed when it was last open; known after ``frames``
+        self.has_classes = True  # whether the rows tell the classes of URLs
         self._file: MappedFile | None = None
         self._thread: threading.Thread | None = None
         self._failure: StorageFailed | None = None
@@ -240,8 +242,10 @@ class DiskJournal:
             return Summary(seed=int.from_bytes(os.urandom(8), "little"))
         try:
             fields = orjson.loads(path.read_bytes())
-            if {name: fields.pop(name) for name in _FORMAT} not in _FORMATS:
+            found = {name: fields.pop(name) for name in _FORMAT}
+            if found not in _FORMATS:
                 raise ValueError("another format or version")
+            self.has_classes = found == _FORMAT
             return Summary(**fields)
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as damage:
             raise BadCrawlDir(str(path), f"expected the state of a frontier ({damage}); restore the folder") from None

@@ -12,7 +12,17 @@ from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_paging import DiskEntry
 from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.disk.url_queues import UrlQueues
-from crawlproject.frontier.disk.url_table import DONE, GONE, LEASED, SHARED, UNKNOWN, WAITING, UrlRow
+from crawlproject.frontier.disk.url_table import (
+    CLASS_BITS,
+    DONE,
+    GONE,
+    LEASED,
+    SHARED,
+    UNKNOWN,
+    WAITING,
+    UrlRow,
+    with_state,
+)
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.politeness import Politeness
@@ -139,8 +149,10 @@ class DiskStore(DiskUrls):
         files, key = self.files, record.key
         number = files.find(key)
         if number is not None and (row := self._rows[number]).state in WAITING:
-            other = UrlRow(record.score, files.urls.add(record), row.host, row.state)
-            if (row.score, files.held_until[number]) == (record.score, record.not_before):
+            standing = row.state | CLASS_BITS[record.precedence]
+            other = UrlRow(record.score, files.urls.add(record), row.host, standing)
+            is_same_place = (row.score, row.standing) == (record.score, standing)
+            if is_same_place and files.held_until[number] == record.not_before:
                 self._rows.changed[number] = other  # the queues know nothing of the rest
             else:
                 self._replace(number, row, other, record.not_before)
@@ -149,15 +161,19 @@ class DiskStore(DiskUrls):
         number = files.new(key, host)
         if record.not_before:
             files.hold(number, record.not_before)
-        self._queues.enter_new(number, record.score, files.urls.add(record), host, record.not_before)
+        offset = files.urls.add(record)
+        self._queues.enter_new(number, record.score, offset, host, record.not_before, record.precedence)
 
     def rescore(self, url: str, score: float) -> None:
         number = self._known(url)
         row = self._rows[number]
-        held = self.files.held_until[number]
-        self._rows.changed[number] = score, row.offset, row.host, row.state
-        old, new = DiskEntry(-row.score, number, row.host, held), DiskEntry(-score, number, row.host, held)
-        self._queues.replace(old, new)
+        self._replace(number, row, row._replace(score=score), self.files.held_until[number])
+
+    def set_precedence(self, url: str, precedence: int) -> None:
+        number = self._known(url)
+        row = self._rows[number]
+        other = row._replace(standing=row.state | CLASS_BITS[precedence])
+        self._replace(number, row, other, self.files.held_until[number])
 
     def hold(self, url: str, until: float) -> None:
         number = self._known(url)
@@ -171,7 +187,7 @@ class DiskStore(DiskUrls):
         self._leases[url] = entry.arrival, record
         self._queues.take(entry)
         if self.schedule is not self.hosts:  # the paged schedule has changed the row
-            self._rows.changed[entry.arrival] = row.score, row.offset, row.host, LEASED
+            self._rows.changed[entry.arrival] = row.score, row.offset, row.host, with_state(row.standing, LEASED)
 
     def give_back(self, url: str, not_before: float) -> None:
         number, record = self._leases.pop(url)
@@ -182,7 +198,7 @@ class DiskStore(DiskUrls):
         number, _ = self._leases.pop(url)
         self._return(number, refetch_at, score)
         row = self._rows[number]
-        self._queues.enter_new(number, row.score, row.offset, row.host, refetch_at)
+        self._queues.enter_new(number, row.score, row.offset, row.host, refetch_at, row.precedence)
 
     def end(self, url: str) -> None:
         lease = self._leases.pop(url, None)
@@ -239,7 +255,7 @@ class DiskStore(DiskUrls):
         row = self._rows[number]
         self.schedule.free(row.host)
         self.files.hold(number, not_before)
-        self._rows.changed[number] = score, row.offset, row.host, SHARED
+        self._rows.changed[number] = score, row.offset, row.host, with_state(row.standing, SHARED)
 
     def _leave(self, number: int, state: int) -> None:
         """The URL no longer waits; the queues are informed before its row changes."""
@@ -250,10 +266,10 @@ class DiskStore(DiskUrls):
 
     def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:
         """The waiting URL has another row or time, and keeps its place."""
-        before = DiskEntry(-old.score, number, old.host, self.files.held_until[number])
+        before = self._queues.entry_in(number, old)
         self.files.hold(number, not_before)
         self._rows.changed[number] = new
-        self._queues.replace(before, DiskEntry(-new.score, number, new.host, not_before))
+        self._queues.replace(before, self._queues.entry_in(number, new))
 
     def _recover(self, now: float) -> None:
         """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -12,16 +13,32 @@ import numpy as np
 from crawlproject.frontier.best_n_first import BestNFirstSchedule
 from crawlproject.frontier.disk.calendar import Calendar
 from crawlproject.frontier.disk.candidates import CandidateQueue, HeldQueue
+from crawlproject.frontier.disk.class_queues import ClassQueues
 from crawlproject.frontier.disk.files import DiskFiles
-from crawlproject.frontier.disk.host_counts import HostCounts
+from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.host_paging import PagedSchedule
 from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry, PagedHostQueue
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.frontier.disk.url_table import HELD, LATER, LEASED, PAGED, SHARED, UNKNOWN, WAITING
+from crawlproject.frontier.disk.url_table import (
+    CLASS_BITS,
+    HELD,
+    LATER,
+    LEASED,
+    PAGED,
+    SHARED,
+    UNKNOWN,
+    WAITING,
+    UrlRow,
+    classes_of,
+    states_of,
+    with_state,
+)
+from crawlproject.frontier.host_classes import OneClass
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule
+from crawlproject.records import ACTIVE, FIRST, WASTE
 
 _CHUNK = 1 << 20  # rows that are sorted together at the opening
 
@@ -39,9 +56,9 @@ class UrlQueues:
         self._spill = SpillFile(files.folder / "lines")
         self.rule = rule
         self.waiting = 0
-        self.counts = HostCounts()
-        self._calendar = Calendar(self._spill, files.rows, files.held_until, limit=limits.shared)
-        self._worst: SpilledQueue | None = None
+        self.counts = HostCounts(by_class=commit == 1)
+        self._calendar = Calendar(self._spill, files.rows, files.held_until, self.counts, limit=limits.shared)
+        self._worst: ClassQueues | None = None  # the highest class first
         self.candidates: CandidateQueue | None = None
         self.held_candidates: HeldQueue | None = None
         self.committed: Mapping[int, Any] = {}
@@ -64,24 +81,24 @@ class UrlQueues:
 
     # ------------------------------------------------------------ URLs come and leave
 
-    def enter_new(self, number: int, score: float, offset: int, host: int, not_before: float) -> None:
+    def enter_new(self, number: int, score: float, offset: int, host: int, not_before: float, precedence: int) -> None:
         """A URL waits; its record is at ``offset``."""
         self._count(host)
         if not_before or self.candidates is not None:
-            self._rows.changed[number] = score, offset, host, SHARED
-            self.schedule.add(DiskEntry(-score, number, host, not_before))
+            self._rows.changed[number] = score, offset, host, SHARED | CLASS_BITS[precedence]
+            self.schedule.add(DiskEntry(precedence, -score, number, host, not_before))
         else:
-            self.pool.add_new(number, score, offset, host)
+            self.pool.add_new(number, score, offset, host, precedence)
         if self._worst is not None:
-            self._worst.push((score, -number))
-        if not_before or self.counts.asleep[host]:
+            self._worst.push(WASTE - precedence, (score, -number))
+        if not_before or precedence != ACTIVE or self.counts.part[host] != COUNTED:
             self.pool.turn(host)
 
     def enter_again(self, entry: DiskEntry) -> None:
         """A URL that was leased waits."""
         self._count(entry.host)
         if self._worst is not None:
-            self._worst.push((-entry.rank, -entry.arrival))
+            self._worst.push(WASTE - entry.precedence, (-entry.rank, -entry.arrival))
         self.schedule.add_back(entry)
         self.pool.turn(entry.host)
 
@@ -102,10 +119,10 @@ class UrlQueues:
             self.pool.count_hosts(-1)
 
     def replace(self, old: DiskEntry, new: DiskEntry) -> None:
-        """A waiting URL has another score or time; its row says so already."""
+        """A waiting URL has another class, score or time; its row says so already."""
         if self._worst is not None:
-            self._worst.push((-new.rank, -new.arrival))
-            self._worst.died()
+            self._worst.push(WASTE - new.precedence, (-new.rank, -new.arrival))
+            self._worst.died(WASTE - old.precedence)
         self.schedule.replace(old, new)
 
     def _count(self, host: Any) -> None:
@@ -124,43 +141,41 @@ class UrlQueues:
         self.counts.waiting[host] -= 1
         self.waiting -= 1
         if self._worst is not None:
-            self._worst.died()
+            self._worst.died(WASTE - entry.precedence)
         return not self.counts.waiting[host]
 
     # ------------------------------------------------------------ asked
 
     def entry(self, number: int) -> DiskEntry:
         """The entry of a URL by its number, from its row."""
-        row = self._rows[number]
-        return DiskEntry(-row.score, number, row.host, self._files.held_until[number])
+        return self.entry_in(number, self._rows[number])
 
-    def entry_of(self, queued: Entry) -> DiskEntry:
-        """The entry of a rank and number that were queued; the row may have another score by now."""
+    def entry_in(self, number: int, row: UrlRow) -> DiskEntry:
+        """The entry of a URL with this row."""
+        return DiskEntry(row.precedence, -row.score, number, row.host, self._files.held_until[number])
+
+    def entry_of(self, precedence: int, queued: Entry) -> DiskEntry:
+        """The entry of a rank and number that were queued in a class; the row may have another score or class by now."""
         rank, number = queued
-        return DiskEntry(rank, number, self._rows[number].host, self._files.held_until[number])
+        return DiskEntry(precedence, rank, number, self._rows[number].host, self._files.held_until[number])
 
     def best(self) -> float | None:
-        """The best score of all waiting URLs; one look at every host in memory, of which there may be many."""
-        later = ((numbers[of], rows[of]) for numbers, rows in self._waiting_rows() for of in [rows["state"] == LATER])
-        best = self.pool.best_rank(), self._calendar.best_rank(later)
-        scores = [-rank for rank in best if rank is not None]
-        scores += [self._rows[number].score for number in self.committed]
-        return max(scores, default=None)
+        """The best score in the lowest class of URLs; one look at every host in memory, of which there may be many."""
+        waiting = ((numbers, rows, states_of(rows) == LATER) for numbers, rows in self._waiting_rows())
+        later = ((numbers[inside], rows[inside]) for numbers, rows, inside in waiting)
+        firsts = [self.pool.first_in_order(), self._calendar.first_in_order(later)]
+        firsts += [self.entry(number)[:3] for number in self.committed]
+        first = min((first for first in firsts if first is not None), default=None)
+        return -first[1] if first is not None else None
 
     def worst(self) -> int | None:
         """The number of the URL to evict. The order is built when first asked for."""
         if self._worst is None:
-            self._worst = SpilledQueue(
-                self._spill,
-                self._is_worst_entry,
-                lambda scores, numbers: self._rows.match_many(-numbers, scores, WAITING),
-                limit=self._limits.shared,
-                chunk=64,
-            )
+            self._worst = ClassQueues(self._new_worst)
             for numbers, rows in self._waiting_rows():
-                self._worst.load(rows["score"], -numbers)
+                self._worst.load(WASTE - classes_of(rows), rows["score"], -numbers)
         first = self._worst.first()
-        return -first[1] if first else None
+        return -first[2] if first else None
 
     def close(self) -> None:
         self._spill.close()
@@ -171,28 +186,32 @@ class UrlQueues:
         """Queue all waiting URLs, those that were leased too; the hosts of the latter."""
         files, rows_of = self._files, self._rows
         leased: list[int] = []
-        on_host, held, known = (np.zeros(files.hosts.total, np.int64) for _ in range(3))
+        on_host, held, known, early, late = (np.zeros(files.hosts.total, np.int64) for _ in range(5))
         for first, rows in rows_of.chunks(files.urls_known):
-            was_leased = rows["state"] == LEASED
+            was_leased = states_of(rows) == LEASED
             for number in np.flatnonzero(was_leased).tolist():
                 files.held_until[first + number] = 0.0
             leased += rows["host"][was_leased].tolist()
-            rows["state"][was_leased] = SHARED
-            rows["state"][np.isin(rows["state"], (PAGED, HELD, LATER))] = SHARED
-            known += np.bincount(rows["host"][~np.isin(rows["state"], list(UNKNOWN))], minlength=len(known))
-            waiting = np.flatnonzero(rows["state"] == SHARED)
+            waits = was_leased | np.isin(states_of(rows), list(WAITING))
+            rows["standing"][waits] = with_state(rows["standing"][waits], SHARED)
+            known += np.bincount(rows["host"][~np.isin(states_of(rows), list(UNKNOWN))], minlength=len(known))
+            waiting = np.flatnonzero(waits)
             self.waiting += len(waiting)
             on_host += np.bincount(rows["host"][waiting], minlength=len(on_host))
             is_held = files.held_until.many(waiting + first) > now
             held += np.bincount(rows["host"][waiting[is_held]], minlength=len(held))
+            classes, hosts = classes_of(rows)[waiting[~is_held]], rows["host"][waiting[~is_held]]
+            early += np.bincount(hosts[classes <= FIRST], minlength=len(early))
+            late += np.bincount(hosts[classes > ACTIVE], minlength=len(late))
         files.hosts.load_known(known)
-        self.pool.total, asleep = self.counts.load(on_host, held)
-        self.rule.set_hosts(self.pool.total - asleep, asleep)
+        self.pool.total = int(np.count_nonzero(on_host))
+        self.counts.load(on_host, held, early, late)
+        self.rule.set_hosts(self.counts.number(COUNTED), self.counts.number(ASLEEP))
         for numbers, rows in self._waiting_rows():
             times = files.held_until.many(numbers)
             if self.candidates is not None and self.held_candidates is not None:
                 timed = times > 0
-                self.candidates.load(-rows["score"][~timed], numbers[~timed])
+                self.candidates.load(classes_of(rows)[~timed], -rows["score"][~timed], numbers[~timed])
                 self.held_candidates.load(times[timed], numbers[timed])
             later = times > now
             self._calendar.load(times[later], numbers[later])
@@ -201,21 +220,22 @@ class UrlQueues:
         return leased
 
     def _load(self, numbers: np.ndarray, rows: np.ndarray, crowded: np.ndarray) -> None:
-        self.pool.shared.load(-rows["score"][~crowded], numbers[~crowded])
+        self.pool.shared.load(classes_of(rows)[~crowded], -rows["score"][~crowded], numbers[~crowded])
         numbers, rows = numbers[crowded], rows[crowded]
         order = np.argsort(rows["host"], kind="stable")
         numbers, rows = numbers[order], rows[order]
+        ranks, classes = -rows["score"], classes_of(rows)
         self._rows.set_states(numbers, PAGED)
         hosts, starts = np.unique(rows["host"], return_index=True)
         for host, (start, end) in zip(hosts.tolist(), pairwise([*starts, len(numbers)]), strict=True):
-            self.pool.load(host, -rows["score"][start:end], numbers[start:end])
+            self.pool.load(host, classes[start:end], ranks[start:end], numbers[start:end])
 
     def _waiting_rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Numbers and copies of the rows of all waiting URLs, by large chunks."""
         numbers: list[np.ndarray] = []
         rows: list[np.ndarray] = []
         for first, chunk in self._rows.snapshot(self._files.urls_known):
-            inside = np.flatnonzero(np.isin(chunk["state"], list(WAITING)))
+            inside = np.flatnonzero(np.isin(states_of(chunk), list(WAITING)))
             numbers.append(inside + first)
             rows.append(chunk[inside])
             if sum(map(len, numbers)) >= _CHUNK:
@@ -230,21 +250,28 @@ class UrlQueues:
         """The schedule of all waiting URLs, or of those ``among`` them."""
         rows, limits = self._rows, self._limits
 
-        def alive(state: int) -> Callable[[Entry], bool]:
+        @cache
+        def alive(state: int, precedence: int) -> Callable[[Entry], bool]:
+            standing = state | CLASS_BITS[precedence]
             if among is None:
-                return lambda entry: rows.matches(entry[1], -entry[0], state)
-            return lambda entry: rows.matches(entry[1], -entry[0], state) and among(self.entry_of(entry))
+                return lambda entry: rows.matches(entry[1], -entry[0], standing)
+            return lambda entry: rows.matches(entry[1], -entry[0], standing) and among(self.entry_of(precedence, entry))
 
-        def alive_many(state: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-            return lambda ranks, numbers: rows.match_many(numbers, -ranks, (state,))
-
-        paged, all_paged, is_held = alive(PAGED), alive_many(PAGED), alive(HELD)
+        @cache
+        def alive_many(state: int, precedence: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+            return lambda ranks, numbers: rows.match_many(numbers, -ranks, (state,), precedence)
 
         def held(entry: DiskEntry) -> bool:
-            return is_held(entry[:2]) and self._files.held_until[entry.arrival] == entry.not_before
+            is_held = alive(HELD, entry.precedence)((entry.rank, entry.arrival))
+            return is_held and self._files.held_until[entry.arrival] == entry.not_before
 
-        def new_host_queue() -> SpilledQueue:
+        def new_host_queue(precedence: int) -> SpilledQueue:
+            paged, all_paged = alive(PAGED, precedence), alive_many(PAGED, precedence)
             return SpilledQueue(self._spill, paged, all_paged, limit=limits.host, chunk=16)
+
+        def new_shared_queue(precedence: int) -> SpilledQueue:
+            shared, all_shared = alive(SHARED, precedence), alive_many(SHARED, precedence)
+            return SpilledQueue(self._spill, shared, all_shared, limit=limits.shared, chunk=64)
 
         def new_queue(host: Hashable) -> HostQueue:
             return HostQueue(host, held, PagedHostQueue(host, new_host_queue, self._calendar))
@@ -252,7 +279,7 @@ class UrlQueues:
         return PagedSchedule(
             new_queue,
             self.rule,
-            shared=SpilledQueue(self._spill, alive(SHARED), alive_many(SHARED), limit=limits.shared, chunk=64),
+            shared=ClassQueues(new_shared_queue),
             rows=rows,
             calendar=self._calendar,
             counts=self.counts,
@@ -260,6 +287,7 @@ class UrlQueues:
             crowd=limits.crowd,
             most=limits.hosts,
             ahead=limits.ahead,
+            classes=OneClass() if among else None,
         )
 
     def _new_candidates(self, among: Callable[[Any], bool]) -> CandidateQueue:
@@ -274,8 +302,22 @@ class UrlQueues:
     def _is_current(self, entry: DiskEntry) -> bool:
         row = self._rows[entry.arrival]
         not_before = self._files.held_until[entry.arrival]
-        return row.score == -entry.rank and row.state in WAITING and not_before == entry.not_before
+        is_same = row.score == -entry.rank and row.precedence == entry.precedence
+        return is_same and row.state in WAITING and not_before == entry.not_before
 
-    def _is_worst_entry(self, entry: Entry) -> bool:
-        row = self._rows[-entry[1]]
-        return row.score == entry[0] and row.state in WAITING and -entry[1] not in self.committed
+    def _new_worst(self, below_waste: int) -> SpilledQueue:
+        """The URLs of a class, the worst first."""
+        rows, precedence = self._rows, WASTE - below_waste
+
+        def is_current(entry: Entry) -> bool:
+            row = rows[-entry[1]]
+            is_same = row.score == entry[0] and row.precedence == precedence
+            return is_same and row.state in WAITING and -entry[1] not in self.committed
+
+        return SpilledQueue(
+            self._spill,
+            is_current,
+            lambda scores, numbers: rows.match_many(-numbers, scores, WAITING, precedence),
+            limit=self._limits.shared,
+            chunk=64,
+        )

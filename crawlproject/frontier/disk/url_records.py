@@ -11,13 +11,14 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.record_keys import read_key, written_kind
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
 _READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
 
 class UrlRecords:
-    """``urls.jsonl``. A line holds what never changes of a ``CrawlUrl``: all but its score and ``not_before``.
+    """``urls.jsonl``. A line holds what never changes of a ``CrawlUrl``: all but its score, its class and
+    ``not_before``.
 
     Lines are gathered until ``write``. Until then ``load`` finds them in memory. Raises ``StorageFailed``, and
     ``BadCrawlDir`` for a line that cannot be read.
@@ -54,14 +55,15 @@ class UrlRecords:
         self.end = offset + len(line)
         return offset
 
-    def load(self, offset: int, score: float, not_before: float) -> CrawlUrl:
-        """The record at ``offset``, with this score and time."""
+    def load(self, offset: int, score: float, not_before: float, precedence: int = ACTIVE) -> CrawlUrl:
+        """The record at ``offset``, with this score, time and class."""
         key, depth, parent, anchor, context_score, *more = self._fields(offset)
         inherited, request, *named = more or ((), None)
         url, kind, variant = read_key(key, parent, *named)
         inherited = tuple(map(float, inherited))
+        context = float(context_score)
         return CrawlUrl(
-            url, score, depth, parent, anchor, float(context_score), not_before, inherited, request, kind, variant
+            url, score, depth, parent, anchor, context, not_before, inherited, request, kind, variant, precedence
         )
 
     def url(self, offset: int) -> str:

@@ -16,7 +16,7 @@ cdef struct Row:
     double score
     uint64_t offset
     uint32_t host
-    uint32_t state
+    uint32_t standing  # the state, and above it the class
 
 cdef struct NumberedRow:
     uint64_t number
@@ -25,14 +25,15 @@ cdef struct NumberedRow:
 cdef enum:
     BITS = 16
     INSIDE = (1 << BITS) - 1
+    STATE = 15
 
 
-def matches(list maps not None, uint64_t number, double score, uint32_t state):
-    """Whether the URL is in this state with this score."""
+def matches(list maps not None, uint64_t number, double score, uint32_t standing):
+    """Whether the URL is in this state and class, with this score."""
     cdef Py_buffer view
     PyObject_GetBuffer(maps[number >> BITS], &view, PyBUF_SIMPLE)
     cdef const Row* row = <const Row*>view.buf + (number & INSIDE)
-    cdef bint found = row.state == state and row.score == score
+    cdef bint found = row.standing == standing and row.score == score
     PyBuffer_Release(&view)
     return found
 
@@ -40,9 +41,12 @@ def matches(list maps not None, uint64_t number, double score, uint32_t state):
 @cython.boundscheck(False)
 def match_many(
     list maps not None, dict changed not None, const int64_t[:] numbers, const double[:] scores, uint64_t states,
-    uint8_t[:] found
+    int64_t class_bits, uint8_t[:] found
 ):
-    """Fill in ``found``: whether each URL is in one of the states (bits) with its score; True where the row is changed."""
+    """Fill in ``found``: whether each URL is in one of the states (bits) with its score; True where the row is changed.
+
+    ``class_bits``: what its class adds to the state; negative: anything.
+    """
     cdef Py_ssize_t at, pieces = len(maps), piece, mapped = -1
     cdef Py_buffer view
     cdef const Row* row
@@ -59,7 +63,11 @@ def match_many(
                 PyObject_GetBuffer(maps[piece], &view, PyBUF_SIMPLE)
                 mapped = piece
             row = <const Row*>view.buf + (numbers[at] & INSIDE)
-            found[at] = row.state < 64 and states >> row.state & 1 and (scores is None or row.score == scores[at])
+            found[at] = (
+                states >> (row.standing & STATE) & 1
+                and (class_bits < 0 or row.standing - (row.standing & STATE) == class_bits)
+                and (scores is None or row.score == scores[at])
+            )
             if not found[at]:
                 found[at] = numbers[at] in changed
     finally:
@@ -75,7 +83,7 @@ def pack(dict changed not None):
     for number, row in changed.items():
         fields = <tuple>row
         at.number = number
-        at.row.score, at.row.offset, at.row.host, at.row.state = fields[0], fields[1], fields[2], fields[3]
+        at.row.score, at.row.offset, at.row.host, at.row.standing = fields[0], fields[1], fields[2], fields[3]
         at += 1
     return packed
 

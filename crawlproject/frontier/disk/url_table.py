@@ -5,11 +5,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crawlproject.frontier.disk.mapped_file import MappedFile
+from crawlproject.records import ACTIVE, WASTE
 
 try:
     from crawlproject.frontier.disk import url_rows
@@ -23,6 +24,12 @@ there; in the calendar. Those that wait may be taken for one another: an opening
 WAITING = frozenset((SHARED, PAGED, HELD, LATER))
 UNKNOWN = frozenset((0, GONE))
 
+_CLASS_AT = 4  # the bit where the class begins, as a number beyond ``ACTIVE``: 0 in rows of earlier versions
+_STATE = (1 << _CLASS_AT) - 1
+_CLASS = 2**32 - 1 - _STATE
+CLASS_BITS = [(precedence - ACTIVE & _STATE) << _CLASS_AT for precedence in range(WASTE + 1)]
+"""What a class adds to a state."""
+
 Row = tuple[float, int, int, int]
 """A ``UrlRow`` without names, which takes an eighth of the time to make."""
 
@@ -31,16 +38,39 @@ NUMBERED_ROW = struct.Struct("<QdQII")
 _BITS = 16
 _ROWS_A_PIECE = 1 << _BITS  # 1.5 MiB
 _INSIDE = _ROWS_A_PIECE - 1
-DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("state", "<u4")])
+DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("standing", "<u4")])
 
 
 class UrlRow(NamedTuple):
-    """``score``; ``offset`` of the record in ``urls.jsonl``; number of the ``host``; ``state``."""
+    """``score``; ``offset`` of the record in ``urls.jsonl``; number of the ``host``; ``standing``: state and class in one."""
 
     score: float
     offset: int
     host: int
-    state: int
+    standing: int
+
+    @property
+    def state(self) -> int:
+        return self.standing & _STATE
+
+    @property
+    def precedence(self) -> int:
+        return (self.standing >> _CLASS_AT) + ACTIVE & _STATE
+
+
+def states_of(rows: np.ndarray) -> np.ndarray:
+    """The states of many rows."""
+    return rows["standing"] & _STATE
+
+
+def classes_of(rows: np.ndarray) -> np.ndarray:
+    """The classes of many rows."""
+    return (rows["standing"] >> _CLASS_AT) + ACTIVE & _STATE
+
+
+def with_state(standing: Any, state: int) -> Any:
+    """The same class, in another state; of one row, or of many."""
+    return standing & _CLASS | state
 
 
 class UrlTable:
@@ -68,26 +98,29 @@ class UrlTable:
     def __setitem__(self, number: int, row: UrlRow) -> None:
         self.changed[number] = row
 
-    def matches(self, number: int, score: float, state: int) -> bool:
-        """Whether the URL is in this state with this score."""
+    def matches(self, number: int, score: float, standing: int) -> bool:
+        """Whether the URL is in this state and class, with this score."""
         row = self.changed.get(number)
         if row is None:
             if url_rows is not None:
-                return url_rows.matches(self._maps, number, score, state)
+                return url_rows.matches(self._maps, number, score, standing)
             row = ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24)
-        return row[3] == state and row[0] == score
+        return row[3] == standing and row[0] == score
 
-    def match_many(self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int]) -> np.ndarray:
+    def match_many(
+        self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int], precedence: int | None = None
+    ) -> np.ndarray:
         """Of many, whether each is in one of the states; those that the step under way has changed count as True.
 
-        Without ``scores`` they may be any.
+        Without ``scores`` they may be any, and so may the classes without ``precedence``.
         """
         found = np.empty(len(numbers), bool)
         if url_rows is not None:
             bits = sum(1 << state for state in states)
-            url_rows.match_many(self._maps, self.changed, numbers, scores, bits, found.view(np.uint8))
+            wanted = -1 if precedence is None else CLASS_BITS[precedence]
+            url_rows.match_many(self._maps, self.changed, numbers, scores, bits, wanted, found.view(np.uint8))
         else:
-            self._match_many(numbers, scores, states, found)
+            self._match_many(numbers, scores, states, precedence, found)
         return found
 
     def many(self, numbers: np.ndarray) -> np.ndarray:
@@ -100,8 +133,8 @@ class UrlTable:
         return found
 
     def set_state(self, number: int, state: int) -> None:
-        score, offset, host, _ = self[number]
-        self.changed[number] = score, offset, host, state
+        score, offset, host, standing = self[number]
+        self.changed[number] = score, offset, host, standing & _CLASS | state
 
     def pack(self) -> bytes:
         """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
@@ -163,7 +196,8 @@ class UrlTable:
         self._last = -1
         pieces = numbers >> _BITS
         for piece in np.unique(pieces).tolist():
-            self._array(piece)["state"][numbers[pieces == piece] & _INSIDE] = state
+            standings, inside = self._array(piece)["standing"], numbers[pieces == piece] & _INSIDE
+            standings[inside] = with_state(standings[inside], state)
 
     def give_back(self) -> None:
         self._file.give_back()
@@ -175,7 +209,12 @@ class UrlTable:
         self._file.close()
 
     def _match_many(
-        self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int], found: np.ndarray
+        self,
+        numbers: np.ndarray,
+        scores: np.ndarray | None,
+        states: Collection[int],
+        precedence: int | None,
+        found: np.ndarray,
     ) -> None:
         """``url_rows.match_many`` without compiled code."""
         pieces = numbers >> _BITS
@@ -185,7 +224,9 @@ class UrlTable:
                 found[inside] = True
                 continue
             rows = self._array(int(piece))[numbers[inside] & _INSIDE]
-            found[inside] = np.isin(rows["state"], list(states))
+            found[inside] = np.isin(states_of(rows), list(states))
+            if precedence is not None:
+                found[inside] &= classes_of(rows) == precedence
             if scores is not None:
                 found[inside] &= rows["score"] == scores[inside]
         if self.changed:

@@ -9,7 +9,7 @@ import numpy as np
 
 from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.disk.files import DiskFiles
-from crawlproject.frontier.disk.url_table import DONE, LEASED, WAITING
+from crawlproject.frontier.disk.url_table import DONE, LEASED, WAITING, classes_of, states_of
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.inspect.view import Counts
 from crawlproject.records import CrawlUrl
@@ -31,10 +31,11 @@ class DiskView:
         waiting = leased = done = 0
         hosts: set[int] = set()
         for rows in self._chunks():
-            waits = np.isin(rows["state"], list(WAITING))
+            states = states_of(rows)
+            waits = np.isin(states, list(WAITING))
             waiting += int(waits.sum())
-            leased += int((rows["state"] == LEASED).sum())
-            done += int((rows["state"] == DONE).sum())
+            leased += int((states == LEASED).sum())
+            done += int((states == DONE).sum())
             hosts.update(np.unique(rows["host"][waits]).tolist())
         return Counts(waiting, leased, done, len(hosts), self._files.facts.evicted)
 
@@ -42,14 +43,15 @@ class DiskView:
         return self._files.records(WAITING)
 
     def best(self, n: int) -> list[CrawlUrl]:
-        """The ``n`` waiting URLs with the highest scores, of equal ones those that came first. Reads their records only."""
-        found: list[tuple[float, int]] = []
+        """The ``n`` first waiting URLs by class and score, of equal ones those that came first. Reads their records only."""
+        found: list[tuple[int, float, int]] = []
         for first, rows in self._files.rows.snapshot(self._files.urls_known):
-            numbers = np.flatnonzero(np.isin(rows["state"], list(WAITING)))
-            ranks = -rows["score"][numbers]
-            best = np.lexsort((numbers, ranks))[:n]
-            found = sorted([*found, *zip(ranks[best].tolist(), (numbers[best] + first).tolist(), strict=True)])[:n]
-        return [self._files.record(number, self._files.rows[number]) for _, number in found]
+            numbers = np.flatnonzero(np.isin(states_of(rows), list(WAITING)))
+            ranks, classes = -rows["score"][numbers], classes_of(rows)[numbers]
+            best = np.lexsort((numbers, ranks, classes))[:n]
+            columns = classes[best], ranks[best], numbers[best] + first
+            found = sorted([*found, *zip(*(column.tolist() for column in columns), strict=True)])[:n]
+        return [self._files.record(number, self._files.rows[number]) for _, _, number in found]
 
     def leased(self) -> Iterator[CrawlUrl]:
         return self._files.records((LEASED,))

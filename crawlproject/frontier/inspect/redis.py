@@ -11,9 +11,9 @@ from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.inspect.view import Counts
 from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of
+from crawlproject.frontier.redis.operations import counts_of, records_of, slot_of, total_of
 from crawlproject.frontier.redis.script import SLOTS, FrontierRules, Script, crawl_prefix, shared_prefix
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
 _AT_ONCE = 500  # keys or fields a call
 
@@ -33,8 +33,9 @@ class RedisView:
 
     def counts(self) -> Counts:
         each = [counts_of(self._script.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
-        waiting, leased, hosts, evicted, _, seen = (sum(column) for column in list(zip(*each, strict=True))[:6])
-        return Counts(waiting, leased, seen - waiting - leased, hosts, evicted)
+        total = total_of(each)
+        done = total.seen - total.waiting - total.leases
+        return Counts(total.waiting, total.leases, done, total.hosts, total.evicted)
 
     def waiting(self) -> Iterator[CrawlUrl]:
         for slot in range(self.slots):
@@ -44,14 +45,15 @@ class RedisView:
             for some in _groups(arrivals):
                 records = [_parts(record) for record in self._server.hmget(f"{prefix}:records", some) if record]
                 scores = self._server.pipeline(transaction=False)
-                for arrival, (host, _, _) in zip(some, records, strict=False):
+                for arrival, (host, _, precedence, _) in zip(some, records, strict=False):
+                    of_class = "" if precedence == ACTIVE else precedence
                     for queue in ("queue", "held"):
-                        scores.zscore(f"{prefix}:{queue}:{host}", arrival)
+                        scores.zscore(f"{prefix}:{queue}{of_class}:{host}", arrival)
                 answers = scores.execute()
-                for (_, not_before, blob), *ranks in zip(records, answers[::2], answers[1::2], strict=True):
+                for (_, not_before, precedence, blob), *ranks in zip(records, answers[::2], answers[1::2], strict=True):
                     rank = next((rank for rank in ranks if rank is not None), None)
                     if rank is not None:
-                        yield load_record(blob, 0.0 - rank, not_before)
+                        yield load_record(blob, 0.0 - rank, not_before, precedence)
 
     def leased(self) -> Iterator[CrawlUrl]:
         for slot in range(self.slots):
@@ -59,13 +61,13 @@ class RedisView:
             for arrival, lease in self._server.hgetall(f"{prefix}:leases").items():
                 record = self._server.hget(f"{prefix}:records", arrival)
                 if record:
-                    _, not_before, blob = _parts(record)
-                    yield load_record(blob, 0.0 - float(lease.split(b"\n", 1)[0]), not_before)
+                    _, not_before, precedence, blob = _parts(record)
+                    yield load_record(blob, 0.0 - float(lease.split(b"\n", 1)[0]), not_before, precedence)
 
     def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
         slot = slot_of(queue_of(url), self.slots)
         state, record = self._script.call(slot, [("state", digest(url)), ("record", digest(url))])
-        return state.decode(), records_of(record[:3])[0] if record else None
+        return state.decode(), records_of(record[:4])[0] if record else None
 
     def rests(self) -> Mapping[str, float]:
         """By the clock of the server, for all crawls in it."""
@@ -124,10 +126,11 @@ def slots_of(server: Server) -> int:
     return int(server.get(SLOTS) or 1)
 
 
-def _parts(record: bytes) -> tuple[str, float, bytes]:
-    """Host, time to come and what the client wrote; see ``parts_of`` in ``lua/4_urls.lua``."""
-    host, time, blob = record[16:].split(b"\n", 2)
-    return host.decode(), float(time or 0), blob
+def _parts(record: bytes) -> tuple[str, float, int, bytes]:
+    """Host, time to come, class and what the client wrote; see ``parts_of`` in ``lua/4_urls.lua``."""
+    host, fields, blob = record[16:].split(b"\n", 2)
+    time, _, precedence = fields.partition(b" ")
+    return host.decode(), float(time or 0), int(precedence or ACTIVE), blob
 
 
 def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -16,7 +16,18 @@ from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
 from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import ask_due_of, counts_of, due_of, pace_of, slot_of, take_of, taken_of
+from crawlproject.frontier.redis.operations import (
+    LAST,
+    Head,
+    SlotCounts,
+    ask_due_of,
+    counts_of,
+    due_of,
+    pace_of,
+    slot_of,
+    take_of,
+    taken_of,
+)
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import CrawlUrl
 
@@ -54,7 +65,7 @@ class Replies:
 
     taken: list[CrawlUrl] = field(default_factory=list)
     answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
-    counts: list[tuple[Any, ...]] = field(default_factory=list)
+    counts: list[SlotCounts] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
     told: list[bytes] = field(default_factory=list)  # messages that are attached to what was taken
     blocked: list[BlockedHost] | None = None  # when nothing could be taken, and that will be so for a while
@@ -98,7 +109,7 @@ class ClientThread:
         self._closing = False
         self.rate = 0.0  # fetches a second of all workers; 0: any number
         self._give_up_at = float("inf")  # by the monotonic clock
-        self._counts: list[tuple[Any, ...]] = [(0,) * 6 + (None,)] * frontier.slots
+        self._counts = [SlotCounts()] * frontier.slots
         self._questions = 0
         self._next_look = 0.0
         self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
@@ -183,7 +194,7 @@ class ClientThread:
     def _exchange(self, calls: Sequence[PendingCall], wanted: int) -> Replies:
         answers = Replies(asked=wanted > 0)
         if self._frontier.slots == 1:
-            self._visit(0, calls, wanted, float("inf"), answers)
+            self._visit(0, calls, wanted, LAST, answers)
         else:
             self._deal(calls, answers)
             for slot, last in self._by_head():
@@ -213,19 +224,17 @@ class ClientThread:
                 if pending.ends is ends:
                     groups.setdefault(slot_of(pending.host, self._frontier.slots), []).append(pending)
             for slot, some in groups.items():
-                self._visit(slot, some, 0, 0.0, answers)
+                self._visit(slot, some, 0, LAST, answers)
 
-    def _by_head(self) -> list[tuple[int, float]]:
+    def _by_head(self) -> list[tuple[int, Head]]:
         """The slots, those with the best known heads first, each with the head of the next: so far its URLs are best."""
-        heads = sorted(
-            (float("inf") if count[6] is None else count[6], slot) for slot, count in enumerate(self._counts)
-        )
-        lasts = [head for head, _ in heads[1:]] + [float("inf")]
+        heads = sorted((count.head or LAST, slot) for slot, count in enumerate(self._counts))
+        lasts = [head for head, _ in heads[1:]] + [LAST]
         return [(slot, last) for (_, slot), last in zip(heads, lasts, strict=True)]
 
-    def _visit(self, slot: int, calls: Sequence[PendingCall], wanted: int, last: float, answers: Replies) -> None:
-        frontier, floors = self._frontier, self._frontier.floors
-        elsewhere = sum(count[2] for other, count in enumerate(self._counts) if other != slot)
+    def _visit(self, slot: int, calls: Sequence[PendingCall], wanted: int, last: Head, answers: Replies) -> None:
+        frontier = self._frontier
+        elsewhere = sum(count.ruled for other, count in enumerate(self._counts) if other != slot)
         self._questions += 1
         operations = [pending.operation for pending in calls]
         again = False
@@ -233,10 +242,10 @@ class ClientThread:
         def call() -> list[Any]:
             nonlocal again
             now = self._clock()
-            above = floors.of(slot)
-            take = take_of(now, wanted, frontier.picks, floors=above, last=last, question=self._questions, again=again)
+            limits = frontier.limits
+            take = take_of(now, wanted, frontier.picks, limits=limits, last=last, question=self._questions, again=again)
             again = True
-            asked = [ask_due_of(now, frontier.picks, floors=above)] if wanted > 0 else []
+            asked = [ask_due_of(now, frontier.picks, limits=limits)] if wanted > 0 else []
             asked += [frontier.messages.asking(slot)] if self._receives else []
             return frontier.script.call(
                 slot, [*operations, take, *asked, ("counts",)], sent=now, hosts_elsewhere=elsewhere
@@ -245,15 +254,14 @@ class ClientThread:
         *results, counts = self._persist(call)
         self._counts[slot] = counts_of(counts)
         answers.answered += zip(calls, results[: len(calls)], strict=True)
-        taken, told, spare = taken_of(results[len(calls)])
+        taken, told = taken_of(results[len(calls)])
         answers.taken += taken
         answers.told += told
         frontier.picks += [queue_of(url.url) for url in taken]
         frontier.trim_picks(self._limit)
         if wanted > 0:
-            due, spare = due_of(results[len(calls) + 1])
+            due = due_of(results[len(calls) + 1])
             answers.due = due if answers.due is None else answers.due if due is None else min(due, answers.due)
-        floors.lower(slot, spare)
         if self._receives:
             answers.messages += frontier.messages.answered(slot, results[-1])
 

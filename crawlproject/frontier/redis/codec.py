@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from crawlproject.frontier.record_keys import read_key, written_kind
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
 _DEFAULTS: tuple[Any, ...] = (None, 0, None, "", 0.0, [], None, None)
 
@@ -20,7 +20,7 @@ def digest(url: str) -> bytes:
 
 
 def dump_record(url: CrawlUrl) -> bytes:
-    """All of a record but score and ``not_before``, which the server keeps.
+    """All of a record but score, ``not_before`` and class, which the server keeps.
 
     The first line is depth and inherited values, which the server compares (``merge_paths``). The second is a list as
     ``_DEFAULTS``, of which defaults at the end are left out; before there was a first line, it held these as well.
@@ -41,7 +41,7 @@ def dump_record(url: CrawlUrl) -> bytes:
     return path.encode() + b"\n" + orjson.dumps(fields)
 
 
-def load_record(blob: bytes, score: float, not_before: float = 0.0) -> CrawlUrl:
+def load_record(blob: bytes, score: float, not_before: float = 0.0, precedence: int = ACTIVE) -> CrawlUrl:
     """The record that ``dump_record`` wrote."""
     path, _, rest = blob.rpartition(b"\n")
     fields: list[Any] = orjson.loads(rest)
@@ -49,9 +49,9 @@ def load_record(blob: bytes, score: float, not_before: float = 0.0) -> CrawlUrl:
     url, kind, variant = read_key(key, parent, kind)
     if path:
         depth, *inherited = path.split()
-    depth, inherited = int(depth), tuple(map(float, inherited))
+    depth, context_score, inherited = int(depth), float(context_score), tuple(map(float, inherited))
     return CrawlUrl(
-        url, score, depth, parent, anchor, float(context_score), not_before, inherited, request, kind, variant
+        url, score, depth, parent, anchor, context_score, not_before, inherited, request, kind, variant, precedence
     )
 
 

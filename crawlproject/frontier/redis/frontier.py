@@ -6,7 +6,6 @@ The contract is in ``frontier.base``; the server's side of it is the script in `
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from os import urandom
@@ -19,7 +18,9 @@ from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.message_log import MessageLog
 from crawlproject.frontier.redis.operations import (
-    Floors,
+    LAST,
+    Limits,
+    SlotCounts,
     ask_due_of,
     block_of,
     blocks_of,
@@ -28,6 +29,8 @@ from crawlproject.frontier.redis.operations import (
     drop_of,
     due_of,
     hold_of,
+    host_precedence_of,
+    precedence_of,
     put_of,
     records_of,
     release_of,
@@ -35,6 +38,7 @@ from crawlproject.frontier.redis.operations import (
     slot_of,
     take_of,
     taken_of,
+    total_of,
 )
 from crawlproject.frontier.redis.script import FrontierRules, Operation, Script, check_slots, crawl_prefix
 from crawlproject.records import CrawlUrl
@@ -65,7 +69,7 @@ class RedisAnswers:
         self.token = urandom(8).hex()  # distinguishes this process from one that takes over its name
         self.script = Script(server, crawl, worker, self.token, rules)
         self.told: list[bytes] = []  # messages that are attached to what was taken last
-        self.floors = Floors()
+        self.limits = Limits()
         self._now = now
         self.messages = MessageLog(self.call, slots)
         self.picks: list[str] = []
@@ -77,28 +81,26 @@ class RedisAnswers:
 
     def next_due(self, now: float) -> float | None:
         seed = self._random.getrandbits(31)
-        counts = self._counts() if self.slots > 1 else [(0,) * 7]
-        hosts = sum(count[2] for count in counts)
+        counts = self._counts() if self.slots > 1 else [SlotCounts()]
+        hosts = sum(count.ruled for count in counts)
         dues = []
         for slot in range(self.slots):
-            operation = ask_due_of(now, self.picks, floors=self.floors.of(slot), seed=seed)
-            due, spare = due_of(self.call(slot, [operation], hosts_elsewhere=hosts - counts[slot][2])[0])
-            self.floors.lower(slot, spare)
-            dues.append(due)
+            operation = ask_due_of(now, self.picks, limits=self.limits, seed=seed)
+            dues.append(due_of(self.call(slot, [operation], hosts_elsewhere=hosts - counts[slot].ruled)[0]))
         return min((due for due in dues if due is not None), default=None)
 
     def __len__(self) -> int:
-        return sum(count[0] for count in self._counts())
+        return self._total().waiting
 
     def __contains__(self, url: str) -> bool:
         return bool(self._one(url, ("state", digest(url))))
 
     def leased(self, url: str) -> CrawlUrl | None:
         found = self._one(url, ("record", digest(url)))
-        return records_of(found[:3])[0] if found and found[3] else None
+        return records_of(found[:4])[0] if found and found[4] else None
 
     def leases(self) -> int:
-        return sum(count[1] for count in self._counts())
+        return self._total().leases
 
     def waiting(self) -> Iterator[CrawlUrl]:
         for slot in range(self.slots):
@@ -106,18 +108,17 @@ class RedisAnswers:
             for _, record in self._server.hscan_iter(f"{prefix}:records", count=1000):
                 blob = record[16:].split(b"\n", 2)[2]
                 found = self._one(url := load_record(blob, 0.0).key, ("record", digest(url)))
-                if found and not found[3]:
-                    yield records_of(found[:3])[0]
+                if found and not found[4]:
+                    yield records_of(found[:4])[0]
 
     def best(self) -> float | None:
-        ranks = [count[6] for count in self._counts() if count[6] is not None]
-        return 0.0 - min(ranks) if ranks else None
+        return self._total().best
 
     def hosts(self) -> int:
-        return sum(count[2] for count in self._counts())
+        return self._total().hosts
 
     def evicted(self) -> int:
-        return sum(count[3] for count in self._counts())
+        return self._total().evicted
 
     def blocked(self) -> Iterator[BlockedHost]:
         for slot in range(self.slots):
@@ -127,7 +128,7 @@ class RedisAnswers:
 
     def pages(self) -> int:
         """Pages stored by all workers."""
-        return sum(count[4] for count in self._counts())
+        return self._total().pages
 
     def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
         """What is known of each URL, asked in batches."""
@@ -161,7 +162,10 @@ class RedisAnswers:
     def _one(self, url: str, operation: Operation) -> Any:
         return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
 
-    def _counts(self) -> list[tuple[Any, ...]]:
+    def _total(self) -> SlotCounts:
+        return total_of(self._counts())
+
+    def _counts(self) -> list[SlotCounts]:
         return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
 
 
@@ -171,9 +175,10 @@ class RedisFrontier(RedisAnswers):
     ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
     server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
     the order is exact; with more, the best of the slots is taken as they were known last, the hosts of other slots all count
-    for the k rule, and each slot lowers the spare floor for itself, whoever is awake in others.
+    for the k rule, and each slot keeps the ceiling for itself, whoever is awake in others.
 
-    The k rule and the floor are each worker's own. What a worker of this name held before waits again from ``now`` on. Without a
+    The k rule, the floor and the ceiling are each worker's own; the class of a host is that of all workers, and is forgotten
+    when one joins who is alone. What a worker of this name held before waits again from ``now`` on. Without a
     ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
     differences to it, and the clock of the server is used by all workers. Raises what ``redis`` raises.
     """
@@ -219,6 +224,13 @@ class RedisFrontier(RedisAnswers):
             self.give_back_pick(url)
         return bool(ended)
 
+    def set_precedence(self, url: str, precedence: int) -> bool:
+        """As the contract says. Raises ``ValueError`` for a class that there is not, as do all that have one."""
+        ended = self._one(url, precedence_of(url, precedence))
+        if ended == 1:
+            self.give_back_pick(url)
+        return bool(ended)
+
     def drop(self, url: str, *, picked: bool = False) -> None:
         if self._one(url, drop_of(url)) and not picked:
             self.give_back_pick(url)
@@ -242,7 +254,15 @@ class RedisFrontier(RedisAnswers):
 
     def set_floor(self, floor: float, spare: float | None = None) -> None:
         """As the contract says. Raises ``ValueError`` for a score that is NaN. The server is told with each take."""
-        self.floors = Floors(floor, spare)
+        self.limits = self.limits.with_floor(floor, spare)
+
+    def set_ceiling(self, precedence: int) -> None:
+        """As the contract says. The server is told with each take."""
+        self.limits = self.limits.with_ceiling(precedence)
+
+    def set_host_precedence(self, host: str, precedence: int) -> None:
+        """As the contract says, for all workers."""
+        self.call(slot_of(host, self.slots), [host_precedence_of(host, precedence)])
 
     def batch(self) -> AbstractContextManager[None]:
         """Each operation is a step of its own here: whoever needs one step makes one call of several operations."""
@@ -272,18 +292,15 @@ class RedisFrontier(RedisAnswers):
     def _take_from_best_slot(self, now: float) -> CrawlUrl | None:
         """From the slot with the best URL, or the next best that gives one."""
         counts = self._counts()
-        hosts = sum(count[2] for count in counts)
-        for slot in sorted(
-            range(self.slots), key=lambda slot: math.inf if counts[slot][6] is None else counts[slot][6]
-        ):
-            for url in self._take_from(slot, now, 1, hosts - counts[slot][2]):
+        hosts = sum(count.ruled for count in counts)
+        for slot in sorted(range(self.slots), key=lambda slot: counts[slot].head or LAST):
+            for url in self._take_from(slot, now, 1, hosts - counts[slot].ruled):
                 return url
         return None
 
     def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int) -> list[CrawlUrl]:
-        operation = take_of(now, n, self.picks, floors=self.floors.of(slot), seed=self._random.getrandbits(31))
-        taken, self.told, spare = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
-        self.floors.lower(slot, spare)
+        operation = take_of(now, n, self.picks, limits=self.limits, seed=self._random.getrandbits(31))
+        taken, self.told = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
         self.picks += [queue_of(url.url) for url in taken]
         if len(self.picks) > 2 * self._rules.batch_size:
             self.trim_picks(self.leases())

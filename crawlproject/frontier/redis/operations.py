@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.codec import digest, dump_record, load_record
 from crawlproject.frontier.redis.script import Operation
-from crawlproject.records import CrawlUrl
+from crawlproject.records import WASTE, CrawlUrl
 
 
 def put_of(url: CrawlUrl) -> Operation:
-    """Raises ``ValueError`` for a score that is NaN or a ``not_before`` that is not finite."""
+    """Raises ``ValueError`` for a score that is NaN, a ``not_before`` that is not finite, or a class that there is not."""
     if url.score != url.score or not math.isfinite(url.not_before):
         raise ValueError(f"cannot queue score {url.score!r}, not_before {url.not_before!r}: {url.url!r}")
-    return ("put", digest(url.key), queue_of(url.url), -url.score, url.not_before, dump_record(url))
+    precedence = _class(url.precedence, url.url)
+    return ("put", digest(url.key), queue_of(url.url), -url.score, url.not_before, precedence, dump_record(url))
 
 
 def done_of(
@@ -38,6 +39,16 @@ def hold_of(url: str, until: float, *, waits: bool = False) -> Operation:
     return ("hold", digest(url), queue_of(url), _finite(until, url), int(waits))
 
 
+def precedence_of(url: str, precedence: int, *, waits: bool = False) -> Operation:
+    """``waits``: only when the URL is not leased. Raises ``ValueError`` for a class that there is not."""
+    return ("precedence", digest(url), queue_of(url), _class(precedence, url), int(waits))
+
+
+def host_precedence_of(host: str, precedence: int) -> Operation:
+    """Raises ``ValueError`` for a class that there is not."""
+    return ("host_precedence", host, _class(precedence, host))
+
+
 def block_of(host: str, until: float) -> Operation:
     """Raises ``ValueError`` when ``until`` is not finite."""
     return ("block", host, _finite(until, host))
@@ -53,24 +64,60 @@ def rescore_of(url: str, score: float) -> Operation:
     return ("rescore", digest(url), queue_of(url), _rank(score, url))
 
 
-class Floors:
-    """The scores from which a host is active, and spare, for one worker. What one slot lowers the second to is kept for it."""
+class Limits(NamedTuple):
+    """What one worker takes, and what first: the ranks up to which a host is active, and spare, and the ceiling."""
 
-    def __init__(self, floor: float = -math.inf, spare: float | None = None) -> None:
-        """Raises ``ValueError`` for a score that is NaN."""
+    floor: float = math.inf
+    spare: float = math.inf
+    ceiling: int = WASTE
+
+    def with_floor(self, floor: float, spare: float | None) -> Limits:
+        """With these scores. Raises ``ValueError`` for one that is NaN."""
         spare = floor if spare is None else spare
         if floor != floor or spare != spare:
             raise ValueError(f"a floor must be a number, got {floor!r} and {spare!r}")
-        self._ranks = 0.0 - floor, 0.0 - spare
-        self._lowered: dict[int, float] = {}
+        return self._replace(floor=0.0 - floor, spare=0.0 - spare)
 
-    def of(self, slot: int) -> tuple[float, float]:
-        """As ranks."""
-        return self._ranks[0], self._lowered.get(slot, self._ranks[1])
+    def with_ceiling(self, precedence: int) -> Limits:
+        """Raises ``ValueError`` for a class that there is not."""
+        return self._replace(ceiling=_class(precedence, "the ceiling"))
 
-    def lower(self, slot: int, spare: float) -> None:
-        """The slot has lowered the second to this rank."""
-        self._lowered[slot] = spare
+
+UNLIMITED = Limits()
+
+
+class Head(NamedTuple):
+    """A place in the order of URLs: class and rank."""
+
+    precedence: int
+    rank: float
+
+
+LAST = Head(WASTE, math.inf)  # of all
+
+
+class SlotCounts(NamedTuple):
+    """What a slot counts. ``head``: of the first URL that waits, or None. ``ruled``: hosts of the k rule, a floor aside."""
+
+    head: Head | None = None
+    waiting: int = 0
+    leases: int = 0
+    hosts: int = 0
+    evicted: int = 0
+    pages: int = 0
+    seen: int = 0
+    ruled: int = 0
+
+    @property
+    def best(self) -> float | None:
+        """The score of the first URL that waits, or None."""
+        return None if self.head is None else 0.0 - self.head.rank
+
+
+def total_of(slots: Sequence[SlotCounts]) -> SlotCounts:
+    """What all slots count."""
+    heads, *numbers = zip(*slots, strict=True)
+    return SlotCounts(min((head for head in heads if head is not None), default=None), *map(sum, numbers))
 
 
 def take_of(
@@ -78,22 +125,21 @@ def take_of(
     n: int,
     picks: list[str],
     *,
-    floors: tuple[float, float] = (math.inf, math.inf),
+    limits: Limits = UNLIMITED,
     seed: int = 0,
-    last: float = math.inf,
+    last: Head = LAST,
     question: int = 0,
     again: bool = False,
 ) -> Operation:
-    """``last``: only URLs of this rank or a lesser one. ``question`` numbers the call, so that it can be asked again."""
-    return ("take", now, n, last, *floors, seed, question, int(again), "\n".join(picks))
+    """``last``: no URLs after it. ``question`` numbers the call, so that it can be asked again."""
+    return ("take", now, n, *last, *limits, seed, question, int(again), "\n".join(picks))
 
 
-def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], list[bytes], float]:
-    """What a take brought, the messages that are attached to it, and the spare floor, which it may have lowered."""
-    *leases, spare = answer
-    told = leases[3::4]
-    del leases[3::4]
-    return records_of(leases), [message for message in told if message], float(spare)
+def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], list[bytes]]:
+    """What a take brought, and the messages that are attached to it."""
+    told = answer[4::5]
+    del answer[4::5]
+    return records_of(answer), [message for message in told if message]
 
 
 def attach_of(url: str, message: bytes, number: float) -> Operation:
@@ -106,27 +152,28 @@ def pace_of(question: str, now: float, n: int, rate: float, burst: int) -> Opera
     return ("pace", question, now, n, rate, burst)
 
 
-def ask_due_of(now: float, picks: list[str], *, floors: tuple[float, float], seed: int = 0) -> Operation:
-    return ("due", now, *floors, seed, "\n".join(picks))
+def ask_due_of(now: float, picks: list[str], *, limits: Limits, seed: int = 0) -> Operation:
+    return ("due", now, *limits, seed, "\n".join(picks))
 
 
-def due_of(answer: list[bytes]) -> tuple[float | None, float]:
-    """When a take may succeed, and the spare floor, which the question may have lowered."""
-    due, spare = answer
-    return float(due) if due else None, float(spare)
+def due_of(answer: bytes) -> float | None:
+    """When a take may succeed."""
+    return float(answer) if answer else None
 
 
 def records_of(answer: list[bytes]) -> list[CrawlUrl]:
     """What the server says of URLs."""
-    thirds = zip(answer[::3], answer[1::3], answer[2::3], strict=True)
-    return [load_record(blob, 0.0 - float(rank), float(not_before)) for rank, not_before, blob in thirds]
+    quarters = zip(answer[::4], answer[1::4], answer[2::4], answer[3::4], strict=True)
+    return [
+        load_record(blob, 0.0 - float(rank), float(not_before), int(precedence))
+        for rank, not_before, precedence, blob in quarters
+    ]
 
 
-def counts_of(answer: list[Any]) -> tuple[int, int, int, int, int, int, float | None]:
-    """waiting, leases, hosts, evicted, pages, seen, and the rank of the best or None."""
-    *numbers, best = answer
-    waiting, leases, hosts, evicted, pages, seen = map(int, numbers)
-    return waiting, leases, hosts, evicted, pages, seen, float(best) if best else None
+def counts_of(answer: list[Any]) -> SlotCounts:
+    """What ``counts`` brought."""
+    *numbers, precedence, rank = answer
+    return SlotCounts(Head(int(precedence), float(rank)) if precedence else None, *map(int, numbers))
 
 
 def blocks_of(answer: list[bytes]) -> Iterator[BlockedHost]:
@@ -144,6 +191,12 @@ def _rank(score: float, url: str) -> float:
     if score != score:
         raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
     return -float(score)
+
+
+def _class(precedence: int, name: str) -> int:
+    if not 0 <= precedence <= WASTE:
+        raise ValueError(f"a precedence class must be one of 0 to {WASTE}, got {precedence!r}: {name!r}")
+    return precedence
 
 
 def _finite(until: float, name: str) -> float:

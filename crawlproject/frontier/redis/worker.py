@@ -136,6 +136,20 @@ class RedisWorker(WorkerAnswers):
             self._send(PendingCall(operations.hold_of(url, until, waits=True), queue_of(url)))
         return True
 
+    def set_precedence(self, url: str, precedence: int) -> bool:
+        waits = url not in self._held  # as for ``hold``
+        call = PendingCall(operations.precedence_of(url, precedence, waits=waits), queue_of(url))
+        if waits:
+            self._send(call)
+        else:
+            call.unpick, call.ends = url, True
+            self._end(url, call)
+        return True
+
+    def set_host_precedence(self, host: str, precedence: int) -> None:
+        """For all workers, from the next take on: what has arrived stays."""
+        self._send(PendingCall(operations.host_precedence_of(host, precedence), host))
+
     def block_host(self, host: str, until: float) -> None:
         self._blocked.pop(host, None)
         self._send(PendingCall(operations.block_of(host, until), host))
@@ -190,6 +204,10 @@ class RedisWorker(WorkerAnswers):
         """From the next take on: what has arrived stays."""
         self._strict.set_floor(floor, spare)
 
+    def set_ceiling(self, precedence: int) -> None:
+        """From the next take on, as the floor."""
+        self._strict.set_ceiling(precedence)
+
     @contextmanager
     def batch(self) -> Iterator[None]:
         """What happens inside reaches the server together, in one step if it is all of one slot."""
@@ -233,11 +251,9 @@ class RedisWorker(WorkerAnswers):
             self._receive(told)  # before anybody can take what it is about
         if answers.asked and not self._unanswered:
             self._due = answers.due if not answers.taken else 0.0
-        columns = list(zip(*answers.counts, strict=True))
-        pages = self._counts[4]
-        self._counts = tuple(sum(column) for column in columns[:6])
-        self._best = max((0.0 - rank for rank in columns[6] if rank is not None), default=None)
-        idle = self._counts[0] == 0 and self._counts[1] == 0
+        pages = self._counts.pages
+        self._counts = operations.total_of(answers.counts)
+        idle = self._counts.waiting == 0 and self._counts.leases == 0
         self._quiet = idle and answers.counts == self._last
         self._last = answers.counts
         for call, answer in answers.answered:
@@ -245,7 +261,7 @@ class RedisWorker(WorkerAnswers):
                 self._known.pop(call.url.key, None)
                 self._rejected(call.url, answer)
         self._blocked = {found.host: found for found in answers.blocked or ()}
-        if answers.taken or self._quiet or self._counts[4] != pages or self._blocked:
+        if answers.taken or self._quiet or self._counts.pages != pages or self._blocked:
             self._wake()
 
 

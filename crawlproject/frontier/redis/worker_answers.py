@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall
 from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.operations import SlotCounts
 from crawlproject.records import CrawlUrl
 
 REMEMBERED = 200_000  # URLs that ``in`` knows
@@ -30,14 +31,13 @@ class WorkerAnswers:
         self._settled = 0  # those of them that have arrived here
         self._limit = 0
         self._blocked: dict[str, BlockedHost] = {}
-        self._counts: tuple[int, ...] = (0,) * 6
-        self._best: float | None = None
+        self._counts = SlotCounts()
         self._caught_up = False
         self._addresses: dict[str, str] = {}
         self._rate = 0.0
         self._due: float | None = 0.0
         self._quiet = False  # nothing waited and nothing was leased, twice in a row
-        self._last: list[tuple[object, ...]] = []
+        self._last: list[SlotCounts] = []
         self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
         self._receive: Callable[[Sequence[bytes]], None] | None = None
 
@@ -45,7 +45,7 @@ class WorkerAnswers:
         return self._strict.next_due(now) if self._exchange is None else None
 
     def __len__(self) -> int:
-        return len(self._strict) if self._exchange is None else self._counts[0]
+        return len(self._strict) if self._exchange is None else self._counts.waiting
 
     def __contains__(self, url: str) -> bool:
         return url in self._strict if self._exchange is None else url in self._known or url in self._held
@@ -62,20 +62,20 @@ class WorkerAnswers:
         return self._strict.waiting()
 
     def best(self) -> float | None:
-        return self._strict.best() if self._exchange is None else self._best
+        return self._strict.best() if self._exchange is None else self._counts.best
 
     def hosts(self) -> int:
-        return self._strict.hosts() if self._exchange is None else self._counts[2]
+        return self._strict.hosts() if self._exchange is None else self._counts.hosts
 
     def evicted(self) -> int:
-        return self._strict.evicted() if self._exchange is None else self._counts[3]
+        return self._strict.evicted() if self._exchange is None else self._counts.evicted
 
     def blocked(self) -> Iterator[BlockedHost]:
         """As they were when nothing could be taken, without those that were released since."""
         return self._strict.blocked() if self._exchange is None else iter(self._blocked.values())
 
     def pages(self) -> int:
-        return self._strict.pages() if self._exchange is None else self._counts[4]
+        return self._strict.pages() if self._exchange is None else self._counts.pages
 
     def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
         return self._strict.states(urls)

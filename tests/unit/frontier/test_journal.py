@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.frontiersteps import url
+from support.frontiersteps import url, waiting
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.records import CrawlUrl
+from crawlproject.records import FIRST, PLANTED, REREADS, REVISITS, CrawlUrl
 from crawlproject.urls.hosts import host_of
 
 Step = tuple[Any, ...]
@@ -352,3 +352,24 @@ def test_a_file_cut_within_its_summary_is_not_taken_for_whole(tmp_path, size):
     os.truncate(journal_of(tmp_path), size)
     with pytest.raises(BadCrawlDir, match="journal"):
         opened(tmp_path)
+
+
+def test_a_journal_of_an_earlier_version_has_the_classes_in_the_scores(tmp_path: Path) -> None:
+    frontier = opened(tmp_path, now=0.0)
+    scores = {"reread": 8e18, "revisit": 2e18 * 1.25, "first": 1e18, "planted": 2.5e17, "active": 0.5, "leased": 9e18}
+    frontier.put_many(url(f"{name}/", score) for name, score in scores.items())
+    assert (taken := frontier.take(0.0)) and taken.url == "http://leased.test/"
+    frontier.rescore("http://active.test/", 1e18)
+    frontier.rescore("http://active.test/", 0.25)
+    written = journal_of(tmp_path).read_bytes()
+    journal_of(tmp_path).write_bytes(written.replace(b'"version":2', b'"version":1'))
+    expected = [
+        url("active/", 0.25),
+        url("first/", 0.0, precedence=FIRST),
+        url("leased/", 0.0, precedence=REREADS),
+        url("planted/", 0.0, precedence=PLANTED),
+        url("reread/", 0.0, precedence=REREADS),
+        url("revisit/", 0.25, precedence=REVISITS),
+    ]
+    for _ in range(2):  # the second time from a summary of this version
+        assert waiting(opened(tmp_path)) == expected

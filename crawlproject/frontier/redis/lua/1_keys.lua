@@ -4,7 +4,7 @@
 -- ARGV   the fourteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
 --
 -- A host is a text, a URL its 16-byte digest, an arrival six bytes: the number of a waiting URL, big-endian, so that
--- members of equal score are in the order in which they came. rank is the negative score: least first.
+-- members of equal score are in the order in which they came. rank is the negative score: least first. A class is a digit.
 
 local call = redis.call
 local ROOT, SHARED = KEYS[1], KEYS[2]
@@ -18,19 +18,15 @@ local STRICT = ARGV[13] == '1' -- whether the crawl waits for the k rule while k
 local HOSTS_ELSEWHERE = tonumber(ARGV[14]) -- hosts with waiting URLs in other slots
 
 -- of the crawl
-local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst, held
+local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst, held, classed, classes
 local RECORDS = ROOT .. ':records' -- hash: arrival -> what parts_of takes apart; waiting and leased URLs
 local LEASES = ROOT .. ':leases' -- hash: arrival -> rank, newline, question, newline, worker
-local OPEN = ROOT .. ':open' -- zset: arrival and host of the best URL of each host that may be visited
+local CLASSES = ROOT .. ':classes' -- hash: host -> its class, and the other classes than ACTIVE in which URLs of it wait
+local HEADS = ROOT .. ':heads' -- hash: host -> its arrivals in OPEN, TOPS and WORST; unless all are ACTIVE, their classes and LATE's
 local RESTING = ROOT .. ':resting' -- zset: host -> when it may be visited
-local TOPS = ROOT .. ':tops' -- zset: arrival and host of each host with waiting URLs -> rank of the best that is not held
-local LATE = ROOT .. ':late' -- zset: host whose best URL is held -> rank of that URL
-local WORST = ROOT .. ':worst' -- zset: the same of the worst; only while the frontier is bounded
-local HEADS = ROOT .. ':heads' -- hash: host -> its arrivals in OPEN, TOPS and WORST
 local RIPENING = ROOT .. ':ripening' -- zset: host -> when its next URL with a time to come may go
 local BLOCKED = ROOT .. ':blocked' -- zset: host -> end of its block
-local DORMANT = ROOT .. ':dormant' -- zset: host of which no URL may be taken yet (all held, or blocked) -> when one may
-local DORMANT_RANKS = ROOT .. ':dormantranks' -- zset: the same hosts -> their ranks in TOPS
+local DORMANT_RANKS = ROOT .. ':dormantranks' -- zset: hosts of DORMANT of class ACTIVE -> their ranks in TOPS
 local COMMITTED = ROOT .. ':committed' -- zset: arrival -> position in the batch of Best-N-First
 local ADMITTED = ROOT .. ':admitted' -- hash: host -> URLs that entered
 local WORKERS = ROOT .. ':workers' -- hash: worker -> token of the process that uses this name
@@ -42,9 +38,18 @@ local ATTACHED = ROOT .. ':attached' -- hash: digest -> number, newline, message
 local PACE = ROOT .. ':pace' -- time of the next fetch of all workers, where their rate is limited
 local GRANTS = ROOT .. ':grants' -- hash: worker -> its last question about the pace, newline, the answer
 local SEEN = ROOT .. ':seen:' -- hashes: digest -> arrival; empty when the URL is done
-local QUEUE = ROOT .. ':queue:' -- zset of a host: arrival -> rank; those that wait and may be taken
-local HELD = ROOT .. ':held:' -- zset of a host: arrival -> rank; those with a time to come
-local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come of the same
+local UNRIPE = ROOT .. ':unripe:' -- zset of a host: arrival -> time to come of those that are held
+
+-- of each class of hosts, see ``of_class``
+local OPEN = ROOT .. ':open' -- zset: arrival and host of the best URL of each host that may be visited
+local TOPS = ROOT .. ':tops' -- zset: arrival and host of each host with waiting URLs -> rank of the best that is not held
+local DORMANT = ROOT .. ':dormant' -- zset: host of which no URL may be taken yet (all held, or blocked) -> when one may
+
+-- of each class of URLs, whatever the class of their host
+local LATE = ROOT .. ':late' -- zset: host whose best URL is held, or waits in the class of the host -> rank of that URL
+local WORST = ROOT .. ':worst' -- zset: as TOPS, of the worst; only while the frontier is bounded
+local QUEUE = ROOT .. ':queue' -- zset of a host: arrival -> rank; those that wait and may be taken
+local HELD = ROOT .. ':held' -- zset of a host: arrival -> rank; those with a time to come
 
 -- of all crawls: one visitor at a time is all that a host sees of us
 local CLOCK = SHARED .. ':clock' -- zset: host -> time of the next visit
@@ -53,12 +58,15 @@ local BUSY = SHARED .. ':busy' -- hash: host -> who fetches from it; place of an
 local ADDRESS = SHARED .. ':address' -- hash: host -> place of its address: an at sign and the address. CLOCK has places, too
 local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
+-- precedence classes, as in records.py
+local FIRST, ACTIVE, SPARE, INACTIVE, WASTE = 2, 4, 5, 6, 9
+
 local ME = ROOT .. '\n' .. WORKER
 local NOBODY = '\0\0\0\0\0\0'
 local ALL_HELD = -math.huge -- rank in TOPS of a host of which every URL is held
 local LEAST = -1.7976931348623157e308 -- rank in TOPS of an infinite score
 local BUSY_LOOK = 0.25 -- seconds until a host is looked at again that another crawl visits
-local INACTIVE_LOOK = 64 -- resting hosts that are passed over below a floor, so that a look costs little
+local IDLE_LOOK = 64 -- resting hosts that are passed over as their class may not be taken, so that a look costs little
 local CLOCK_SLACK = 600 -- seconds for which a clock is kept that has run out
 
 local function exact(number)
@@ -73,13 +81,21 @@ if SENT ~= '' then
   shift = time[1] + time[2] / 1000000 - tonumber(SENT)
 end
 
-local META_FIELDS = { 'arrivals', 'seen', 'buckets', 'evicted', 'pages', 'worst', 'held' }
+-- META has numbers, and in ``classes`` what is in ``uses``.
+local META_FIELDS = { 'arrivals', 'seen', 'buckets', 'evicted', 'pages', 'worst', 'held', 'classed' }
 local meta, meta_changed = {}, false
-for index, value in ipairs(call('HMGET', META, unpack(META_FIELDS))) do
-  meta[META_FIELDS[index]] = tonumber(value or 0)
+local saved_meta = call('HMGET', META, 'classes', unpack(META_FIELDS))
+for index, field in ipairs(META_FIELDS) do
+  meta[field] = tonumber(saved_meta[index + 1] or 0)
 end
 if meta.buckets == 0 then
   meta.buckets = 1
+end
+
+-- Class other than ACTIVE -> entries of it in OPEN, TOPS, LATE, WORST and CLASSES. A crawl without such classes asks for none.
+local uses = {}
+for class, number in string.gmatch(saved_meta[1] or '', '(%d):(%d+)') do
+  uses[tonumber(class)] = tonumber(number)
 end
 
 local function count(field, change)
@@ -87,15 +103,41 @@ local function count(field, change)
   meta_changed = true
 end
 
+local function use(class, change)
+  if class ~= ACTIVE and change ~= 0 then
+    local number = (uses[class] or 0) + change
+    uses[class] = number > 0 and number or nil
+    meta_changed = true
+  end
+end
+
+local function in_use(class)
+  return class == ACTIVE or uses[class]
+end
+
 local function save_meta()
   if meta_changed then
-    local pairs_ = {}
+    local pairs_, classes = {}, {}
     for _, field in ipairs(META_FIELDS) do
       pairs_[#pairs_ + 1] = field
       pairs_[#pairs_ + 1] = exact(meta[field])
     end
-    call('HSET', META, unpack(pairs_))
+    for class = 0, WASTE do
+      if uses[class] then
+        classes[#classes + 1] = class .. ':' .. uses[class]
+      end
+    end
+    call('HSET', META, 'classes', table.concat(classes, ' '), unpack(pairs_))
   end
+end
+
+-- The key of a class; that of ACTIVE is named as before there were classes.
+local function of_class(key, class)
+  return class == ACTIVE and key or key .. class
+end
+
+local function of_host(key, host, class)
+  return of_class(key, class) .. ':' .. host
 end
 
 local function waiting()

@@ -1,19 +1,23 @@
 -- URLs come, change and go. Whoever calls these lets the host be placed.
 
--- digest, host, time to come (empty for any time), what the client wrote
+-- digest, host, time to come (empty for any time), what the client wrote, class
 local function parts_of(arrival)
   local record = call('HGET', RECORDS, arrival)
   local host_ends = string.find(record, '\n', 17, true)
   local time_ends = string.find(record, '\n', host_ends + 1, true)
+  local time, class = string.match(string.sub(record, host_ends + 1, time_ends - 1), '^(%S*) ?(%d?)$')
   return string.sub(record, 1, 16),
     string.sub(record, 17, host_ends - 1),
-    string.sub(record, host_ends + 1, time_ends - 1),
-    string.sub(record, time_ends + 1)
+    time,
+    string.sub(record, time_ends + 1),
+    tonumber(class) or ACTIVE
 end
 
-local function write_record(digest, host, arrival, not_before, blob)
+-- A URL of class ACTIVE is written as before there were classes.
+local function write_record(digest, host, arrival, not_before, blob, class)
   local time = not_before ~= 0 and exact(not_before) or ''
-  call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. '\n' .. blob)
+  local after = class == ACTIVE and '' or ' ' .. class
+  call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. after .. '\n' .. blob)
 end
 
 local function words_of(text)
@@ -44,40 +48,65 @@ local function merge_paths(best, other)
   return table.concat(values, ' ') .. '\n' .. rest
 end
 
--- Add to the answer, for a client whose clock may be another: rank, time to come, what it wrote.
+-- Add to the answer, for a client whose clock may be another: rank, time to come, class, what it wrote.
 local function describe(arrival, rank, answer)
-  local _, _, time, blob = parts_of(arrival)
+  local _, _, time, blob, class = parts_of(arrival)
   answer[#answer + 1] = rank
   answer[#answer + 1] = time ~= '' and exact(time - shift) or '0'
+  answer[#answer + 1] = tostring(class)
   answer[#answer + 1] = blob
   return answer
 end
 
--- The rank of a URL that waits, or nil.
-local function rank_of(host, arrival)
-  local rank = call('ZSCORE', QUEUE .. host, arrival) or (some_unripe and call('ZSCORE', HELD .. host, arrival))
+-- The class of a URL that waits.
+local function class_of(host, arrival)
+  if url_classes_of(host) == JUST_ACTIVE then
+    return ACTIVE
+  end
+  local _, _, _, _, class = parts_of(arrival)
+  return class
+end
+
+-- The rank of a URL that waits in a class, or nil.
+local function rank_of(host, arrival, class)
+  local rank = call('ZSCORE', of_host(QUEUE, host, class), arrival)
+    or (some_unripe and call('ZSCORE', of_host(HELD, host, class), arrival))
   return rank and tonumber(rank) or nil
 end
 
-local function enter(host, arrival, rank, not_before)
-  call('ZADD', (not_before > 0 and HELD or QUEUE) .. host, exact(rank), arrival)
+local function enter(host, arrival, rank, not_before, class)
+  note_urls(host, class, true)
+  call('ZADD', of_host(not_before > 0 and HELD or QUEUE, host, class), exact(rank), arrival)
   if not_before > 0 then
-    call('ZREM', QUEUE .. host, arrival)
+    call('ZREM', of_host(QUEUE, host, class), arrival)
     call('ZADD', UNRIPE .. host, exact(not_before), arrival)
     watch_ripening(host)
     if some_committed then
       call('ZREM', COMMITTED, arrival)
     end
   elseif some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
-    call('ZREM', HELD .. host, arrival)
+    call('ZREM', of_host(HELD, host, class), arrival)
     watch_ripening(host)
   end
 end
 
+-- A URL that waits does so in another class, held or not as before.
+local function change_class(host, arrival, old, new)
+  note_urls(host, new, true)
+  for _, key in ipairs(some_unripe and { QUEUE, HELD } or { QUEUE }) do
+    local rank = call('ZSCORE', of_host(key, host, old), arrival)
+    if rank then
+      call('ZADD', of_host(key, host, new), rank, arrival)
+      call('ZREM', of_host(key, host, old), arrival)
+    end
+  end
+end
+
 local function leave(host, arrival)
-  call('ZREM', QUEUE .. host, arrival)
+  local class = class_of(host, arrival)
+  call('ZREM', of_host(QUEUE, host, class), arrival)
   if some_unripe and call('ZREM', UNRIPE .. host, arrival) == 1 then
-    call('ZREM', HELD .. host, arrival)
+    call('ZREM', of_host(HELD, host, class), arrival)
     watch_ripening(host)
   end
   if some_committed then
@@ -99,20 +128,23 @@ local function buffered()
   return waiting() - (some_committed and call('ZCARD', COMMITTED) or 0)
 end
 
+-- The last URL of the highest class: arrival, host, rank and class.
 local function worst_of_all()
-  local last = call('ZRANGE', WORST, -1, -1, 'WITHSCORES')
-  if last[1] then
-    return string.sub(last[1], 1, 6), string.sub(last[1], 7), tonumber(last[2])
+  for class = WASTE, 0, -1 do
+    local last = in_use(class) and call('ZRANGE', of_class(WORST, class), -1, -1, 'WITHSCORES') or {}
+    if last[1] then
+      return string.sub(last[1], 1, 6), string.sub(last[1], 7), tonumber(last[2]), class
+    end
   end
 end
 
--- Evict the worst URL when the frontier is full. False: a newcomer of ``rank`` would itself be the worst.
-local function make_room(rank)
+-- Evict the worst URL when the frontier is full. False: a newcomer of this rank and class would itself be the worst.
+local function make_room(rank, class)
   if MAX_URLS == 0 or buffered() < MAX_URLS then
     return true
   end
-  local arrival, host, worst = worst_of_all()
-  if not arrival or rank >= worst then
+  local arrival, host, worst, class_of_worst = worst_of_all()
+  if not arrival or class > class_of_worst or (class == class_of_worst and rank >= worst) then
     return false
   end
   evict(arrival, host)
@@ -140,13 +172,15 @@ local function end_lease(arrival, host)
   end_visit(host)
 end
 
-local function return_to_queue(arrival, host, digest, not_before)
+-- ``class``: nil for the one it had.
+local function return_to_queue(arrival, host, digest, not_before, class)
   local rank = lease_of(arrival)
-  local _, _, time, blob = parts_of(arrival)
+  local _, _, time, blob, old_class = parts_of(arrival)
+  class = class or old_class
   end_lease(arrival, host)
-  enter(host, arrival, rank, not_before)
-  if exact(not_before) ~= (time == '' and '0' or time) then
-    write_record(digest, host, arrival, not_before, blob)
+  enter(host, arrival, rank, not_before, class)
+  if class ~= old_class or exact(not_before) ~= (time == '' and '0' or time) then
+    write_record(digest, host, arrival, not_before, blob, class)
   end
   if COMMIT > 1 and not_before == 0 then
     call('ZADD', COMMITTED, -1, arrival)

@@ -52,52 +52,57 @@ end
 
 local answer_of = {}
 
--- Another link leads to a URL that waits; ``rank`` is that of the link when it is better, else false.
-local function found_again(digest, host, arrival, rank, not_before, blob)
-  local _, _, time, there = parts_of(arrival)
-  if rank then
-    write_record(digest, host, arrival, not_before, merge_paths(blob, there))
-    enter(host, arrival, rank, not_before)
+-- Another link leads to a URL that waits, or is leased: then nothing happens.
+local function found_again(digest, host, arrival, rank, not_before, class, blob)
+  local _, _, time, there, old_class = parts_of(arrival)
+  local old_rank = rank_of(host, arrival, old_class)
+  if not old_rank then
+    return
+  end
+  if class < old_class or (class == old_class and rank < old_rank) then
+    write_record(digest, host, arrival, not_before, merge_paths(blob, there), class)
+    if class ~= old_class then
+      change_class(host, arrival, old_class, class)
+    end
+    enter(host, arrival, rank, not_before, class)
     place(host, true)
     evict_surplus()
     return
   end
   local merged = merge_paths(there, blob)
   if merged ~= there then
-    write_record(digest, host, arrival, tonumber(time) or 0, merged)
+    write_record(digest, host, arrival, tonumber(time) or 0, merged, old_class)
   end
 end
 
--- digest host rank not_before record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
+-- digest host rank not_before class record -> 1 it waits now, 0 known, -1 the frontier is full of better ones, -2 the host is
 -- full, -3 done
 function answer_of.put()
-  local digest, host, rank, not_before, blob = argument(), argument(), number(), not_before_argument(), argument()
+  local digest, host, rank, not_before, class = argument(), argument(), number(), not_before_argument(), number()
+  local blob = argument()
   local arrival = look_up(digest)
   if arrival == '' then
     return -3
   end
   if arrival then
-    local old = rank_of(host, arrival)
-    if old then
-      found_again(digest, host, arrival, rank < old and rank, not_before, blob)
-    end
+    found_again(digest, host, arrival, rank, not_before, class, blob)
     return 0
   end
   if MAX_PER_HOST > 0 and tonumber(call('HGET', ADMITTED, host) or 0) >= MAX_PER_HOST then
     return -2
   end
-  if not make_room(rank) then
+  if not make_room(rank, class) then
     return -1
   end
   count('arrivals', 1)
   arrival = struct.pack('>I6', meta.arrivals)
   remember(digest, arrival)
-  write_record(digest, host, arrival, not_before, blob)
-  enter(host, arrival, rank, not_before)
+  write_record(digest, host, arrival, not_before, blob, class)
+  enter(host, arrival, rank, not_before, class)
   if MAX_PER_HOST > 0 then
     call('HINCRBY', ADMITTED, host, 1)
   end
-  place_newcomer(host, arrival)
+  place_newcomer(host, arrival, class)
   return 1
 end
 
@@ -107,9 +112,9 @@ local function wait_again(digest, host, arrival, refetch_at, rank)
   if old then
     end_lease(arrival, host)
   end
-  local _, _, _, blob = parts_of(arrival)
-  write_record(digest, host, arrival, refetch_at, blob)
-  enter(host, arrival, rank or old or rank_of(host, arrival), refetch_at)
+  local _, _, _, blob, class = parts_of(arrival)
+  write_record(digest, host, arrival, refetch_at, blob, class)
+  enter(host, arrival, rank or old or rank_of(host, arrival, class), refetch_at, class)
   place(host)
   evict_surplus()
 end
@@ -169,11 +174,34 @@ function answer_of.hold()
     return_to_queue(arrival, host, digest, not_before)
     return 1
   end
-  local _, _, _, blob = parts_of(arrival)
-  write_record(digest, host, arrival, not_before, blob)
-  enter(host, arrival, rank_of(host, arrival), not_before)
+  local _, _, _, blob, class = parts_of(arrival)
+  write_record(digest, host, arrival, not_before, blob, class)
+  enter(host, arrival, rank_of(host, arrival, class), not_before, class)
   place(host, true)
   evict_surplus()
+  return 2
+end
+
+-- digest host class waits -> as ``hold``. A URL that waits keeps its time to come.
+function answer_of.precedence()
+  local digest, host, class, only = argument(), argument(), number(), argument() == '1'
+  local arrival = look_up(digest)
+  if not arrival or arrival == '' then
+    return 0
+  end
+  if lease_of(arrival) then
+    if only or not mine(arrival) then
+      return 0
+    end
+    return_to_queue(arrival, host, digest, 0, class)
+    return 1
+  end
+  local _, _, time, blob, old_class = parts_of(arrival)
+  if class ~= old_class then
+    write_record(digest, host, arrival, tonumber(time) or 0, blob, class)
+    change_class(host, arrival, old_class, class)
+    place(host, true)
+  end
   return 2
 end
 
@@ -200,9 +228,10 @@ function answer_of.rescore()
   if not arrival then
     return 0
   end
-  if rank_of(host, arrival) ~= rank then
+  local class = class_of(host, arrival)
+  if rank_of(host, arrival, class) ~= rank then
     local is_held = some_unripe and call('ZSCORE', UNRIPE .. host, arrival)
-    call('ZADD', (is_held and HELD or QUEUE) .. host, exact(rank), arrival)
+    call('ZADD', of_host(is_held and HELD or QUEUE, host, class), exact(rank), arrival)
     place(host, true)
   end
   return 1
@@ -261,6 +290,14 @@ function answer_of.block()
   return 0
 end
 
+-- host class -> 0. The class of the host itself.
+function answer_of.host_precedence()
+  local host, class = argument(), number()
+  set_host_class(host, class)
+  place(host, true)
+  return 0
+end
+
 -- The message that is attached to a URL, or nil.
 local function attached_to(digest)
   local found = call('HGET', ATTACHED, digest)
@@ -305,10 +342,10 @@ end
 function answer_of.blocked()
   local all, answer = call('ZRANGE', BLOCKED, 0, -1, 'WITHSCORES'), {}
   for index_ = 1, #all, 2 do
-    local _, rank = available(all[index_], true)
+    local first = available(all[index_], true)
     answer[#answer + 1] = all[index_]
     answer[#answer + 1] = exact(tonumber(all[index_ + 1]) - shift)
-    answer[#answer + 1] = rank and exact(rank) or ''
+    answer[#answer + 1] = first and exact(first.rank) or ''
   end
   return answer
 end
@@ -335,15 +372,15 @@ function answer_of.state()
   return call('HEXISTS', LEASES, arrival) == 1 and 'leased' or 'waiting'
 end
 
--- digest -> {rank, time to come, record, worker that holds it or ''} of a URL that waits or is leased; else {}
+-- digest -> {rank, time to come, class, record, worker that holds it or ''} of a URL that waits or is leased; else {}
 function answer_of.record()
   local arrival = look_up(argument())
   if not arrival or arrival == '' then
     return {}
   end
-  local _, host = parts_of(arrival)
+  local _, host, _, _, class = parts_of(arrival)
   local rank, _, worker = lease_of(arrival)
-  local answer = describe(arrival, exact(rank or rank_of(host, arrival)), {})
-  answer[4] = worker or ''
+  local answer = describe(arrival, exact(rank or rank_of(host, arrival, class)), {})
+  answer[#answer + 1] = worker or ''
   return answer
 end

@@ -6,12 +6,17 @@ local function describe_lease(arrival, rank, answer)
   answer[#answer + 1] = attached_to(parts_of(arrival)) or ''
 end
 
--- now n last floor spare seed question asked_before picks -> {rank, time to come, record, message, rank, ..., spare floor}:
--- leases up to n URLs of rank last at most. The floors are ranks too; the spare one is given back as it was lowered. An
--- answer that was lost is given again.
+-- Whether a URL comes after the last of class and rank that are wanted, whatever the floor makes of its class.
+local function is_beyond(url, class, rank)
+  return url.class > class or (url.class == class and url.rank > rank)
+end
+
+-- now n last_class last_rank floor spare ceiling seed question asked_before picks -> {rank, time to come, class, record,
+-- message, rank, ...}: leases up to n URLs, none after the last class and rank. The floors are ranks too. An answer that was
+-- lost is given again.
 function answer_of.take()
-  local now, n, last = time_argument(), number(), number()
-  set_floors(number(), number())
+  local now, n, last_class, last_rank = time_argument(), number(), number(), number()
+  set_limits(number(), number(), number())
   local seed, question = number(), argument()
   local asked_before, picks = argument() == '1', split(argument())
   local taken = {}
@@ -25,7 +30,6 @@ function answer_of.take()
       end
     end
     if #taken > 0 then
-      taken[#taken + 1] = exact(spare)
       return taken
     end
   end
@@ -37,55 +41,62 @@ function answer_of.take()
     if MAX_PAGES > 0 and meta.pages + leases >= MAX_PAGES then
       break
     end
-    local host, arrival, rank = choose(now, picks, seed + 3 * leased)
-    if not host or rank > last then
+    local url = choose(now, picks, seed + 3 * leased)
+    if not url or is_beyond(url, last_class, last_rank) then
       break
     end
-    leave(host, arrival)
-    call('HSET', LEASES, arrival, exact(rank) .. '\n' .. question .. '\n' .. WORKER)
-    begin_visit(host)
-    place(host)
-    picks[#picks + 1] = host
+    leave(url.host, url.arrival)
+    call('HSET', LEASES, url.arrival, exact(url.rank) .. '\n' .. question .. '\n' .. WORKER)
+    begin_visit(url.host)
+    place(url.host)
+    picks[#picks + 1] = url.host
     while #picks > K + leases do
       table.remove(picks, 1)
     end
-    describe_lease(arrival, exact(rank), taken)
+    describe_lease(url.arrival, exact(url.rank), taken)
     leased = leased + 1
   end
   if #taken > 0 then
     call('HSET', PICKS, WORKER, exact(now) .. '\n' .. table.concat(picks, '\n'))
   end
-  taken[#taken + 1] = exact(spare)
   return taken
 end
 
--- now floor spare seed picks -> {when a take may succeed, or '', spare floor}
+-- now floor spare ceiling seed picks -> when a take may succeed, or ''
 function answer_of.due()
   local now = time_argument()
-  set_floors(number(), number())
+  set_limits(number(), number(), number())
   local seed, picks = number(), split(argument())
   reclaim_from_the_lost(now)
   pass_time(now)
   local due = next_due(now, picks, seed)
-  return { due and exact(due - shift) or '', exact(spare) }
+  return due and exact(due - shift) or ''
 end
 
--- The rank of the best waiting URL, held or not, or nil.
-local function best_rank()
-  local top = call('ZRANGEBYSCORE', TOPS, '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-  local late = call('ZRANGE', LATE, 0, 0, 'WITHSCORES')[2]
-  if top and late then
-    return math.min(rank_in_tops(top), tonumber(late))
+-- The lowest class of the URLs that wait, held or not and whatever the class of their host, and the best rank of these; or nil.
+local function first_of_all()
+  for class = 0, WASTE do
+    if in_use(class) then
+      local top = call('ZRANGEBYSCORE', of_class(TOPS, class), '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
+      local late = call('ZRANGE', of_class(LATE, class), 0, 0, 'WITHSCORES')[2]
+      if top or late then
+        return class, math.min(top and rank_in_tops(top) or math.huge, late and tonumber(late) or math.huge)
+      end
+    end
   end
-  return top and rank_in_tops(top) or late and tonumber(late)
 end
 
--- -> {waiting, leases, hosts, evicted, pages, seen, rank of the best or ''}
+-- -> {waiting, leases, hosts, evicted, pages, seen, hosts up to class ACTIVE, class and rank of the first or ''}
 function answer_of.counts()
-  local best = best_rank()
+  local class, rank = first_of_all()
+  local ruled = ruled_hosts(math.huge)
+  local hosts = ruled
+  for above = RULED + 1, WASTE do
+    hosts = hosts + hosts_of(above)
+  end
   return {
-    waiting(), call('HLEN', LEASES), call('ZCARD', TOPS), meta.evicted, meta.pages, meta.seen,
-    best and exact(best) or '',
+    waiting(), call('HLEN', LEASES), hosts, meta.evicted, meta.pages, meta.seen, ruled,
+    class and tostring(class) or '', class and exact(rank) or '',
   }
 end
 
@@ -93,14 +104,71 @@ end
 local function part_held_from_others()
   for _, host in ipairs(call('ZRANGE', RIPENING, 0, -1)) do
     for _, arrival in ipairs(call('ZRANGE', UNRIPE .. host, 0, -1)) do
-      local rank = call('ZSCORE', QUEUE .. host, arrival)
+      local rank = call('ZSCORE', of_host(QUEUE, host, ACTIVE), arrival)
       if rank then
-        call('ZADD', HELD .. host, rank, arrival)
-        call('ZREM', QUEUE .. host, arrival)
+        call('ZADD', of_host(HELD, host, ACTIVE), rank, arrival)
+        call('ZREM', of_host(QUEUE, host, ACTIVE), arrival)
       end
     end
   end
   count('held', 1)
+end
+
+-- In crawls of earlier versions scores above all others stood for classes; see ``class_in_score`` in record_keys.py.
+local function class_in_score(score)
+  if score >= 8e18 then
+    return 0, 0
+  elseif score >= 2e18 then
+    return 1, score / 2e18 - 1
+  end
+  return score >= 1e18 and 2 or 3, 0
+end
+
+local LEAST_CLASS_RANK = -2.5e17
+
+local function part_classes_of(host)
+  for _, key in ipairs({ QUEUE, HELD }) do
+    local all = call('ZRANGEBYSCORE', of_host(key, host, ACTIVE), '(-inf', LEAST_CLASS_RANK, 'WITHSCORES')
+    for index_ = 1, #all, 2 do
+      local arrival = all[index_]
+      local digest, _, time, blob = parts_of(arrival)
+      local class, score = class_in_score(-tonumber(all[index_ + 1]))
+      write_record(digest, host, arrival, tonumber(time) or 0, blob, class)
+      change_class(host, arrival, ACTIVE, class)
+      call('ZADD', of_host(key, host, class), exact(-score), arrival)
+    end
+  end
+  place(host, true)
+end
+
+local function part_classes_from_scores()
+  for _, member in ipairs(call('ZRANGEBYSCORE', TOPS, '(-inf', LEAST_CLASS_RANK)) do
+    part_classes_of(string.sub(member, 7))
+  end
+  for _, host in ipairs(call('ZRANGEBYSCORE', LATE, '-inf', LEAST_CLASS_RANK)) do
+    part_classes_of(host)
+  end
+  count('classed', 1)
+end
+
+-- Whether another worker of this crawl is alive.
+local function has_company(now)
+  for _, who in ipairs(call('ZRANGEBYSCORE', ALIVE, exact(now), '+inf')) do
+    if who ~= ME and string.sub(who, 1, #ROOT + 1) == ROOT .. '\n' then
+      return true
+    end
+  end
+  return false
+end
+
+-- All hosts are of class ACTIVE. Those who gave them classes are gone, and whoever comes does it anew.
+local function forget_host_classes()
+  for _, host in ipairs(next(uses) and call('HKEYS', CLASSES) or {}) do
+    if (classes_of(host)) ~= ACTIVE then
+      set_host_class(host, ACTIVE)
+      place(host, true)
+    end
+  end
 end
 
 -- now -> time and hosts of the worker's last picks. The worker begins, under TOKEN; what it held before waits again.
@@ -110,11 +178,19 @@ function answer_of.begin()
     part_held_from_others()
   end
   reclaim(WORKER, now)
+  if meta.classed == 0 then
+    part_classes_from_scores()
+  end
+  if not has_company(now) then
+    forget_host_classes()
+  end
   call('ZADD', ALIVE, exact(now + LEASE), ME)
   if MAX_URLS > 0 and meta.worst == 0 then
     count('worst', 1)
-    for _, member in ipairs(call('ZRANGE', TOPS, 0, -1)) do
-      place(string.sub(member, 7), true)
+    for _, key in ipairs(of_classes(TOPS)) do
+      for _, member in ipairs(call('ZRANGE', key, 0, -1)) do
+        place(string.sub(member, 7), true)
+      end
     end
   end
   return call('HGET', PICKS, WORKER) or ''

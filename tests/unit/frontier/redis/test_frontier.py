@@ -17,7 +17,7 @@ from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, put_of, take_of, taken_of
 from crawlproject.frontier.redis.script import FrontierRules, Script
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, PLANTED, REREADS, REVISITS, SPARE, WASTE, CrawlUrl
 
 Join = Callable[..., RedisFrontier]
 
@@ -143,26 +143,112 @@ def test_the_visitor_of_a_crawl_that_died_does_not_block_the_host_for_ever(join:
     assert two.take(61.0) is not None
 
 
-# ---------------------------------------------------------------- the floor
+# ---------------------------------------------------------------- precedence classes, floor and ceiling
 
 
-def test_a_floor_is_the_workers_own(join: Join) -> None:
+def test_a_floor_and_a_ceiling_are_the_workers_own(join: Join) -> None:
     one, two = join("one", min_delay=5.0), join("two", min_delay=5.0)
     one.put_many([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.4), url("c/1", 0.1)])
     one.set_floor(0.5)
+    one.set_ceiling(ACTIVE)
     assert [one.take(0.0), one.take(0.0)] == [url("a/1", 0.9), None], "a is in process, and has more"
     assert [two.take(0.0), two.take(0.0)] == [url("b/1", 0.4), url("c/1", 0.1)]
 
 
+def test_the_class_of_a_host_is_that_of_all_workers(join: Join) -> None:
+    one, two = join("one"), join("two")
+    one.put_many([url("a/1", 0.9), url("a/2", 0.8), url("a/3", 0.7), url("b/1", 0.1)])
+    one.set_host_precedence("a.test", OVER_BUDGET)
+    two.set_ceiling(ACTIVE)
+    assert two.take(0.0) == url("b/1", 0.1)
+    third = join("three")
+    third.put(url("c/1", 0.2))
+    assert [third.take(0.0), third.take(0.0)] == [url("c/1", 0.2), url("a/1", 0.9)]
+    two.set_host_precedence("a.test", ACTIVE)
+    third.done("http://a.test/1", 0.0, 0.0)
+    one.put(url("d/1", 0.3))
+    assert [one.take(0.0), two.take(0.0)] == [url("a/2", 0.8), url("d/1", 0.3)]
+
+
+def test_the_classes_of_hosts_are_forgotten_with_the_last_worker(join: Join) -> None:
+    one = join("one")
+    one.put_many([url("a/1", 0.9), url("b/1", 0.1), url("b/2", 0.1, precedence=OVER_BUDGET)])
+    one.set_host_precedence("a.test", OVER_BUDGET)
+    join("two").close()
+    again = join("one")
+    assert again.take(0.0) == url("a/1", 0.9), "nobody else was there"
+    again.release("http://a.test/1", 0.0, 0.0)
+    again.set_host_precedence("a.test", OVER_BUDGET)
+    join("two")
+    last = join("one")
+    assert [last.take(0.0) for _ in range(2)] == [url("b/1", 0.1), url("a/1", 0.9)], "two remembers it"
+
+
+def test_the_lease_of_another_worker_keeps_its_class(join: Join) -> None:
+    one, two = join("one"), join("two")
+    one.put(url("a/1"))
+    assert one.take(0.0) == url("a/1")
+    assert not two.set_precedence("http://a.test/1", WASTE)
+    assert one.leased("http://a.test/1") == url("a/1")
+
+
 @pytest.mark.parametrize("together", [True, False])
-def test_many_takes_in_one_call_lower_the_spare_floor_as_one_by_one(join: Join, together: bool) -> None:
+def test_many_takes_in_one_call_keep_to_the_ceiling_as_one_by_one(join: Join, together: bool) -> None:
     frontier = join(min_delay=5.0)
-    frontier.put_many([url("b/1", 0.2), url("b/2", 0.2), url("c/1", 0.1), url("d/1", 0.05)])
+    frontier.put_many([url("a/1", 0.9), url("a/2", 0.9), url("b/1", 0.2), url("c/1", 0.1)])
     frontier.set_floor(0.5)
+    frontier.set_ceiling(SPARE)
     taken = frontier.take_many(0.0, 4) if together else [frontier.take(0.0), frontier.take(0.0)]
-    assert [record.url for record in taken if record] == ["http://b.test/1"], "b is spare now, and has more"
-    frontier.drop("http://b.test/2")
-    assert [record.score for record in frontier.take_many(0.0, 4)] == [0.1, 0.05]
+    assert [record.url for record in taken if record] == ["http://a.test/1"], "a has more"
+    frontier.drop("http://a.test/2")
+    assert [record.score for record in frontier.take_many(0.0, 4)] == [0.2, 0.1]
+
+
+def test_a_crawl_keeps_no_trace_of_classes_that_it_has_left(database: redis.Redis, join: Join) -> None:
+    frontier = join(max_urls=50)
+    keys = sorted(key for key in database.keys() if b":seen:" not in key)
+    for precedence in range(WASTE + 1):
+        frontier.set_host_precedence(f"h{precedence}.test", WASTE - precedence)
+        frontier.put_many(url(f"h{host}/{precedence}", precedence=precedence) for host in range(WASTE + 1))
+        frontier.hold(f"http://h{precedence}.test/{precedence}", 5.0)
+        frontier.block_host(f"h{precedence // 2}.test", 9.0)
+    for now in (0.0, 4.0, 5.0, 9.0):
+        while taken := frontier.take(now):
+            frontier.done(taken.url, now, 0.0)
+    for host in range(WASTE + 1):
+        frontier.set_host_precedence(f"h{host}.test", ACTIVE)
+    assert (len(frontier), frontier.hosts()) == (0, 0)
+    left = {b"clock", b"picks"}
+    assert {key.rpartition(b":")[2] for key in database.keys() if b":seen:" not in key and key not in keys} == left
+    assert database.hget("topical:{0}:crawl:crawl:meta", "classes") == b""
+
+
+def test_scores_that_stood_for_classes_in_an_earlier_version(database: redis.Redis, join: Join) -> None:
+    frontier = join()
+    scores = {"a/reread": 8e18, "a/revisit": 2e18 * 1.25, "b/seed": 1e18, "b/planted": 5e17, "b/other": 2.0}
+    frontier.put_many(url(path, score, not_before=60.0 * ("revisit" in path)) for path, score in scores.items())
+    frontier.put_many([url("c/1", math.inf), url("c/2", 1e18)])
+    database.hdel("topical:{0}:crawl:crawl:meta", "classed")
+    frontier = join(batch_size=1)
+    frontier.put(url("new/1", 9e18))
+    waiting = sorted(frontier.waiting(), key=lambda record: (record.precedence, -record.score, record.url))
+    assert waiting == [
+        url("a/reread", 0.0, precedence=REREADS),
+        url("a/revisit", 0.25, precedence=REVISITS, not_before=60.0),
+        url("b/seed", 0.0, precedence=FIRST),
+        url("c/2", 0.0, precedence=FIRST),
+        url("b/planted", 0.0, precedence=PLANTED),
+        url("c/1", math.inf),
+        url("new/1", 9e18),
+        url("b/other", 2.0),
+    ]
+    assert frontier.best() == 0.0
+    taken = []
+    while one := frontier.take(0.0):
+        taken.append(one)
+        frontier.done(one.url, 0.0, 0.0)
+    assert taken == [waiting[0], *waiting[2:]]
+    assert (frontier.next_due(0.0), frontier.take(60.0)) == (60.0, waiting[1])
 
 
 def test_hosts_below_the_floor_that_rest_wake_nobody(join: Join) -> None:
@@ -172,6 +258,7 @@ def test_hosts_below_the_floor_that_rest_wake_nobody(join: Join) -> None:
         frontier.done(record.url, 0.0, 0.0)
     frontier.put_many([url("a/1", 0.9), url("a/2", 0.9)])
     frontier.set_floor(0.5)
+    frontier.set_ceiling(SPARE)
     taken = frontier.take(1.0)
     assert taken == url("a/1", 0.9)
     frontier.done(taken.url, 1.0, 0.0)
@@ -181,7 +268,7 @@ def test_hosts_below_the_floor_that_rest_wake_nobody(join: Join) -> None:
     assert frontier.next_due(1.0) == 5.0
 
 
-def test_each_slot_keeps_the_floor_for_itself(join: Join) -> None:
+def test_each_slot_keeps_the_ceiling_for_itself(join: Join) -> None:
     frontier = join(slots=4, batch_size=10, min_delay=1.0)
     high, low = (
         [url(f"{name}{host}/{page}", score) for host in range(40) for page in range(2)]
@@ -189,6 +276,7 @@ def test_each_slot_keeps_the_floor_for_itself(join: Join) -> None:
     )
     frontier.put_many(low + high)
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ACTIVE)
     taken = frontier.take_many(0.0, 160)
     assert {record.score for record in taken} == {0.9} and len(taken) == 40, (
         "those of all slots, while they are in process"

@@ -20,7 +20,7 @@ from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.frontier.shared import HOST_FULL
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 
@@ -86,6 +86,7 @@ def test_the_floor_of_the_moment_is_sent_with_each_take(server: RedisServer, loo
         frontier.put_many(CrawlUrl(f"http://{host}.test/{page}", float(page)) for host in "abc" for page in (1, 2))
         frontier.put(CrawlUrl("http://low.test/", 0.5))
         frontier.set_floor(1.0)
+        frontier.set_ceiling(ACTIVE)
     held = []
 
     def take(number: int) -> None:

@@ -1,0 +1,82 @@
+"""A ``SpilledQueue`` for each precedence class that there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
+from crawlproject.records import WASTE
+
+ClassEntry = tuple[int, float, int]
+"""The class, the rank and the number of a URL, as they are compared."""
+
+
+class ClassQueues:
+    """Queues of entries, the lowest class first. Most crawls have few classes: ``new`` makes a queue when it is needed."""
+
+    __slots__ = ("_new", "_queues")
+
+    def __init__(self, new: Callable[[int], SpilledQueue]) -> None:
+        self._new = new
+        self._queues: dict[int, SpilledQueue] = {}  # ascending
+
+    def of(self, precedence: int) -> SpilledQueue:
+        """The queue of a class, a new one when it has none."""
+        queue = self._queues.get(precedence)
+        if queue is None:
+            queue = self._new(precedence)
+            self._queues = dict(sorted([*self._queues.items(), (precedence, queue)]))
+        return queue
+
+    def push(self, precedence: int, entry: Entry) -> None:
+        (self._queues.get(precedence) or self.of(precedence)).push(entry)
+
+    def first(self, highest: int = WASTE) -> ClassEntry | None:
+        """The least living entry of the lowest class that has one, up to this one; it stays inside."""
+        for precedence, queue in self._queues.items():
+            if precedence > highest:
+                break
+            first = queue.first()
+            if first is not None:
+                return precedence, *first
+        return None
+
+    def first_of(self, precedence: int) -> ClassEntry | None:
+        """The least living entry of this class."""
+        queue = self._queues.get(precedence)
+        first = queue.first() if queue is not None else None
+        return (precedence, *first) if first is not None else None
+
+    def drop(self, first: ClassEntry) -> None:
+        """Take out what ``first`` or ``first_of`` has given."""
+        precedence, rank, number = first
+        self._queues[precedence].drop((rank, number))
+
+    def pop(self) -> ClassEntry | None:
+        """Take ``first`` out."""
+        first = self.first()
+        if first is not None:
+            self.drop(first)
+        return first
+
+    def died(self, precedence: int) -> None:
+        """An entry of this class is not alive any more."""
+        self.of(precedence).died()
+
+    def load(self, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
+        """Add many entries at once."""
+        for precedence in np.unique(precedences).tolist():
+            inside = precedences == precedence
+            self.of(precedence).load(ranks[inside], numbers[inside])
+
+    def all_in_memory(self) -> list[ClassEntry] | None:
+        """The living entries, in no order, when none is on disk."""
+        found: list[ClassEntry] = []
+        for precedence, queue in self._queues.items():
+            entries = queue.all_in_memory()
+            if entries is None:
+                return None
+            found += [(precedence, *entry) for entry in entries]
+        return found
