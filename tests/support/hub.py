@@ -15,6 +15,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.records import Reply, Topic
 from crawlproject.urls.post import post_of
+from support.parts import revisits_of
 from support.timedcrawl import TimedCrawl
 
 HUB = "http://hub.example/"
@@ -141,7 +142,7 @@ def in_process(crawl: Callable[[], TimedCrawl]) -> Caller:
 
 
 def subscriptions(crawl: TimedCrawl) -> Subscriptions:
-    revisits = crawl.crawl.revisits
+    revisits = revisits_of(crawl.crawl)
     assert revisits is not None and revisits.subscriptions is not None
     return revisits.subscriptions
 

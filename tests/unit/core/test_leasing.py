@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.livecrawl import finish, taken
+from support.parts import sites_of
 
 from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
@@ -36,7 +37,7 @@ def spend(crawl: Crawl, site: str, *, spam: float = 0.0) -> None:
     """Fetches that use up the budget of a site, and more."""
     for number in range(60):
         visit = Visit(f"http://www.{site}/old/{number}", 200, 2.0 + number / 100, md5="x", spam=spam)
-        crawl.tracker.apply(FetchEvent(visit, (), lambda: Page(visit.url)))  # noqa: B023
+        sites_of(crawl).tracker.learn(FetchEvent(visit, (), lambda: Page(visit.url)))  # noqa: B023
 
 
 def fetched(crawl: Crawl, now: float, n: int) -> list[str]:
@@ -129,7 +130,7 @@ def test_a_release_is_not_spent_on_what_robots_txt_forbids(tmp_path: Path) -> No
 def test_a_host_that_rests_is_not_released(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, CRAWL_BLOCKED_REST=60)
     offer(crawl, "www.wall.example")
-    crawl.tracker.apply(FetchEvent(Visit("http://www.wall.example/x", 503, 5.0, error="http 503")))
+    sites_of(crawl).tracker.learn(FetchEvent(Visit("http://www.wall.example/x", 503, 5.0, error="http 503")))
     assert crawl.take(10.0) is None
     assert crawl.frontier.next_due(10.0) == pytest.approx(65.0)
 

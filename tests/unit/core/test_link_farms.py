@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.livecrawl import crawl_on
+from support.parts import sites_of
 
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
@@ -32,7 +33,7 @@ def known(crawl: Crawl) -> dict[str, Any]:
     """What is known of the links of sites, and what follows for their budgets."""
     farms, links = {}, {}
     for url in crawl.folder.history:
-        site, budget = crawl.tracker.farms.site(url), crawl.tracker.sites.site(url)
+        site, budget = sites_of(crawl).tracker.farms.site(url), sites_of(crawl).tracker.sites.site(url)
         assert site is not None and budget is not None
         farms[url] = site.pages, site.spam, site.page_spam, site.degree, list(site.links)
         links[url] = (
@@ -43,7 +44,7 @@ def known(crawl: Crawl) -> dict[str, Any]:
             budget.recommended,
             budget.single_source,
         )
-    return {"farms": farms, "links": links, "trust": crawl.tracker.sites.trust}
+    return {"farms": farms, "links": links, "trust": sites_of(crawl).tracker.sites.trust}
 
 
 @pytest.mark.parametrize("kill", [False, True])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.livecrawl import finish
+from support.parts import sites_of
 from support.webs import DictWeb, host_farm, page
 
 from crawlproject.assembly import assemble
@@ -61,7 +62,7 @@ def test_a_minute_without_network_costs_a_minute_and_no_url(tmp_path: Path, fron
     assert set(crawl.folder.history) == set(web.replies) and not errors(tmp_path / "outage")
     assert crawl.stats.counters()["outages"] == 1 and failed < 30
     assert seconds < usual + 60.0 + 25.0, "the last probe but one waited 20 s"
-    assert not crawl.tracker.hosts.given_up
+    assert not sites_of(crawl).tracker.hosts.given_up
 
 
 def test_a_network_that_does_not_come_back_ends_the_crawl_and_all_waits(tmp_path: Path) -> None:
@@ -94,7 +95,7 @@ def test_one_host_that_is_away_waits_while_the_others_are_crawled(tmp_path: Path
 def test_an_outage_does_not_teach_the_budgets(tmp_path: Path) -> None:
     web = host_farm(5, 4)
     crawl, _, failed = crawl_through(tmp_path, web, lambda at, url: 3.0 < at < 63.0)
-    assert failed and crawl.tracker.sites.fetches == len(crawl.folder.history)
+    assert failed and sites_of(crawl).tracker.sites.fetches == len(crawl.folder.history)
 
 
 def links_to_the_dead(dead: int) -> DictWeb:

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from support.livecrawl import finish
+from support.parts import probes_of, sites_of
 from support.webs import html
 
 from crawlproject.assembly import assemble
@@ -83,7 +84,7 @@ def test_a_host_that_asks_a_probe_for_rest_gets_it(tmp_path: Path, status: int) 
 
 def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path, CRAWL_BLOCKED_REST=60)
-    crawl.tracker.apply(FetchEvent(Visit(SEED, 503, 13.0, error="http 503")))
+    sites_of(crawl).tracker.learn(FetchEvent(Visit(SEED, 503, 13.0, error="http 503")))
     assert crawl.take(20.0) is None
     later = crawl.take(80.0)
     assert later is not None and later.kind == PROBE
@@ -91,11 +92,11 @@ def test_a_host_that_rests_after_a_block_is_left_alone_by_probes(tmp_path: Path)
 
 def test_a_site_over_budget_is_probed_all_the_same(tmp_path: Path) -> None:
     crawl, _, _ = begun(tmp_path)
-    crawl.tracker.sites.set_distrust("a.example", 0.9)
+    sites_of(crawl).tracker.sites.set_distrust("a.example", 0.9)
     probe = crawl.take(20.0)
     assert probe is not None and probe.kind == PROBE
     crawl.fail(probe, "x", Fetch(200, 20.0, 0.1))
-    site = crawl.tracker.sites.site(SEED)
+    site = sites_of(crawl).tracker.sites.site(SEED)
     assert site is not None and site.fetches == 1.0, "and pays nothing for it"
 
 
@@ -144,7 +145,7 @@ def test_a_resumed_crawl_knows_its_probes(tmp_path: Path, frontier: str) -> None
         status = 404 if step == MISSING else 200
         crawl.receive(probe, Reply(probe.url, status), Fetch(status, now, 0.1), page)
         now += 2.0
-    assert crawl.probes.trust.distrust(SEED) == 0.5
+    assert probes_of(crawl).trust.distrust(SEED) == 0.5
     crawl.close("shutdown", now)
 
     resumed = a_crawl(tmp_path, FRONTIER=frontier)

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from support.livecrawl import finish, taken
+from support.parts import rendering_of, sites_of
 from support.scriptmade import NEED_A_BROWSER
 from support.webs import html
 
@@ -105,26 +106,25 @@ def test_a_lost_frontier_gets_its_links_back(tmp_path: Path) -> None:
 def test_a_site_of_shells_pays_for_them_and_earns_nothing(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     fetch(crawl, SHELL, 1.0)
-    site = crawl.tracker.sites.site(SEED)
+    site = sites_of(crawl).tracker.sites.site(SEED)
     assert site is not None and site.fetches == 1.0 and site.worth == 0.0
 
 
 def test_a_rendered_page_is_kept_at_a_price_and_remembered(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, CRAWL_RENDER="needed", CRAWL_RENDER_COST=3)
-    assert crawl.rendering is not None
     url, fetched = taken(crawl), Fetch(200, 1.0, 0.5, etag='"1"')
     plain = crawl.steps.read(url, SHELL, robots_tag="noindex")
-    assert crawl.rendering.policy.wants(plain)
-    fetched = crawl.rendering.fetch(fetched, 4.0)
+    assert rendering_of(crawl).policy.wants(plain)
+    fetched = rendering_of(crawl).pages.fetch(fetched, 4.0)
     assert (fetched.at, fetched.seconds, fetched.etag) == (4.0, 3.5, ""), "the host was visited until then"
     html = "<p>" + "coral reef " * 30 + '<a href="/new">reef</a>'
-    unkept, _ = crawl.rendering.page(crawl.steps, url, plain, html, robots_tag="noindex", now=4.0)
+    unkept, _ = rendering_of(crawl).pages.page(crawl.steps, url, plain, html, robots_tag="noindex", now=4.0)
     assert not unkept.indexable, "what the headers asked for holds"
-    page, body = crawl.rendering.page(crawl.steps, url, plain, html, robots_tag="", now=4.0)
+    page, body = rendering_of(crawl).pages.page(crawl.steps, url, plain, html, robots_tag="", now=4.0)
     finish(crawl, url, crawl.steps.examine(page, fetched), body, fetched)
     (line,) = lines(crawl)
     assert line["signs"]["rendered"] == 3.0 and line["md5"] and lines(crawl, "items.jsonl")[0]["rendered"] is True
-    site = crawl.tracker.sites.site(SEED)
+    site = sites_of(crawl).tracker.sites.site(SEED)
     assert site is not None and site.fetches == 4.0
     crawl.close("stopped", 5.0)
     resumed = a_crawl(tmp_path, CRAWL_RENDER="needed")

@@ -25,6 +25,7 @@ from support.hub import (
     signature,
     subscriptions,
 )
+from support.parts import revisits_of
 from support.timedcrawl import DAY, TimedCrawl
 
 from crawlproject.assembly import assemble
@@ -409,7 +410,7 @@ def test_a_crawl_may_go_on_without_hubs_and_with_them_again(tmp_path: Path) -> N
     assert len(found.web.asked) == 1
     found.begin()
     assert len(found.web.asked) == 2 and len(found.web.live) == 1
-    assert found.crawl.crawl.revisits is not None and not found.crawl.crawl.revisits.has_new()
+    assert revisits_of(found.crawl.crawl) is not None and not revisits_of(found.crawl.crawl).has_new()
 
 
 def test_what_was_learned_of_a_host_outlives_the_run(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from support.parts import sites_of
 
 from crawlproject.adapters.running import attach
 from crawlproject.assembly import assemble
@@ -105,7 +106,7 @@ def test_a_blocked_host_is_shown_with_the_reason(crawler, tmp_path, refused, why
     attach(crawler, crawl)
     crawl.frontier.block_host("a.example", now + 100.0)
     if refused:
-        crawl.tracker.hosts.rest("http://a.example/", now + 100.0)
+        sites_of(crawl).tracker.hosts.rest("http://a.example/", now + 100.0)
     first, second = sorted(RunningCrawl(crawler).document()["frontier_hosts"], key=lambda host: host["host"])
     assert (first["why_blocked"], second["why_blocked"]) == (why, "")
     assert 90.0 < first["blocked"] <= 100.0 and second["blocked"] == 0.0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.parts import revisits_of
 from support.timedcrawl import DAY, START, TimedCrawl
 from support.webs import DictWeb, page
 
@@ -203,7 +204,7 @@ def test_rounds_one_after_the_other_have_their_fetches(tmp_path: Path, frontier:
         crawl = TimedCrawl(TOPIC, tmp_path, web, now + 60.0, **settings).run(DAY)
         crawl.close()
         assert {url for _, url, _, _ in crawl.asked} == set(web.replies) and len(crawl.asked) == 21
-        assert crawl.crawl.revisits is not None and crawl.crawl.revisits.tally["same"] == 21
+        assert revisits_of(crawl.crawl) is not None and revisits_of(crawl.crawl).tally["same"] == 21
         now = crawl.now
 
 

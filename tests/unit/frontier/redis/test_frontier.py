@@ -206,7 +206,7 @@ def test_many_takes_in_one_call_keep_to_the_ceiling_as_one_by_one(join: Join, to
 
 def test_a_crawl_keeps_no_trace_of_classes_that_it_has_left(database: redis.Redis, join: Join) -> None:
     frontier = join(max_urls=50)
-    keys = sorted(key for key in database.keys() if b":seen:" not in key)
+    keys = sorted(key for key in database if b":seen:" not in key)
     for precedence in range(WASTE + 1):
         frontier.set_host_precedence(f"h{precedence}.test", WASTE - precedence)
         frontier.put_many(url(f"h{host}/{precedence}", precedence=precedence) for host in range(WASTE + 1))
@@ -219,7 +219,7 @@ def test_a_crawl_keeps_no_trace_of_classes_that_it_has_left(database: redis.Redi
         frontier.set_host_precedence(f"h{host}.test", ACTIVE)
     assert (len(frontier), frontier.hosts()) == (0, 0)
     left = {b"clock", b"picks"}
-    assert {key.rpartition(b":")[2] for key in database.keys() if b":seen:" not in key and key not in keys} == left
+    assert {key.rpartition(b":")[2] for key in database if b":seen:" not in key and key not in keys} == left
     assert database.hget("topical:{0}:crawl:crawl:meta", "classes") == b""
 
 

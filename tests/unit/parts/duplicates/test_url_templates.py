@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from crawlproject.parts.duplicates.template_holds import FACTOR, LONGEST_WAIT, TemplateHolds
 from support.events import error_event, page_event
 
-from crawlproject.parts.duplicates.template_holds import FACTOR, LONGEST_WAIT, TemplateHolds
 from crawlproject.parts.duplicates.url_templates import FIRST_DELAY, UrlTemplates
 from crawlproject.records import NOVELTY, CrawlUrl, FetchEvent, Page
 
@@ -41,9 +41,9 @@ def demoted() -> UrlTemplates:
 def test_a_template_whose_pages_say_nothing_is_demoted(event):
     templates = UrlTemplates()
     for _ in range(2):
-        templates.apply(event)
+        templates.learn(event)
     assert templates.demoted(f"{A}/cal/77") is None
-    templates.apply(event)
+    templates.learn(event)
     assert templates.demoted(f"{A}/cal/77") == CALENDAR
     assert TemplateHolds(templates).adjusted_score(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
     assert TemplateHolds(templates).adjusted_score(f"{A}/cal/77", -0.5) < -0.5
@@ -72,8 +72,8 @@ def test_names_of_words_are_demoted_with_their_folder():
         templates.apply(error_event(f"{A}/gone/{name}", "soft_404"))
     assert templates.demoted(f"{A}/gone/shell")
     assert templates.demoted(f"{A}/kept/shell") == f"{A[7:]}/**"
-    templates.apply(page_event(Page(f"{A}/kept/one")))
-    templates.apply(page_event(Page(f"{A}/kept/two")))
+    templates.learn(page_event(Page(f"{A}/kept/one")))
+    templates.learn(page_event(Page(f"{A}/kept/two")))
     assert templates.demoted(f"{A}/kept/shell") is None
 
 
@@ -82,7 +82,7 @@ def test_a_path_that_grows_is_demoted_with_all_below_its_first_segment():
     path = f"{A}/grow"
     for depth in range(14):
         path += f"/{'abcdefghijklmn'[depth]}"
-        templates.apply(page_event(Page(path, duplicate_of=f"{A}/grow/a")))
+        templates.learn(page_event(Page(path, duplicate_of=f"{A}/grow/a")))
     assert templates.demoted(f"{path}/x")
 
 

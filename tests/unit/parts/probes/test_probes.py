@@ -60,7 +60,7 @@ def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[Cr
 def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
     probes = some_probes(best=0.75)
     page = a_page()
-    probes.apply(page_event(page))
+    probes.learn(page_event(page))
     browser, missing = probes.wanted(page)
     assert (browser.url, browser.kind, browser.variant) == (URL, PROBE, BROWSER) and browser.inherited
     assert missing.variant == MISSING and missing.url.startswith("http://www.a.example/dir/")
@@ -73,14 +73,14 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
 def test_an_answer_to_a_post_is_not_fetched_as_a_browser() -> None:
     probes = some_probes()
     page = a_page(post_url("http://www.a.example/find", "q=reef"))
-    probes.apply(page_event(page))
+    probes.learn(page_event(page))
     (missing,) = probes.wanted(page)
     assert missing.variant == MISSING and not is_post(missing.url) and "#" not in missing.url
 
 
 def test_what_is_not_wanted() -> None:
     off = some_probes(share=0.0, after=0)
-    off.apply(page_event(a_page()))
+    off.learn(page_event(a_page()))
     assert not list(off.wanted(a_page())) and off.inspect(page := a_page(), Fetch(200, 1.0, 0.1)) is page
     probes = some_probes(after=0)
     assert not list(probes.wanted(a_page(indexable=False)))
@@ -102,7 +102,7 @@ def test_a_cloaking_site_is_found_and_doubted(tmp_path: Path) -> None:
 def test_a_host_that_turns_a_probe_away_is_left_alone(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
-    probes.apply(page_event(page))
+    probes.learn(page_event(page))
     browser, _ = probes.wanted(page)
     assert probes.answered(browser, answer(status=403, error="http 403")) == []
     assert not list(probes.wanted(a_page("http://www.a.example/other")))
@@ -120,7 +120,7 @@ def test_a_probe_that_robots_txt_forbids_is_noted(tmp_path: Path) -> None:
 def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
-    probes.apply(page_event(page))
+    probes.learn(page_event(page))
     browser, missing = probes.wanted(page)
     asked = run(probes, browser, a_page(seed="shop"), a_page())
     probes.answered(missing, answer(Page(missing.url, "Gone", terms=text("gone"))))
@@ -128,7 +128,7 @@ def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
 
     resumed = some_probes(tmp_path)
     replay(resumed, tmp_path)
-    resumed.apply(page_event(page))
+    resumed.learn(page_event(page))
     gone = Page("http://www.a.example/dir/gone.html", "Gone", terms=text("gone"), depth=1)
     for each in (probes, resumed):
         assert each.inspect(gone, Fetch(200, 1.0, 0.1)).page_type == "soft_404"

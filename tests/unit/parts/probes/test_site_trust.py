@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from crawlproject.parts.sites.site_holds import SiteHolds
 from hypothesis import given
 from hypothesis import strategies as st
 from support.events import page_event
 
 from crawlproject.parts.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.parts.sites.site_budgets import SiteBudgets
-from crawlproject.parts.sites.site_holds import SiteHolds
 from crawlproject.records import CrawlUrl, Page
 
 URL = "http://www.spam.example/page"
@@ -77,7 +77,7 @@ def test_the_site_loses_its_budget_and_gets_it_back() -> None:
     trust, holds = SiteTrust(sites.set_distrust), SiteHolds(sites)
     for number in range(12):
         page = Page(f"http://www.spam.example/{number}", relevance=0.5)
-        sites.apply(page_event(page, float(number)))
+        sites.learn(page_event(page, float(number)))
     url = CrawlUrl(URL, 1.0)
     assert holds.hold_until(url, 20.0) == 20.0
     holds.ended(URL)
@@ -95,7 +95,7 @@ def test_a_released_site_may_have_one_more_however_little_it_is_worth() -> None:
     holds = SiteHolds(sites)
     for number in range(20):
         page = Page(f"http://www.spam.example/{number}", spam=1.0)
-        sites.apply(page_event(page, float(number)))
+        sites.learn(page_event(page, float(number)))
     assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
     holds.release(URL)
     assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0

@@ -19,7 +19,7 @@ TEXT = Page("http://a.example/2")
 
 def visited(policy: RenderPolicy, url: str, *, brought: bool, rendered: bool = True) -> None:
     signs = {RENDERED: 4.0} if rendered else {}
-    policy.apply(FetchEvent(Visit(url, 200, 1.0, error="" if brought else NEEDS_BROWSER, signs=signs)))
+    policy.learn(FetchEvent(Visit(url, 200, 1.0, error="" if brought else NEEDS_BROWSER, signs=signs)))
 
 
 def test_nothing_of_a_browser_is_imported_unless_it_is_wanted() -> None:

@@ -38,12 +38,12 @@ def test_a_page_takes_back_one_block():
     hosts = HostHealth(first_rest=10.0, patience=3)
     for _ in range(10):
         failed(hosts, URL, 200, "block/captcha", 0.0)
-        hosts.apply(page_event(Page(URL)))
+        hosts.learn(page_event(Page(URL)))
     assert hosts.refusal(URL) == ""
     for _ in range(3):
         failed(hosts, URL, 200, "block/captcha", 0.0)
         failed(hosts, URL, 200, "block/captcha", 0.0)
-        hosts.apply(page_event(Page(URL)))
+        hosts.learn(page_event(Page(URL)))
     assert hosts.refusal(URL) == GIVEN_UP
 
 

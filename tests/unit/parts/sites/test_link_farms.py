@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import pytest
+from crawlproject.core.examiner import honest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.events import page_event
 from support.pages import a_link
 
-from crawlproject.core.examiner import honest
 from crawlproject.parts.sites import link_farms as farms_module
 from crawlproject.parts.sites.host_health import HostHealth
 from crawlproject.parts.sites.link_farms import FARMS, LinkFarms
@@ -44,7 +44,7 @@ class Tour:
         """A page is fetched and kept, so many times."""
         for _ in range(times):
             page = self.seen(site, *links, spam=spam)
-            self.conduct.apply(page_event(page, float(len(self.pages))))
+            self.conduct.learn(page_event(page, float(len(self.pages))))
             self.pages.append(page)
         return page
 
@@ -218,7 +218,7 @@ def taken(tour: Tour, steps: Iterable[tuple[int, float, str, list[int]]]) -> lis
         extra = {"own_links": {"own_links": 1.0}, "stale": {NOVELTY: 0.2}}.get(how, {})
         page = replace(page, signs={**page.signs, **extra})
         kept = {"error": "noindex", "md5": ""} if how == "noindex" else {}
-        tour.conduct.apply(page_event(page, float(len(tour.pages)), **kept))
+        tour.conduct.learn(page_event(page, float(len(tour.pages)), **kept))
         tour.pages.append(page)
     return tour.pages
 

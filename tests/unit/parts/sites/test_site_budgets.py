@@ -7,12 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from crawlproject.parts.sites.site_holds import SiteHolds
 from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
 from crawlproject.parts.sites.budget_policy import POLICY
 from crawlproject.parts.sites.site_budgets import SiteBudgets
-from crawlproject.parts.sites.site_holds import SiteHolds
 from crawlproject.records import CrawlUrl, FetchEvent, Page
 from crawlproject.urls.domains import sites_linked
 
@@ -44,12 +44,12 @@ class Books(SiteBudgets):
 
     def apply(self, event: FetchEvent, *found: object, **more: object) -> None:
         self.holds.ended(event.visit.url)
-        super().apply(event, *found, **more)  # type: ignore[arg-type]
+        super().learn(event, *found, **more)  # type: ignore[arg-type]
 
 
 def fetch(sites: Books, page: Page, at: float, new_link_ratio: float = 0.0) -> None:
     linked = sites_linked(page.url, [link.url for link in page.links])
-    sites.apply(page_event(page, at), linked, new_link_ratio=new_link_ratio)
+    sites.learn(page_event(page, at), linked, new_link_ratio=new_link_ratio)
 
 
 def allowed(sites: Books, host: str, most: int = 500, **page: object) -> int:
@@ -193,7 +193,7 @@ def test_a_redirect_to_another_place_is_no_evidence_against_a_site(target: str):
         assert sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
         sites.apply(redirect_event(url, f"{target}{number}", at=5.0))
         if "//new" in target or number < 5:
-            sites.apply(page_event(at(f"{target}{number}"), 5.0))
+            sites.learn(page_event(at(f"{target}{number}"), 5.0))
         else:
             break
     assert sites.site("http://moved.example/").fetches == (0.0 if "//new" in target else 5.0 + POLICY.moved)
@@ -215,7 +215,7 @@ def test_a_chain_of_redirects_is_forgiven_as_a_whole():
     for url, target in pairwise(names):
         sites.apply(redirect_event(url, target, at=5.0))
     assert all(sites.site(url).fetches > 0.0 for url in names[:-1])
-    sites.apply(page_event(at(names[-1]), 5.0))
+    sites.learn(page_event(at(names[-1]), 5.0))
     assert [sites.site(url).fetches for url in names] == [0.0, 0.0, 0.0, 1.0]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.livecrawl import crawl_on
+from support.parts import topics_of
 from support.webs import DictWeb, page
 
 from crawlproject.assembly import assemble
@@ -83,7 +84,7 @@ def test_the_folder_of_a_topic_is_a_crawl_folder_of_it(tmp_path: Path) -> None:
     whole = write_report(tmp_path).read_text()
     assert 'href="topics/reefs/report.html"' in whole and "of 500" in whole
     rows = {row.name: row for row in read_topic_rows(tmp_path, crawl.options.page_relevant)}
-    assert rows["reefs"].pages == crawl.topics.found["reefs"] > 0  # type: ignore[union-attr]
+    assert rows["reefs"].pages == topics_of(crawl).found["reefs"] > 0  # type: ignore[union-attr]
     with pytest.raises(BadCrawlDir, match="shows one topic of the crawl in"):
         assemble(topic("reefs"), read_options({**IMPATIENT}), clock=lambda: 1.0, folder=tmp_path / "topics" / "reefs")
 
@@ -94,10 +95,10 @@ def test_a_topic_joins_and_has_what_was_stored_before(tmp_path: Path, ordering: 
     web = a_web()
     crawl_on(crawl, web, 30)
     before = {line["url"] for line in lines(tmp_path, "history.jsonl")}
-    assert crawl.topics is not None
-    crawl.topics.join(topic("engines"), "engines.toml", 1500.0)
+    assert topics_of(crawl) is not None
+    topics_of(crawl).join(topic("engines"), "engines.toml", 1500.0)
     slices = 0
-    while not crawl.topics.catch_up(lambda: False):
+    while not topics_of(crawl).catch_up(lambda: False):
         slices += 1
     assert slices > 10, "in small slices"
     engines = {url for url in before if url.startswith("http://engines.example/")}
@@ -106,7 +107,7 @@ def test_a_topic_joins_and_has_what_was_stored_before(tmp_path: Path, ordering: 
     end(crawl)
     last = lines(tmp_path, "history.jsonl")[-1]
     assert set(last["topics"]) == {"reefs", "bread", "engines"}
-    assert crawl.topics.found["engines"] == len(own_pages(tmp_path, "engines"))
+    assert topics_of(crawl).found["engines"] == len(own_pages(tmp_path, "engines"))
     assert read_topics(tmp_path)["engines"].joined_at_page > 0
     assert json.loads((tmp_path / "crawl.json").read_text())["topic"]["members"] == ["reefs", "bread", "engines"]
 
@@ -117,8 +118,8 @@ def test_a_topic_that_joins_brings_its_seeds(tmp_path: Path) -> None:
     )
     crawl = opened(tmp_path, topic("reefs"))
     crawl_on(crawl, web, 5)
-    assert crawl.topics is not None
-    crawl.topics.join(topic("engines"), "engines.toml", 1500.0)
+    assert topics_of(crawl) is not None
+    topics_of(crawl).join(topic("engines"), "engines.toml", 1500.0)
     crawl_on(crawl, web, 5, begin=1600.0)
     end(crawl)
     assert {line["url"] for line in lines(tmp_path, "history.jsonl")} == set(web.urls())
@@ -128,8 +129,8 @@ def test_a_topic_that_leaves_keeps_its_folder_which_says_so(tmp_path: Path) -> N
     crawl = opened(tmp_path, topic("reefs"), topic("bread"))
     web = a_web()
     crawl_on(crawl, web, 20)
-    assert crawl.topics is not None
-    crawl.topics.leave("bread", 1500.0)
+    assert topics_of(crawl) is not None
+    topics_of(crawl).leave("bread", 1500.0)
     kept = own_pages(tmp_path, "bread")
     crawl_on(crawl, web, 20, begin=1600.0)
     end(crawl)
@@ -138,7 +139,7 @@ def test_a_topic_that_leaves_keeps_its_folder_which_says_so(tmp_path: Path) -> N
     assert set(lines(tmp_path, "history.jsonl")[-1]["topics"]) == {"reefs"}
     assert read_topics(tmp_path)["bread"].left == 1500.0
     with pytest.raises(BadTopic, match="is the last of the crawl"):
-        crawl.topics.leave("reefs", 1600.0)
+        topics_of(crawl).leave("reefs", 1600.0)
 
 
 def test_a_resumed_crawl_knows_who_joined_and_who_left(tmp_path: Path) -> None:
@@ -147,19 +148,19 @@ def test_a_resumed_crawl_knows_who_joined_and_who_left(tmp_path: Path) -> None:
     crawl_on(first, web, 30)
     end(first, "shutdown")
     crawl = opened(tmp_path, topic("reefs"), topic("engines"))
-    assert crawl.topics is not None
-    assert list(crawl.topics.members) == ["reefs", "engines"]
-    assert crawl.topics.found["reefs"] == first.topics.found["reefs"]  # type: ignore[union-attr]
-    crawl.topics.catch_up()
+    assert topics_of(crawl) is not None
+    assert list(topics_of(crawl).members) == ["reefs", "engines"]
+    assert topics_of(crawl).found["reefs"] == topics_of(first).found["reefs"]  # type: ignore[union-attr]
+    topics_of(crawl).catch_up()
     engines = {line["url"] for line in lines(tmp_path, "history.jsonl") if line["url"].startswith("http://engines")}
     assert engines <= own_pages(tmp_path, "engines")
-    assert crawl.topics.found["engines"] == len(own_pages(tmp_path, "engines"))
+    assert topics_of(crawl).found["engines"] == len(own_pages(tmp_path, "engines"))
     end(crawl)
     states = read_topics(tmp_path)
     assert [name for name, state in states.items() if state.left is None] == ["reefs", "engines"]
     again = opened(tmp_path, topic("reefs"), topic("bread"), topic("engines"))
     assert again.topics is not None
-    assert again.topics.found["bread"] == first.topics.found["bread"]  # type: ignore[union-attr]
+    assert again.topics.found["bread"] == topics_of(first).found["bread"]  # type: ignore[union-attr]
     end(again)
 
 
@@ -169,15 +170,15 @@ def test_a_topic_that_changed_is_another_one(tmp_path: Path) -> None:
     with pytest.raises(BadCrawlDir, match=r"keywords: .* give a changed topic another name"):
         opened(tmp_path, topic("reefs"), other)
     crawl = opened(tmp_path, topic("reefs"))
-    assert crawl.topics is not None
+    assert topics_of(crawl) is not None
     with pytest.raises(BadTopic, match="give a changed topic another name"):
-        crawl.topics.join(other, "bread.toml", 1.0)
+        topics_of(crawl).join(other, "bread.toml", 1.0)
     end(crawl)
 
 
 def test_what_does_not_fit_a_running_crawl_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     crawl = opened(tmp_path, topic("reefs"))
-    assert crawl.topics is not None
+    assert topics_of(crawl) is not None
     for wrong, wish in (
         (
             topic("bread", settings={"CRAWL_MAX_PAGES": 5}),
@@ -188,8 +189,8 @@ def test_what_does_not_fit_a_running_crawl_is_refused_and_changes_nothing(tmp_pa
         (Topic("bread", ("the",), ("http://bread.example/",)), "no stop word"),
     ):
         with pytest.raises(BadTopic if "stop word" not in wish else ValueError, match=wish):
-            crawl.topics.join(wrong, "bread.toml", 1.0)
-    assert list(crawl.topics.members) == ["reefs"]
+            topics_of(crawl).join(wrong, "bread.toml", 1.0)
+    assert list(topics_of(crawl).members) == ["reefs"]
     assert list(read_topics(tmp_path)) == ["reefs"]
     end(crawl)
 
@@ -206,9 +207,9 @@ def test_a_topic_with_enough_pages_steers_no_more_and_all_with_enough_end_the_cr
 ) -> None:
     crawl = opened(tmp_path, topic("reefs", pages=3), topic("bread", pages=4), ordering=ordering)
     crawl_on(crawl, a_web(30), 90)
-    assert crawl.topics is not None
+    assert topics_of(crawl) is not None
     assert crawl.end_reason(1500.0) == TOPICS_HAVE_ENOUGH
-    assert crawl.topics.found["reefs"] >= 3 and crawl.topics.found["bread"] >= 4
+    assert topics_of(crawl).found["reefs"] >= 3 and topics_of(crawl).found["bread"] >= 4
     assert len(lines(tmp_path, "history.jsonl")) < 60
     end(crawl, TOPICS_HAVE_ENOUGH)
     again = opened(tmp_path, topic("reefs", pages=3), topic("bread", pages=4), ordering=ordering)

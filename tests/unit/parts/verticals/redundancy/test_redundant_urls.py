@@ -39,7 +39,7 @@ class Site:
         visit = Visit(
             url, 200, 1.0, depth=1, parent=HOST + parent, md5="0", signs=page.signs, duplicate_of=duplicate_of
         )
-        self.urls.apply(FetchEvent(visit))
+        self.urls.learn(FetchEvent(visit))
         return page
 
     def refused(self, paths: Iterable[str]) -> float:

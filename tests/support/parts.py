@@ -1,0 +1,43 @@
+"""The parts of a crawl, for tests that look into them."""
+
+from __future__ import annotations
+
+from crawlproject.core.crawl import Crawl
+from crawlproject.parts.probes.part import ProbePart
+from crawlproject.parts.probes.probes import Probes
+from crawlproject.parts.rendering.part import Rendering
+from crawlproject.parts.revisits.part import RevisitPart
+from crawlproject.parts.revisits.revisits import Revisits
+from crawlproject.parts.sites.part import Sites
+from crawlproject.parts.topics.crawl_topics import CrawlTopics
+from crawlproject.parts.topics.part import TopicsPart
+
+
+def sites_of(crawl: Crawl) -> Sites:
+    part = crawl.part(Sites)
+    assert part is not None
+    return part
+
+
+def probes_of(crawl: Crawl) -> Probes:
+    part = crawl.part(ProbePart)
+    assert part is not None
+    return part.probes
+
+
+def rendering_of(crawl: Crawl) -> Rendering:
+    part = crawl.part(Rendering)
+    assert part is not None
+    return part
+
+
+def revisits_of(crawl: Crawl) -> Revisits:
+    part = crawl.part(RevisitPart)
+    assert part is not None
+    return part.revisits
+
+
+def topics_of(crawl: Crawl) -> CrawlTopics:
+    part = crawl.part(TopicsPart)
+    assert part is not None
+    return part.topics
