@@ -28,6 +28,13 @@ class Step(NamedTuple):
     options: Mapping[str, Any] = MappingProxyType({})
     lease: float | None = None
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether there are other classes than ``ACTIVE`` after it, or a ceiling."""
+        if self.name == "put":
+            return bool(self.arguments[0].precedence != ACTIVE)
+        return self.name in ("set_precedence", "set_host_precedence", "set_ceiling")
+
 
 def random_steps(
     seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0, classes: float = 0.0
@@ -159,7 +166,7 @@ class Pair:
         answers = self.one.do(step), self.other.do(step)
         if step.name == "set_floor":
             self._has_floor = step.arguments[0] > -math.inf and self._commit == 1
-        self._has_classes |= "precedence" in step.name or "ceiling" in step.name
+        self._has_classes |= step.has_classes
         if not (self._has_floor or self._has_classes):
             assert answers[0] == answers[1], step
             one, other = (facts(driver.frontier, self.now, self._commit) for driver in (self.one, self.other))
