@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.frontiersteps import url
 from support.redisserver import empty_database
 
 from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.frontier.inspect.redis import RedisView
 from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, put_of, take_of, taken_of
@@ -203,6 +205,19 @@ def test_many_takes_in_one_call_keep_to_the_ceiling_as_one_by_one(join: Join, to
     assert [record.url for record in taken if record] == ["http://a.test/1"], "a has more"
     frontier.drop("http://a.test/2")
     assert [record.score for record in frontier.take_many(0.0, 4)] == [0.2, 0.1]
+
+
+def test_whoever_looks_into_the_server_sees_the_classes(database: redis.Redis, join: Join) -> None:
+    frontier = join()
+    records = [url(f"h{precedence}/1", 0.5, precedence=precedence) for precedence in range(WASTE + 1)]
+    records[1] = replace(records[1], not_before=60.0)
+    frontier.put_many(records)
+    frontier.set_host_precedence("h4.test", OVER_BUDGET)
+    view = RedisView(database, "crawl")
+    assert sorted(view.waiting(), key=lambda record: record.precedence) == records
+    assert view.counts()[:2] == (WASTE + 1, 0)
+    assert (frontier.take(0.0), list(view.leased())) == (records[0], [records[0]])
+    assert [view.find(record.url) for record in records[:2]] == [("leased", records[0]), ("waiting", records[1])]
 
 
 def test_a_crawl_keeps_no_trace_of_classes_that_it_has_left(database: redis.Redis, join: Join) -> None:
