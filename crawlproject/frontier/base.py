@@ -25,7 +25,7 @@ their picks are remembered. Of these, the barred host that is picked longest ago
 
 **The floor** (as the precedence floor of Heritrix). A host whose first URL scores below it is ``SPARE`` in place of
 ``ACTIVE``, and ``INACTIVE`` when that is below the second, lower floor as well. These two classes are the floor's to give:
-while there is one, no URL should have them of its own (a host may); on disk such a URL may come before its turn.
+while there is one, no URL and no host should have them of its own; on disk such URLs may not be taken in their turn.
 
 **Commitments** (Best-N-First). Of the classes only those of URLs count under a commitment to more than one URL: the first N
 by (own class, score, arrival) are committed. Classes of hosts, the ceiling and the floor change nothing; the k rule concerns

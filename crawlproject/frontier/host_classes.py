@@ -26,18 +26,16 @@ class HostClasses:
 
     def __init__(self) -> None:
         self.ceiling = WASTE
+        self.has_floor = False
         self.floor = math.inf  # the highest rank of an active host
         self.spare = math.inf  # of a spare one
         self.demoted: dict[Hashable, int] = {}
         self._awake = [0 for _ in CLASSES]
 
-    @property
-    def have_floor(self) -> bool:
-        return self.floor < math.inf
-
     def set_floor(self, floor: float, spare: float) -> None:
         """Change the floors. The caller places the hosts whose class changes."""
         self.floor, self.spare = floor, max(floor, spare)
+        self.has_floor = floor < math.inf
 
     def demote(self, host: Hashable, precedence: int) -> None:
         """The host has this class; one that is not above ``ACTIVE`` is none of its own."""
@@ -54,6 +52,8 @@ class HostClasses:
         """The class in which a URL of the host waits that has this class of its own, and this rank."""
         if precedence > FIRST and self.demoted:
             precedence = max(precedence, self.demoted.get(host, precedence))
+        if precedence != ACTIVE or rank <= self.floor:
+            return precedence
         return self.by_floors(precedence, rank)
 
     def by_floors(self, precedence: int, rank: float) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from typing import Any
 
@@ -82,9 +82,9 @@ class HostSchedule(HostStates):
 
         O(hosts that are not inactive, resting or in process ones, and those that change).
         """
-        had_floor = self.classes.have_floor
+        had_floor = self.classes.has_floor
         self.classes.set_floor(-floor, -spare)
-        if had_floor != self.classes.have_floor:  # only with a floor the time of a held URL changes the class of a host
+        if had_floor != self.classes.has_floor:  # only with a floor the time of a held URL changes the class of a host
             self._floor_comes_or_goes()
             concerned = list(self._queues.values())
         else:
@@ -199,8 +199,8 @@ class HostSchedule(HostStates):
         if barred is not None and not self.rule.allows_barred(barred):
             barred = None
         times = [self.first_time(SNOOZED), barred]
-        times += [self.first_time(LATE_SNOOZED + precedence) for precedence in range(SPARE, self._limit() + 1)]
-        if self.classes.have_floor or self._ripens_to_class:
+        times += [self.first_time(LATE_SNOOZED + late) for late in self._late if late <= self._limit()]
+        if self.classes.has_floor or self._ripens_to_class:
             item = self._ripening.first()
             times.append(item and item[0])
         return min((time for time in times if time is not None), default=None)
@@ -218,21 +218,28 @@ class HostSchedule(HostStates):
 
     def _choose_up_to(self, limit: int) -> Any:
         """The first URL of the hosts of the classes up to this one."""
-        return (
-            self._first_ready(min(limit, ACTIVE))
-            or self.choose_held(limit)
-            or next((entry for late in range(SPARE, limit + 1) if (entry := self._first_late(late))), None)
-        )
+        entry = self._first_ready(ACTIVE if limit > ACTIVE else limit) or self.choose_held(limit)
+        if entry is None and limit > ACTIVE and (late := self._late_classes()):
+            entries = (self._first_late(precedence) for precedence in late if precedence <= limit)
+            entry = next(filter(None, entries), None)
+        return entry
+
+    def _late_classes(self) -> Sequence[int]:
+        """The classes above ``ACTIVE`` in which there may be hosts, ascending."""
+        return self._late
 
     def _first_ready(self, limit: int) -> Any:
         """The first URL of the hosts that the k rule concerns and does not bar, up to this class."""
         host = self.first(READY)
-        return host.best() if host and is_up_to(host, limit) else None
+        return host.best() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
 
     def _first_held(self, limit: int) -> HostQueue | None:
         """The barred host picked longest ago, up to this class; the rule bars few."""
-        hosts = (item[-1] for item in sorted(self._heaps[HELD]) if is_up_to(item[-1], limit))
-        return next(filter(self._is_due, hosts), None)
+        for *_, host in sorted(self._heaps[HELD]):
+            if is_up_to(host, limit) and host.due <= self.now and not self.is_address_barred(host.name):
+                found: HostQueue = host
+                return found
+        return None
 
     def _first_late(self, precedence: int) -> Any:
         """The best URL of the hosts of a class that the k rule does not concern."""

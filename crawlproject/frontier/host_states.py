@@ -81,6 +81,7 @@ class HostStates:
         self._counts_by_class = waiting_on is None
         self._heaps: dict[int, LazyHeap[Any]] = {state: LazyHeap(_is_current) for state in range(IN_PROCESS)}
         self._snoozed = [self._heaps[SNOOZED], self._heaps[HELD_SNOOZED]]
+        self._late: list[int] = []  # the classes above ``ACTIVE`` in which a host was ever visited, ascending
         self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # hosts whose first URL may change
         self._ripens_to_class = False  # whether one of these may change its class by that, floors aside
         self._dormant: LazyHeap[Any] = LazyHeap(lambda item: item[-1].dormant_item is item)  # that do not count
@@ -115,16 +116,13 @@ class HostStates:
 
         The clock ran backwards, or another host of their address was visited meanwhile.
         """
-        heap = self._heaps.get(state)
-        while heap is not None and (item := heap.first()):
+        heap = self._heaps[state]
+        while item := heap.first():
             host: HostQueue = item[-1]
-            if self._is_due(host):
+            if host.due <= self.now and not self.is_address_barred(host.name):
                 return host
             self.place(host)
         return None
-
-    def _is_due(self, host: HostQueue) -> bool:
-        return host.due <= self.now and not self.is_address_barred(host.name)
 
     def is_address_barred(self, name: Hashable) -> bool:
         """Whether the address of a host that is not in process is being visited, or rests."""
@@ -132,11 +130,11 @@ class HostStates:
 
     def last(self, state: int, n: int) -> list[HostQueue]:
         """Up to ``n`` hosts in the state that are not among its first."""
-        return [item[-1] for item in self._heaps[state].last(n)] if state in self._heaps else []
+        return [item[-1] for item in self._heaps[state].last(n)]
 
     def first_time(self, state: int) -> float | None:
         """The earliest time of a snoozed state."""
-        item = self._heaps[state].first() if state in self._heaps else None
+        item = self._heaps[state].first()
         return item[0] if item else None
 
     def place(self, host: HostQueue) -> None:
@@ -244,10 +242,11 @@ class HostStates:
         """The state of a class above ``ACTIVE``. Most crawls need few of these heaps."""
         state = precedence + (LATE_SNOOZED if snoozes else LATE)
         if state not in self._heaps:
-            self._heaps[state] = heap = LazyHeap(_is_current)
-            if snoozes:
-                self._snoozed.append(heap)
-                self._timed.append(heap)
+            self._late = sorted([*self._late, precedence])
+            self._heaps[LATE + precedence] = LazyHeap(_is_current)
+            self._heaps[LATE_SNOOZED + precedence] = heap = LazyHeap(_is_current)
+            self._snoozed.append(heap)
+            self._timed.append(heap)
         return state
 
     def _move(self, host: HostQueue, state: int | None, key: tuple[float, ...]) -> None:
@@ -273,7 +272,7 @@ class HostStates:
         self._enter_class(host, precedence, self._wakes(host, ripe) if self._tracks_dormancy else 0.0)
         if ripe is not None and host.has_classes:
             self._ripens_to_class = True
-        elif host.state in _TIMED and not self.classes.have_floor:
+        elif host.state in _TIMED and not self.classes.has_floor:
             ripe = None  # the class stays
         if host.ripening_item is not None:
             if host.ripening_item[0] == ripe:
@@ -293,9 +292,12 @@ class HostStates:
         if wakes and item is None and (counts or precedence is not None):
             host.dormant_item = (wakes, id(host), host)
             self._dormant_among(counts).push(host.dormant_item)
-        awake = None if wakes else precedence
-        self.classes.count_awake(host.awake, awake)
-        host.awake, host.precedence = awake, precedence
+        host.precedence = precedence
+        if wakes:
+            precedence = None
+        if precedence != host.awake:
+            self.classes.count_awake(host.awake, precedence)
+            host.awake = precedence
         if counts != host.counts:
             host.counts = counts
             if self._counts_by_class:  # last, for the rule may place hosts, and this one again

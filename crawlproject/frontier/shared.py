@@ -31,9 +31,11 @@ class CallerLoop(NamedTuple):
 class SharedFrontier(Frontier, Protocol):
     """A ``Frontier`` in a server, from which several processes take. It waits for answers until ``start``, and not afterwards.
 
-    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore`` and ``hold`` answer True
-    before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the
-    last answer. ``next_due`` is None: the loop is woken when there is something to take.
+    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore``, ``hold`` and ``set_precedence``
+    answer True before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the last
+    answer. ``next_due`` is None: the loop is woken when there is something to take.
+
+    The class of a host is that of all workers; the floor, the ceiling and the k rule are each worker's own.
     """
 
     def start(self, limit: int, loop: CallerLoop) -> None:

@@ -28,6 +28,13 @@ class Step(NamedTuple):
     options: Mapping[str, Any] = MappingProxyType({})
     lease: float | None = None
 
+    @property
+    def has_classes(self) -> bool:
+        """Whether there are other classes than ``ACTIVE`` after it, or a ceiling."""
+        if self.name == "put":
+            return bool(self.arguments[0].precedence != ACTIVE)
+        return self.name in ("set_precedence", "set_host_precedence", "set_ceiling")
+
 
 def random_steps(
     seed: int, *, hosts: int = 40, pages: int = 60, floors: float = 0.0, classes: float = 0.0
@@ -35,7 +42,7 @@ def random_steps(
     """Operations without end; scores and URLs are few, so that everything meets everything. Some URLs are those of a POST.
 
     ``floors`` is the share of those that set a floor, ``classes`` of those that change a precedence class, or the ceiling.
-    With floors, no URL has a class of its own that is theirs to give.
+    With floors, no URL and no host has a class of its own that is theirs to give.
     """
     random = Random(seed)
     now = 0.0
@@ -45,21 +52,18 @@ def random_steps(
         return post_url(f"{place}/{page % 7}", f"q={page}") if page % 5 == 4 else f"{place}/{page}"
 
     def some_class() -> int:
-        return random.choice([ACTIVE, random.randrange(WASTE + 1)])
-
-    def class_of_a_url() -> int:
-        precedence = some_class()
+        precedence = random.choice([ACTIVE, random.randrange(WASTE + 1)])
         return ACTIVE if floors and precedence in (SPARE, INACTIVE) else precedence
 
     def class_step() -> Step:
         kind = random.random()
         if kind < 0.4:
-            return Step("set_precedence", (some_url(), class_of_a_url()))
+            return Step("set_precedence", (some_url(), some_class()))
         if kind < 0.5:
-            return Step("set_precedence", (class_of_a_url(),), lease=random.random())
+            return Step("set_precedence", (some_class(),), lease=random.random())
         if kind < 0.8:
             return Step("set_host_precedence", (f"h{random.randrange(hosts)}.test", some_class()))
-        return Step("set_ceiling", (random.choice([WASTE, some_class()]),))
+        return Step("set_ceiling", (random.choice([WASTE, random.randrange(WASTE + 1)]),))
 
     while True:
         if classes and random.random() < classes:
@@ -80,7 +84,7 @@ def random_steps(
             score, depth = round(random.random(), 1), random.randrange(4)
             record = CrawlUrl(some_url(), score, depth, not_before=hold_until, inherited=inherited)
             if classes:
-                record = replace(record, precedence=class_of_a_url())
+                record = replace(record, precedence=some_class())
             yield Step("put", (record,))
         elif kind < 0.60:
             yield Step("take", (now,))
@@ -162,7 +166,7 @@ class Pair:
         answers = self.one.do(step), self.other.do(step)
         if step.name == "set_floor":
             self._has_floor = step.arguments[0] > -math.inf and self._commit == 1
-        self._has_classes |= "precedence" in step.name or "ceiling" in step.name
+        self._has_classes |= step.has_classes
         if not (self._has_floor or self._has_classes):
             assert answers[0] == answers[1], step
             one, other = (facts(driver.frontier, self.now, self._commit) for driver in (self.one, self.other))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
-from crawlproject.records import WASTE
+from crawlproject.records import ACTIVE, WASTE
 
 ClassEntry = tuple[int, float, int]
 """The class, the rank and the number of a URL, as they are compared."""
@@ -16,17 +16,19 @@ ClassEntry = tuple[int, float, int]
 class ClassQueues:
     """Queues of entries, the lowest class first. Most crawls have few classes: ``new`` makes a queue when it is needed."""
 
-    __slots__ = ("_new", "_queues")
+    __slots__ = ("_new", "_queues", "has_late")
 
     def __init__(self, new: Callable[[int], SpilledQueue]) -> None:
         self._new = new
         self._queues: dict[int, SpilledQueue] = {}  # ascending
+        self.has_late = False  # whether there ever was a URL of a class above ``ACTIVE``
 
     def of(self, precedence: int) -> SpilledQueue:
         """The queue of a class, a new one when it has none."""
         queue = self._queues.get(precedence)
         if queue is None:
             queue = self._new(precedence)
+            self.has_late |= precedence > ACTIVE
             self._queues = dict(sorted([*self._queues.items(), (precedence, queue)]))
         return queue
 
@@ -40,7 +42,7 @@ class ClassQueues:
                 break
             first = queue.first()
             if first is not None:
-                return precedence, *first
+                return precedence, first[0], first[1]
         return None
 
     def first_of(self, precedence: int) -> ClassEntry | None:

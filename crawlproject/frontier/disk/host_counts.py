@@ -56,11 +56,23 @@ class HostCounts:
         if not self._ahead[host]:
             del self._ahead[host]
 
-    def turn(self, host: int, *, is_demoted: bool) -> tuple[int, int]:
+    def turn(self, host: int, is_demoted: bool) -> tuple[int, int]:
         """How the host was counted when this was asked last, and how it is now."""
         if host >= len(self.waiting):
             return NOT_COUNTED, NOT_COUNTED
-        old, new = self.part[host], self._part_of(host, is_demoted)
+        old = self.part[host]
+        ahead = self._ahead[host] if self._ahead else 0
+        takeable = self.waiting[host] - self.held[host] - ahead
+        if takeable:
+            if is_demoted:
+                takeable = self._early[host]
+            elif self._late.known:
+                takeable -= self._late[host]
+            new = COUNTED if takeable else NOT_COUNTED
+        elif is_demoted or not self.waiting[host]:
+            new = NOT_COUNTED
+        else:
+            new = COUNTED if ahead else ASLEEP
         self.part[host] = new
         return old, new
 
@@ -85,32 +97,25 @@ class HostCounts:
         """How many hosts are counted in this way. O(hosts), at a byte each."""
         return self.part.count(part)
 
-    def _part_of(self, host: int, is_demoted: bool) -> int:
-        ahead = self._ahead[host] if self._ahead else 0
-        takeable = self.waiting[host] - self.held[host] - ahead
-        if takeable:
-            counted = self._early[host] if is_demoted else takeable - self._late[host]
-            return COUNTED if counted else NOT_COUNTED
-        if is_demoted or not self.waiting[host]:
-            return NOT_COUNTED
-        return COUNTED if ahead else ASLEEP
-
 
 class _FewHosts:
     """Counts that are 0 for most hosts, and mostly for all: 4 bytes a host, up to the last one that ever had another."""
 
     def __init__(self) -> None:
         self._counts: Any = array("I")
+        self.known = False  # whether there ever was one
 
     def __getitem__(self, host: int) -> int:
         count: int = self._counts[host] if host < len(self._counts) else 0
         return count
 
     def count(self, host: int, change: int) -> None:
+        self.known = True
         if host >= len(self._counts):
             self._counts.frombytes(bytes(4 * (host + 1 - len(self._counts))))
         self._counts[host] += change
 
     def load(self, counts: np.ndarray) -> None:
-        if counts.any():
+        self.known = bool(counts.any())
+        if self.known:
             self._counts = array("I", counts.astype(np.uint32).tobytes())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from crawlproject.frontier.disk.url_table import (
     UrlRow,
     UrlTable,
     classes_of,
-    with_state,
 )
 from crawlproject.frontier.host_classes import CLASSES, HostClasses
 from crawlproject.frontier.host_queue import HostQueue
@@ -167,7 +166,7 @@ class PagedSchedule(HostSchedule):
 
     def turn(self, host: Any) -> None:
         """A URL of the host has come, gone or changed, or its class has: the k rule may count it in another way."""
-        old, new = self._counts.turn(host, is_demoted=host in self.classes.demoted)
+        old, new = self._counts.turn(host, host in self.classes.demoted)
         if old != new:
             counted = 0 if self._counts_by_class else (new == COUNTED) - (old == COUNTED)
             self.rule.count_host(counted, asleep=(new == ASLEEP) - (old == ASLEEP))
@@ -176,10 +175,11 @@ class PagedSchedule(HostSchedule):
     def take(self, entry: DiskEntry) -> None:
         number = entry.arrival
         score, offset, host, standing = self._rows[number]
-        self._rows.changed[number] = score, offset, host, with_state(standing, LEASED)
-        if entry.precedence != ACTIVE:
+        bits = CLASS_BITS[entry.precedence]
+        self._rows.changed[number] = score, offset, host, LEASED | bits
+        if bits:
             self._counts.count_class(host, entry.precedence, -1)
-        if standing == SHARED | CLASS_BITS[entry.precedence]:
+        if standing == SHARED | bits:
             self.lease(host)
             self.shared.drop(entry[:3])
         else:
@@ -295,7 +295,7 @@ class PagedSchedule(HostSchedule):
         self._counts_by_class = False  # so that nothing is counted here
         for host in self._queues.values():
             self._leave_class(host)
-        self._counts_by_class = self.classes.have_floor
+        self._counts_by_class = self.classes.has_floor
         counted = 0 if self._counts_by_class else self._counts.number(COUNTED)
         self.rule.set_hosts(counted, self._counts.number(ASLEEP))
 
@@ -305,7 +305,8 @@ class PagedSchedule(HostSchedule):
         return self._counts.is_counted(host.name)
 
     def _watch(self, host: HostQueue, precedence: int | None) -> None:
-        self.turn(host.name)  # URLs that were held may have ripened
+        if host.held is not None:
+            self.turn(host.name)  # URLs that were held may have ripened
         super()._watch(host, precedence)
 
     def _page_in_active(self) -> None:
@@ -314,27 +315,31 @@ class PagedSchedule(HostSchedule):
 
     def _first_ready(self, limit: int) -> Any:
         """Of the hosts in memory, or the head of the shared queues, if that comes before."""
-        if self.classes.have_floor:
+        if self.classes.has_floor:
             return super()._first_ready(limit)  # all of them are in memory
         highest = self.classes.highest_active if limit == ACTIVE else limit
+        shared = self.shared
         while True:
             host = self.first(READY)
-            first = self.shared.first(highest)
+            first = shared.first(highest)
             if first is None or (host is not None and host.first_key < first):
-                return host.best() if host and is_up_to(host, limit) else None
+                return host.best() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
             entry = self._entry(first)
-            if self._is_out(entry) and not self.rule.bars(entry.host):
+            if self._is_out(entry.host) and not self.rule.bars(entry.host):
                 return entry
             self._page_in(entry)
+
+    def _late_classes(self) -> Sequence[int]:
+        return CLASSES[SPARE:] if self.classes.has_floor or self.shared.has_late else self._late
 
     def _first_late(self, precedence: int) -> Any:
         """Of the hosts of this class in memory, or the head of the shared queues in which it waits, if that is better."""
         while True:
-            host = self.first(LATE + precedence)
+            host = self.first(LATE + precedence) if precedence in self._late else None
             head = self._head(precedence)
             if head is None or (host is not None and host.key < (head.rank, head.arrival)):
                 return host.best() if host else None
-            if self._is_out(head):
+            if self._is_out(head.host):
                 return head
             self._page_in(head)
 
@@ -344,7 +349,7 @@ class PagedSchedule(HostSchedule):
     def _has_head(self, precedence: int) -> bool:
         """Whether a host that is not in memory is visited in this class; others have no URL at the head afterwards."""
         while head := self._head(precedence):
-            if self._is_out(head):
+            if self._is_out(head.host):
                 return True
             self._page_in(head)
         return False
@@ -352,7 +357,7 @@ class PagedSchedule(HostSchedule):
     def _head(self, precedence: int) -> DiskEntry | None:
         """The best URL of the shared queues that waits in this class, its host aside."""
         first = self.shared.first_of(precedence)
-        if self.classes.have_floor and ACTIVE <= precedence <= INACTIVE:
+        if self.classes.has_floor and ACTIVE <= precedence <= INACTIVE:
             active = self.shared.first_of(ACTIVE)
             if active is not None and self.classes.by_floors(*active[:2]) != precedence:
                 active = None
@@ -360,13 +365,13 @@ class PagedSchedule(HostSchedule):
             first = min((found for found in (active, own) if found), key=lambda found: found[1:], default=None)
         return self._entry(first) if first else None
 
-    def _is_out(self, entry: DiskEntry) -> bool:
-        """Whether nothing but what the URL is decides when it is taken: its host is not in memory, nor is it demoted."""
-        host = entry.host
+    def _is_out(self, host: Hashable) -> bool:
+        """Whether nothing but what its URLs are decides when they are taken: the host is not in memory, nor demoted."""
         return host not in self._queues and host not in self.classes.demoted and not self.is_address_barred(host)
 
     def _entry(self, first: ClassEntry) -> DiskEntry:
-        return DiskEntry(*first, self._rows[first[2]].host, 0.0)
+        precedence, rank, number = first
+        return DiskEntry(precedence, rank, number, self._rows[number].host, 0.0)
 
     def _entry_of(self, number: int, row: UrlRow, not_before: float) -> DiskEntry:
         return DiskEntry(row.precedence, -row.score, number, row.host, not_before)
@@ -379,8 +384,8 @@ class PagedSchedule(HostSchedule):
 
     def _expendable(self) -> list[HostQueue]:
         """Hosts that need no queue now: they may be visited, but others have something better."""
-        late = [LATE + precedence for precedence in reversed(CLASSES) if precedence >= SPARE]
-        states = late if self.classes.have_floor else [*late, READY]
+        late = [LATE + precedence for precedence in reversed(self._late)]
+        states = late if self.classes.has_floor else [*late, READY]
         hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
         demoted = self.classes.demoted
         return [host for host in hosts if host.name not in demoted and not host.blocked_until]

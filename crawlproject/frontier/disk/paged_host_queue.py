@@ -9,7 +9,7 @@ import numpy as np
 
 from crawlproject.frontier.disk.calendar import Calendar
 from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
-from crawlproject.frontier.disk.spilled_queue import SpilledQueue
+from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
 from crawlproject.records import ACTIVE, PLANTED
 
 
@@ -37,7 +37,7 @@ class PagedHostQueue:
         self._active: SpilledQueue | None = None
         self._others: ClassQueues | None = None
         self._calendar = calendar
-        self._first: ClassEntry | None = None
+        self._first: Entry | None = None
         self._entry: DiskEntry | None = None
 
     def push(self, entry: DiskEntry) -> None:
@@ -47,15 +47,19 @@ class PagedHostQueue:
 
     def push_new(self, precedence: int, rank: float, number: int) -> None:
         """Add a URL that was never held."""
-        self._of(precedence).push((rank, number))
+        queue = self._active if precedence == ACTIVE else None
+        (queue or self._of(precedence)).push((rank, number))
 
     def first(self) -> DiskEntry | None:
-        first = self._first_key()
-        if first is None:
-            return None
-        if first != self._first:
-            self._first, self._entry = first, DiskEntry(*first, self._host, 0.0)
-        return self._entry
+        if self._others is None:  # the quick way of most hosts
+            first = self._active.first() if self._active is not None else None
+            if first is None:
+                return None
+            if first != self._first:
+                self._first, self._entry = first, DiskEntry(ACTIVE, first[0], first[1], self._host, 0.0)
+            return self._entry
+        key = self._first_key()
+        return None if key is None else DiskEntry(*key, self._host, 0.0)
 
     def died(self, entry: DiskEntry) -> None:
         self._of(entry.precedence).died()
@@ -84,8 +88,10 @@ class PagedHostQueue:
         return self._active
 
     def _first_key(self) -> ClassEntry | None:
-        if self._others is not None and (lower := self._others.first(PLANTED)) is not None:
+        """The first of all classes, of which there are others than ``ACTIVE``."""
+        assert self._others is not None
+        lower = self._others.first(PLANTED)
+        if lower is not None:
             return lower
-        if self._active is not None and (first := self._active.first()) is not None:
-            return ACTIVE, *first
-        return self._others.first() if self._others is not None else None
+        first = self._active.first() if self._active is not None else None
+        return (ACTIVE, *first) if first is not None else self._others.first()

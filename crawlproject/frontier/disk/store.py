@@ -29,6 +29,8 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 _STATES: dict[int, UrlState] = {**dict.fromkeys(WAITING, "waiting"), LEASED: "leased", DONE: "done"}
+_STANDINGS = {state | bits: name for state, name in _STATES.items() for bits in CLASS_BITS}
+_WAITING = frozenset(standing for standing, name in _STANDINGS.items() if name == "waiting")
 
 
 class DiskUrls:
@@ -62,14 +64,14 @@ class DiskUrls:
         if url in self._leases:
             return "leased"
         number = self.files.find(url)
-        return "" if number is None else _STATES.get(self._rows[number].state, "")
+        return "" if number is None else _STANDINGS.get(self._rows[number].standing, "")
 
     def score_of(self, url: str) -> float | None:
         number = self.files.find(url)
         if number is None:
             return None
         row = self._rows[number]
-        return row.score if row.state in WAITING else None
+        return row.score if row.standing in _WAITING else None
 
     def record_of(self, url: str) -> CrawlUrl:
         number = self._known(url)
@@ -167,7 +169,9 @@ class DiskStore(DiskUrls):
     def rescore(self, url: str, score: float) -> None:
         number = self._known(url)
         row = self._rows[number]
-        self._replace(number, row, row._replace(score=score), self.files.held_until[number])
+        self._rows.changed[number] = score, row.offset, row.host, row.standing
+        old = self._queues.entry_in(number, row)
+        self._queues.replace(old, DiskEntry(old.precedence, -score, number, row.host, old.not_before))
 
     def set_precedence(self, url: str, precedence: int) -> None:
         number = self._known(url)

@@ -29,6 +29,7 @@ _STATE = (1 << _CLASS_AT) - 1
 _CLASS = 2**32 - 1 - _STATE
 CLASS_BITS = [(precedence - ACTIVE & _STATE) << _CLASS_AT for precedence in range(WASTE + 1)]
 """What a class adds to a state."""
+_CLASS_OF = {bits: precedence for precedence, bits in enumerate(CLASS_BITS)}
 
 Row = tuple[float, int, int, int]
 """A ``UrlRow`` without names, which takes an eighth of the time to make."""
@@ -55,7 +56,7 @@ class UrlRow(NamedTuple):
 
     @property
     def precedence(self) -> int:
-        return (self.standing >> _CLASS_AT) + ACTIVE & _STATE
+        return _CLASS_OF[self.standing & _CLASS]
 
 
 def states_of(rows: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ from crawlproject.frontier.redis.operations import (
     Head,
     SlotCounts,
     ask_due_of,
+    by_head,
     counts_of,
     due_of,
     pace_of,
@@ -197,9 +198,7 @@ class ClientThread:
             self._visit(0, calls, wanted, LAST, answers)
         else:
             self._deal(calls, answers)
-            for slot, last in self._by_head():
-                left = wanted - len(answers.taken)
-                self._visit(slot, (), left, last, answers)
+            self._take_from_slots(wanted, answers)
         for pending, answer in answers.answered:
             if pending.unpick and answer == 1:
                 self._frontier.give_back_pick(pending.unpick)
@@ -226,11 +225,18 @@ class ClientThread:
             for slot, some in groups.items():
                 self._visit(slot, some, 0, LAST, answers)
 
-    def _by_head(self) -> list[tuple[int, Head]]:
-        """The slots, those with the best known heads first, each with the head of the next: so far its URLs are best."""
-        heads = sorted((count.head or LAST, slot) for slot, count in enumerate(self._counts))
-        lasts = [head for head, _ in heads[1:]] + [LAST]
-        return [(slot, last) for (_, slot), last in zip(heads, lasts, strict=True)]
+    def _take_from_slots(self, wanted: int, answers: Replies) -> None:
+        """The best of each slot, as far as the others are known to have no better ones.
+
+        Those may have to wait, for a time or for their class: when nothing is left otherwise, it is taken whatever they have.
+        """
+        slots = by_head(self._counts)
+        for slot, last in slots:
+            self._visit(slot, (), wanted - len(answers.taken), last, answers)
+        for slot, last in slots:
+            may_take = answers.due is not None and answers.due <= self._clock()
+            if may_take and not answers.taken and last < LAST:
+                self._visit(slot, (), wanted, LAST, answers)
 
     def _visit(self, slot: int, calls: Sequence[PendingCall], wanted: int, last: Head, answers: Replies) -> None:
         frontier = self._frontier

@@ -19,11 +19,13 @@ from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.message_log import MessageLog
 from crawlproject.frontier.redis.operations import (
     LAST,
+    Head,
     Limits,
     SlotCounts,
     ask_due_of,
     block_of,
     blocks_of,
+    by_head,
     counts_of,
     done_of,
     drop_of,
@@ -290,16 +292,18 @@ class RedisFrontier(RedisAnswers):
     # ------------------------------------------------------------ inside
 
     def _take_from_best_slot(self, now: float) -> CrawlUrl | None:
-        """From the slot with the best URL, or the next best that gives one."""
+        """From the slot with the best URL, or the next best that gives one; the best of a slot may have to wait."""
         counts = self._counts()
         hosts = sum(count.ruled for count in counts)
-        for slot in sorted(range(self.slots), key=lambda slot: counts[slot].head or LAST):
-            for url in self._take_from(slot, now, 1, hosts - counts[slot].ruled):
+        slots = by_head(counts)
+        for slot, last in [*slots, *((slot, LAST) for slot, last in slots if last < LAST)]:
+            for url in self._take_from(slot, now, 1, hosts - counts[slot].ruled, last):
                 return url
         return None
 
-    def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int) -> list[CrawlUrl]:
-        operation = take_of(now, n, self.picks, limits=self.limits, seed=self._random.getrandbits(31))
+    def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int, last: Head = LAST) -> list[CrawlUrl]:
+        seed = self._random.getrandbits(31)
+        operation = take_of(now, n, self.picks, limits=self.limits, seed=seed, last=last)
         taken, self.told = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
         self.picks += [queue_of(url.url) for url in taken]
         if len(self.picks) > 2 * self._rules.batch_size:

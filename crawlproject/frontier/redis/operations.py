@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import BlockedHost
@@ -97,8 +97,13 @@ LAST = Head(WASTE, math.inf)  # of all
 
 
 class SlotCounts(NamedTuple):
-    """What a slot counts. ``head``: of the first URL that waits, or None. ``ruled``: hosts of the k rule, a floor aside."""
+    """What a slot counts. ``ruled``: hosts of the k rule, a floor aside.
 
+    ``first`` is the first URL that waits, held or not, in its own class; ``head`` the first that may be taken, in the class of
+    its host. None: there is none.
+    """
+
+    first: Head | None = None
     head: Head | None = None
     waiting: int = 0
     leases: int = 0
@@ -111,13 +116,24 @@ class SlotCounts(NamedTuple):
     @property
     def best(self) -> float | None:
         """The score of the first URL that waits, or None."""
-        return None if self.head is None else 0.0 - self.head.rank
+        return None if self.first is None else 0.0 - self.first.rank
 
 
 def total_of(slots: Sequence[SlotCounts]) -> SlotCounts:
     """What all slots count."""
-    heads, *numbers = zip(*slots, strict=True)
-    return SlotCounts(min((head for head in heads if head is not None), default=None), *map(sum, numbers))
+    firsts, heads, *numbers = zip(*slots, strict=True)
+    return SlotCounts(_least(firsts), _least(heads), *map(sum, numbers))
+
+
+def _least(heads: Iterable[Head | None]) -> Head | None:
+    return min((head for head in heads if head is not None), default=None)
+
+
+def by_head(slots: Sequence[SlotCounts]) -> list[tuple[int, Head]]:
+    """The slots, those with the best heads first, each with the head of the next: so far its URLs are known to be best."""
+    heads = sorted((count.head or LAST, slot) for slot, count in enumerate(slots))
+    lasts = [head for head, _ in heads[1:]] + [LAST]
+    return [(slot, last) for (_, slot), last in zip(heads, lasts, strict=True)]
 
 
 def take_of(
@@ -172,8 +188,12 @@ def records_of(answer: list[bytes]) -> list[CrawlUrl]:
 
 def counts_of(answer: list[Any]) -> SlotCounts:
     """What ``counts`` brought."""
-    *numbers, precedence, rank = answer
-    return SlotCounts(Head(int(precedence), float(rank)) if precedence else None, *map(int, numbers))
+    *numbers, first, rank, head, rank_of_head = answer
+    return SlotCounts(_head(first, rank), _head(head, rank_of_head), *map(int, numbers))
+
+
+def _head(precedence: bytes, rank: bytes) -> Head | None:
+    return Head(int(precedence), float(rank)) if precedence else None
 
 
 def blocks_of(answer: list[bytes]) -> Iterator[BlockedHost]:

@@ -1,21 +1,28 @@
-"""The frontier in memory against the contract written down naively: every answer compared, on random operations."""
+"""The frontiers in memory and on disk against the contract written down naively: every answer, on random operations."""
 
 from __future__ import annotations
 
 import math
+import tempfile
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlproject.frontier.base import Frontier
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, INACTIVE, OVER_BUDGET, REVISITS, SPARE, WASTE, CrawlUrl
 from crawlproject.urls.hosts import host_of
 
 MIN_DELAY, FACTOR = 1.0, 2.0
+BY_FLOOR = (SPARE, INACTIVE)  # the classes that only a floor gives
 
 
 class Waiting:
@@ -25,8 +32,11 @@ class Waiting:
         self.position: int | None = None  # in the committed batch
 
     @property
-    def key(self) -> tuple[float, int]:
-        return (-self.record.score if self.position is None else self.position, self.arrival)
+    def key(self) -> tuple[float, ...]:
+        """Class, score and arrival; or the place in the batch."""
+        if self.position is not None:
+            return (self.position, self.arrival)
+        return (self.record.precedence, -self.record.score, self.arrival)
 
 
 class Model:
@@ -35,6 +45,8 @@ class Model:
     def __init__(self, k: int, commit: int, max_urls: int, random: Random, *, strict: bool = True) -> None:
         self.k, self.commit, self.max_urls, self.random, self.strict = k, commit, max_urls, random, strict
         self.floor = self.spare = -math.inf
+        self.ceiling = WASTE
+        self.host_classes: dict[str, int] = {}
         self.waiting: dict[str, Waiting] = {}
         self.leases: dict[str, Waiting] = {}
         self.done_urls: set[str] = set()
@@ -50,7 +62,7 @@ class Model:
         known = self.waiting.get(record.url)
         if known:
             old, new = known.record, record
-            best = new if new.score > old.score else old
+            best = new if (new.precedence, -new.score) < (old.precedence, -old.score) else old
             depth = min(old.depth, new.depth)
             inherited = best.inherited
             if len(old.inherited) == len(new.inherited):
@@ -60,7 +72,8 @@ class Model:
         if record.url in self.leases or record.url in self.done_urls:
             return False
         if self.max_urls and len(self.buffer()) >= self.max_urls:
-            if record.score <= self.worst().record.score:
+            worst = self.worst().record
+            if (record.precedence, -record.score) >= (worst.precedence, -worst.score):
                 return False
             self.evict()
         self.waiting[record.url] = Waiting(record, self.arrivals)
@@ -82,7 +95,7 @@ class Model:
             self.evict()
 
     def worst(self) -> Waiting:
-        return min(self.buffer(), key=lambda waiting: (waiting.record.score, -waiting.arrival))
+        return max(self.buffer(), key=lambda waiting: waiting.key)
 
     def evict(self) -> None:
         del self.waiting[self.worst().record.url]
@@ -105,13 +118,11 @@ class Model:
 
     def choose(self, now: float) -> Waiting | None:
         everything = list(self.waiting.values())
+        if self.commit == 1:
+            return self.choose_by_class(everything, now)
         hosts = {host_of(waiting.record.url) for waiting in everything}
-        if self.floor > -math.inf and self.commit == 1:
-            return self.choose_above_floor(everything, hosts, now)
         few = not self.strict or len([host for host in hosts if self.may_wake(host, now)]) < self.k
         barred = self.barred_of(hosts)
-        if self.commit == 1:
-            return self.free(everything, barred, now) or self.oldest(everything, few, now)
         batch = self.candidates()
         chosen = self.free(batch, barred, now)
         if chosen is None and all(self.is_stopped(host_of(one.record.url), barred, now) for one in batch):
@@ -119,24 +130,42 @@ class Model:
             chosen = self.free(pool, barred, now) or self.oldest(pool, few, now)
         return chosen or self.oldest(batch, few, now)
 
-    def choose_above_floor(self, everything: list[Waiting], hosts: set[str], now: float) -> Waiting | None:
-        best: dict[str, float | None] = dict.fromkeys(hosts)
-        for record in sorted((one.record for one in everything), key=lambda record: record.score):
-            if record.not_before <= now:
-                best[host_of(record.url)] = record.score
-        awake = {host for host in hosts if best[host] is not None and self.blocks.get(host, 0.0) <= now}
-        active = {host for host in hosts if best[host] is None or best[host] >= self.floor}
-        of_active = [waiting for waiting in everything if host_of(waiting.record.url) in active]
-        few = not self.strict or len(awake & active) < self.k
-        chosen = self.free(of_active, self.barred_of(active), now) or self.oldest(of_active, few, now)
-        while chosen is None:
-            spare = {host for host in hosts - active if best[host] >= self.spare}
-            chosen = self.free([one for one in everything if host_of(one.record.url) in spare], set(), now)
-            inactive = hosts - active - spare - {host_of(url) for url in self.leases}
-            if chosen or not inactive or awake & (active | spare):
-                break
-            self.spare = max(best[host] for host in inactive)
+    def choose_by_class(self, everything: list[Waiting], now: float) -> Waiting | None:
+        classes = {host: self.class_of(host, now) for host in {host_of(one.record.url) for one in everything}}
+        awake = {host for host in classes if self.may_wake(host, now)}
+        limit = max([self.ceiling, min((classes[host] for host in awake), default=0)])
+        counted = {host for host in classes if classes[host] <= ACTIVE}
+        barred, few = self.barred_of(counted), not self.strict or len(awake & counted) < self.k
+
+        def of_hosts(hosts: set[str]) -> list[Waiting]:
+            """The first URLs of those of the hosts whose class is not above the limit."""
+            firsts = {host: self.first_of(host, now) for host in hosts if classes[host] <= limit}
+            return [first for first in firsts.values() if first is not None]
+
+        chosen = self.free(of_hosts(counted), barred, now) or self.oldest(of_hosts(counted), few, now)
+        for late in range(SPARE, WASTE + 1):
+            of_class = of_hosts({host for host in classes if classes[host] == late})
+            free = [one for one in of_class if self.may_go(one.record, now)]
+            chosen = chosen or min(free, key=lambda one: one.key[1:], default=None)
         return chosen
+
+    def first_of(self, host: str, now: float) -> Waiting | None:
+        """The first URL of the host whose time has come."""
+        ripe = [
+            one for one in self.waiting.values() if host_of(one.record.url) == host and one.record.not_before <= now
+        ]
+        return min(ripe, key=lambda one: one.key, default=None)
+
+    def class_of(self, host: str, now: float) -> int:
+        own, first = max(self.host_classes.get(host, ACTIVE), ACTIVE), self.first_of(host, now)
+        if first is None:
+            return own
+        precedence, score = first.record.precedence, first.record.score
+        if precedence > FIRST and own > ACTIVE:
+            precedence = max(precedence, own)
+        if precedence != ACTIVE or score >= self.floor:
+            return precedence
+        return SPARE if score >= self.spare else INACTIVE
 
     def barred_of(self, hosts: set[str]) -> set[str]:
         window = min(self.k, len(hosts)) - 1
@@ -144,6 +173,21 @@ class Model:
 
     def set_floor(self, floor: float, spare: float) -> None:
         self.floor, self.spare = floor, min(floor, spare)
+
+    def set_ceiling(self, precedence: int) -> None:
+        self.ceiling = precedence
+
+    def set_host_precedence(self, host: str, precedence: int) -> None:
+        self.host_classes[host] = precedence
+
+    def set_precedence(self, url: str, precedence: int) -> bool:
+        if url in self.leases:
+            self.leases[url].record = replace(self.leases[url].record, precedence=precedence)
+            return self.hold(url, 0.0)
+        if url in self.waiting:
+            known = self.waiting[url]
+            known.record = replace(known.record, precedence=precedence)
+        return url in self.waiting
 
     def free(self, candidates: list[Waiting], barred: set[str], now: float) -> Waiting | None:
         free = [one for one in candidates if self.may_go(one.record, now) and host_of(one.record.url) not in barred]
@@ -189,9 +233,12 @@ class Model:
             times |= {max(now, time) for time in (clock, waiting.record.not_before, *self.blocks.values())}
         if self.choose(now) is not None:
             return now
-        spare, first = self.spare, next((time for time in sorted(times) if self.choose(time)), None)
-        self.spare = spare  # what the future would lower
-        return first
+        return next((time for time in sorted(times) if self.choose(time)), None)
+
+    def best(self) -> float | None:
+        records = [waiting.record for waiting in self.waiting.values()]
+        first = min(records, key=lambda record: (record.precedence, -record.score), default=None)
+        return first.score if first else None
 
     def rest(self, url: str, finish: float, seconds: float) -> None:
         host = host_of(url)
@@ -270,11 +317,14 @@ class Model:
 
 SCORES = st.sampled_from([-math.inf, -1.0, 0.0, 0.25, 0.5, 0.75, 1.0, math.inf])
 URLS = st.builds(lambda host, page: f"http://h{host}.test/{page}", st.integers(0, 6), st.integers(0, 5))
+CLASSES = st.sampled_from(
+    [ACTIVE, ACTIVE, *(precedence for precedence in range(WASTE + 1) if precedence not in BY_FLOOR)]
+)
 WAITS = st.sampled_from([0.0, 0.0, 0.0, 0.5, 3.0])  # from now on; 0: any time
 SECONDS = st.sampled_from([0.0, 0.25, 1.0, 2.0])
 OPERATIONS = st.one_of(
-    st.tuples(st.just("put"), URLS, SCORES, WAITS),
-    st.tuples(st.just("put"), URLS, SCORES, WAITS),
+    st.tuples(st.just("put"), URLS, SCORES, WAITS, CLASSES),
+    st.tuples(st.just("put"), URLS, SCORES, WAITS, st.just(ACTIVE)),
     st.tuples(st.just("take")),
     st.tuples(st.just("take")),
     st.tuples(st.just("pass"), SECONDS),
@@ -293,14 +343,39 @@ OPERATIONS = st.one_of(
     st.tuples(st.just("hold_lease"), st.integers(0, 3), WAITS),
     st.tuples(st.just("block_host"), URLS, WAITS),
     st.tuples(st.just("set_floor"), SCORES, SCORES),
+    st.tuples(st.just("set_precedence"), URLS, CLASSES),
+    st.tuples(st.just("reclass_lease"), st.integers(0, 3), CLASSES),
+    st.tuples(st.just("set_host_precedence"), URLS, CLASSES),
+    st.tuples(st.just("set_ceiling"), st.sampled_from([REVISITS, ACTIVE, SPARE, INACTIVE, WASTE])),
 )
+
+
+def make_memory(**options: Any) -> Frontier:
+    return MemoryFrontier(**options)
+
+
+def make_disk(**options: Any) -> Frontier:
+    """A frontier on disk that removes its folder when it is closed; a few URLs are many to it."""
+    folder = tempfile.TemporaryDirectory()
+    limits = MemoryLimits(shared=3, host=2, crowd=2, hosts=3)
+    frontier = DiskFrontier(Path(folder.name), clock=lambda: 0.0, limits=limits, **options)
+    close = frontier.close
+
+    def close_and_remove() -> None:
+        close()
+        folder.cleanup()
+
+    frontier.close = close_and_remove  # type: ignore[method-assign]
+    return frontier
 
 
 class Pair:
     """A frontier and its model, driven together."""
 
-    def __init__(self, k: int, commit: int, max_urls: int, *, strict: bool = True) -> None:
-        self.frontier = MemoryFrontier(
+    def __init__(
+        self, make: Callable[..., Frontier], k: int, commit: int, max_urls: int, *, strict: bool = True
+    ) -> None:
+        self.frontier = make(
             batch_size=k,
             strict=strict,
             commit=commit,
@@ -308,6 +383,7 @@ class Pair:
             politeness=Politeness(MIN_DELAY, FACTOR),
             random=Random(5),
         )
+        self.has_classes = False
         self.model = Model(k, commit, max_urls, Random(5), strict=strict)
         self.now = 1.0
 
@@ -325,13 +401,25 @@ class Pair:
     def do(self, operation: str, *values: Any) -> None:
         now = self.now
         match operation, values:
-            case "put", (url, score, wait):
-                self.both("put", CrawlUrl(url, score, not_before=now + wait if wait else 0.0))
+            case "put", (url, score, wait, precedence):
+                self.has_classes |= precedence != ACTIVE
+                self.both("put", CrawlUrl(url, score, not_before=now + wait if wait else 0.0, precedence=precedence))
+            case "set_precedence", (url, precedence):
+                self.has_classes = True
+                self.both("set_precedence", url, precedence)
+            case "reclass_lease", (index, precedence):
+                self.has_classes = True
+                self.both("set_precedence", self.lease(index), precedence)
+            case "set_host_precedence", (url, precedence):
+                self.has_classes = True
+                self.both("set_host_precedence", host_of(url), precedence)
+            case "set_ceiling", (precedence,):
+                self.both("set_ceiling", precedence)
             case "take", ():
                 self.both("take", now)
             case "pass", (seconds,):
                 self.now += seconds
-            case "wake", () if self.model.floor > -math.inf:  # a host may wake below the floors
+            case "wake", () if self.model.floor > -math.inf or self.has_classes:  # a host may wake that has to wait
                 due, expected = self.frontier.next_due(now), self.model.next_due(now)
                 assert expected is None or (due is not None and due <= expected)
                 self.now = max(now, due or now)
@@ -374,26 +462,42 @@ class Pair:
         assert {record.url: record for record in frontier.waiting()} == waiting
         assert len(frontier) == len(waiting)
         assert frontier.hosts() == len({host_of(url) for url in waiting})
-        assert frontier.best() == max((record.score for record in waiting.values()), default=None)
+        assert frontier.best() == model.best()
         assert frontier.leases() == len(model.leases)
         assert all(frontier.leased(url) == lease.record for url, lease in model.leases.items())
         assert frontier.evicted() == model.evicted
         assert all(url in frontier for url in [*waiting, *model.leases, *model.done_urls])
 
 
-@settings(max_examples=400, deadline=None)
-@given(
+def check(
+    make: Callable[..., Frontier], k: int, commit: int, max_urls: int, strict: bool, operations: list[tuple[Any, ...]]
+) -> None:
+    pair = Pair(make, k, commit, max_urls, strict=strict)
+    for operation in operations:
+        pair.do(*operation)
+        pair.compare()
+    pair.frontier.close()
+
+
+CASES = given(
     k=st.integers(1, 8),
     commit=st.sampled_from([1, 1, 2, 5]),
     max_urls=st.sampled_from([0, 0, 3, 10]),
     strict=st.booleans(),
     operations=st.lists(OPERATIONS, max_size=120),
 )
+
+
+@settings(max_examples=400, deadline=None)
+@CASES
 def test_every_answer_is_the_models(k, commit, max_urls, strict, operations):
-    pair = Pair(k, commit, max_urls, strict=strict)
-    for operation in operations:
-        pair.do(*operation)
-        pair.compare()
+    check(make_memory, k, commit, max_urls, strict, operations)
+
+
+@settings(max_examples=150, deadline=None)
+@CASES
+def test_every_answer_of_the_frontier_on_disk_is_the_models(k, commit, max_urls, strict, operations):
+    check(make_disk, k, commit, max_urls, strict, operations)
 
 
 @settings(max_examples=10, deadline=None)
@@ -402,14 +506,21 @@ def test_every_answer_is_the_models(k, commit, max_urls, strict, operations):
     k=st.sampled_from([1, 4, 20, 50]),
     commit=st.sampled_from([1, 16]),
     floors=st.sampled_from([0.0, 0.05]),
+    classes=st.sampled_from([0.0, 0.1]),
+    make=st.sampled_from([make_memory, make_disk]),
 )
-def test_long_crawls_take_the_models_way(seed, k, commit, floors):
+def test_long_crawls_take_the_models_way(seed, k, commit, floors, classes, make):
     random = Random(seed)
-    pair = Pair(k, commit, max_urls=150)
+    pair = Pair(make, k, commit, max_urls=150)
     for _ in range(400):
         host, page = min(random.randrange(40), random.randrange(40)), random.randrange(30)
-        record = CrawlUrl(f"http://h{host}.test/{page}", random.randrange(8) / 8)
-        pair.both("put", record)
+        precedence = random.choice([REVISITS, OVER_BUDGET, WASTE]) if random.random() < classes else ACTIVE
+        pair.do("put", f"http://h{host}.test/{page}", random.randrange(8) / 8, 0.0, precedence)
+        if random.random() < classes:
+            pair.do(
+                "set_host_precedence", f"http://h{random.randrange(40)}.test/", random.choice([ACTIVE, OVER_BUDGET])
+            )
+            pair.do("set_ceiling", random.choice([ACTIVE, SPARE, WASTE]))
         if random.random() < 0.4:
             pair.do("wake")
         if random.random() < 0.3:
@@ -419,3 +530,4 @@ def test_long_crawls_take_the_models_way(seed, k, commit, floors):
         if random.random() < 0.1:
             pair.do("release", random.randrange(9), 0.1, random.choice([0.0, 2.0]), random.random() < 0.5)
     pair.compare()
+    pair.frontier.close()

@@ -83,7 +83,7 @@ do -- a chunk has at most 200 local names: the others stay inside
   end
 
   -- Look for the first host in a part of OPEN that may be visited: {host, arrival, rank, class}, or nil. Those that ``rule``
-  -- bars are passed over; of these it keeps the one picked longest ago, if it allows any. It is nil where there is no rule.
+  -- bars are passed over; of these it keeps the one picked longest ago, if it allows any. nil: the k rule does not matter.
   local function first_open(now, class, first, last, rule)
     local from, barred = 0, rule and rule.barred or {}
     while true do

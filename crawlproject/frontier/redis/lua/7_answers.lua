@@ -73,30 +73,43 @@ function answer_of.due()
   return due and exact(due - shift) or ''
 end
 
--- The lowest class of the URLs that wait, held or not and whatever the class of their host, and the best rank of these; or nil.
-local function first_of_all()
+-- Class and rank of the first URL that waits, held or not and whatever the class of its host; and of the first that may be
+-- taken, in the class of its host. {} where there is none.
+local function firsts_of_all()
+  local first, ready = {}, {}
   for class = 0, WASTE do
     if in_use(class) then
       local top = call('ZRANGEBYSCORE', of_class(TOPS, class), '(-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2]
-      local late = call('ZRANGE', of_class(LATE, class), 0, 0, 'WITHSCORES')[2]
-      if top or late then
-        return class, math.min(top and rank_in_tops(top) or math.huge, late and tonumber(late) or math.huge)
+      local late = not first[1] and call('ZRANGE', of_class(LATE, class), 0, 0, 'WITHSCORES')[2]
+      top = top and rank_in_tops(top)
+      if not first[1] and (top or late) then
+        first = { class, math.min(top or math.huge, tonumber(late) or math.huge) }
+      end
+      if top then
+        ready = { class, top }
+        break
       end
     end
   end
+  return first, ready
 end
 
--- -> {waiting, leases, hosts, evicted, pages, seen, hosts up to class ACTIVE, class and rank of the first or ''}
+local function in_text(pair)
+  return pair[1] and tostring(pair[1]) or '', pair[2] and exact(pair[2]) or ''
+end
+
+-- -> {waiting, leases, hosts, evicted, pages, seen, hosts up to class ACTIVE, class and rank of the first, of the first that
+-- may be taken; or ''}
 function answer_of.counts()
-  local class, rank = first_of_all()
+  local first, ready = firsts_of_all()
   local ruled = ruled_hosts(math.huge)
   local hosts = ruled
   for above = RULED + 1, WASTE do
     hosts = hosts + hosts_of(above)
   end
+  local class, rank = in_text(first)
   return {
-    waiting(), call('HLEN', LEASES), hosts, meta.evicted, meta.pages, meta.seen, ruled,
-    class and tostring(class) or '', class and exact(rank) or '',
+    waiting(), call('HLEN', LEASES), hosts, meta.evicted, meta.pages, meta.seen, ruled, class, rank, in_text(ready),
   }
 end
 
@@ -163,10 +176,11 @@ end
 
 -- All hosts are of class ACTIVE. Those who gave them classes are gone, and whoever comes does it anew.
 local function forget_host_classes()
-  for _, host in ipairs(next(uses) and call('HKEYS', CLASSES) or {}) do
-    if (classes_of(host)) ~= ACTIVE then
-      set_host_class(host, ACTIVE)
-      place(host, true)
+  local all = next(uses) and call('HGETALL', CLASSES) or {}
+  for index_ = 1, #all, 2 do
+    if tonumber(string.sub(all[index_ + 1], 1, 1)) ~= ACTIVE then
+      set_host_class(all[index_], ACTIVE)
+      place(all[index_], true)
     end
   end
 end

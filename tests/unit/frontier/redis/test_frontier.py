@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -13,11 +14,13 @@ from support.frontiersteps import url
 from support.redisserver import empty_database
 
 from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.frontier.inspect.redis import RedisView
 from crawlproject.frontier.redis.codec import dump_record, load_record
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import done_of, put_of, take_of, taken_of
 from crawlproject.frontier.redis.script import FrontierRules, Script
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, PLANTED, REREADS, REVISITS, SPARE, WASTE, CrawlUrl
+from crawlproject.urls.hosts import host_of
 
 Join = Callable[..., RedisFrontier]
 
@@ -204,9 +207,22 @@ def test_many_takes_in_one_call_keep_to_the_ceiling_as_one_by_one(join: Join, to
     assert [record.score for record in frontier.take_many(0.0, 4)] == [0.2, 0.1]
 
 
+def test_whoever_looks_into_the_server_sees_the_classes(database: redis.Redis, join: Join) -> None:
+    frontier = join()
+    records = [url(f"h{precedence}/1", 0.5, precedence=precedence) for precedence in range(WASTE + 1)]
+    records[1] = replace(records[1], not_before=60.0)
+    frontier.put_many(records)
+    frontier.set_host_precedence("h4.test", OVER_BUDGET)
+    view = RedisView(database, "crawl")
+    assert sorted(view.waiting(), key=lambda record: record.precedence) == records
+    assert view.counts()[:2] == (WASTE + 1, 0)
+    assert (frontier.take(0.0), list(view.leased())) == (records[0], [records[0]])
+    assert [view.find(record.url) for record in records[:2]] == [("leased", records[0]), ("waiting", records[1])]
+
+
 def test_a_crawl_keeps_no_trace_of_classes_that_it_has_left(database: redis.Redis, join: Join) -> None:
     frontier = join(max_urls=50)
-    keys = sorted(key for key in database if b":seen:" not in key)
+    keys = sorted(key for key in database.scan_iter() if b":seen:" not in key)
     for precedence in range(WASTE + 1):
         frontier.set_host_precedence(f"h{precedence}.test", WASTE - precedence)
         frontier.put_many(url(f"h{host}/{precedence}", precedence=precedence) for host in range(WASTE + 1))
@@ -219,7 +235,7 @@ def test_a_crawl_keeps_no_trace_of_classes_that_it_has_left(database: redis.Redi
         frontier.set_host_precedence(f"h{host}.test", ACTIVE)
     assert (len(frontier), frontier.hosts()) == (0, 0)
     left = {b"clock", b"picks"}
-    assert {key.rpartition(b":")[2] for key in database if b":seen:" not in key and key not in keys} == left
+    assert {key.rpartition(b":")[2] for key in database.scan_iter() if b":seen:" not in key and key not in keys} == left
     assert database.hget("topical:{0}:crawl:crawl:meta", "classes") == b""
 
 
@@ -360,6 +376,25 @@ def test_the_best_of_all_slots_leaves_first(join: Join) -> None:
     frontier.put_many(url(f"h{number}/", number) for number in range(20))
     taken = [frontier.take(0.0) for _ in range(20)]
     assert [record.score for record in taken if record] == list(range(19, -1, -1))
+
+
+def test_classes_are_kept_over_all_slots(join: Join) -> None:
+    frontier = join(slots=4, batch_size=1)
+    records = [
+        url(f"h{host}/{precedence}", 0.1 * host, precedence=precedence)
+        for host in range(12)
+        for precedence in (1, 4, 8)
+    ]
+    frontier.put_many(records)
+    frontier.put_many(url(f"h{host}/held", 9.0, precedence=FIRST, not_before=60.0) for host in range(4))
+    for host in range(0, 12, 2):
+        frontier.set_host_precedence(f"h{host}.test", OVER_BUDGET)
+    taken = []
+    while one := frontier.take(0.0):
+        taken.append((one.precedence if one.precedence != 4 or host_of(one.url)[1:-5] in "13579 11" else 7, one.score))
+        frontier.done(one.url, 0.0, 0.0)
+    assert [precedence for precedence, _ in taken] == [1] * 12 + [4] * 6 + [7] * 6 + [8] * 12
+    assert frontier.best() == 9.0
 
 
 def test_crawls_of_one_server_have_one_number_of_slots(join: Join) -> None:

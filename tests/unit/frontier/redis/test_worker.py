@@ -17,10 +17,11 @@ from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.client_thread import BURST
 from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.redis.operations import slot_of
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
 from crawlproject.frontier.shared import HOST_FULL
-from crawlproject.records import ACTIVE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, REVISITS, WASTE, CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 
@@ -104,6 +105,48 @@ def test_the_floor_of_the_moment_is_sent_with_each_take(server: RedisServer, loo
     frontier.set_floor(0.1)
     take(4)
     assert held[-1] == "http://low.test/"
+    frontier.close()
+
+
+def test_a_class_is_changed_without_waiting(server: RedisServer, loop: Loop) -> None:
+    frontier = worker(server, loop, limit=1)
+    frontier.put_many(CrawlUrl(f"http://{host}.test/", 1.0) for host in "abcd")
+    taken: list[str] = []
+
+    def take() -> bool:
+        while one := frontier.take(time.time()):
+            taken.append(one.url)
+        return bool(taken)
+
+    loop.run_until(take)
+    with frontier.batch():
+        assert frontier.set_precedence(taken[0], WASTE), "it is leased: that ends"
+        assert frontier.set_precedence("http://d.test/", FIRST)
+        assert frontier.set_precedence("http://unknown.test/", FIRST), "as far as it is known"
+        frontier.set_host_precedence("b.test", OVER_BUDGET)
+    assert (frontier.leases(), taken) == (0, ["http://a.test/"])
+    assert crawl(frontier, loop) == [f"http://{host}.test/" for host in "dcba"]
+    frontier.close()
+
+
+def test_no_slot_waits_for_what_another_one_cannot_give(server: RedisServer, loop: Loop) -> None:
+    """The best that is known of a slot may rest, or be held for days."""
+    hosts: dict[int, list[str]] = {0: [], 1: []}
+    for number in range(20):
+        hosts[slot_of(f"h{number}.test", 2)].append(f"h{number}.test")
+    (held, late, *_), (rests, *_) = hosts.values()
+    rules = FrontierRules(min_delay=0.0, factor=0.0)
+    frontier = join(connect(url=server.url), "crawl", "w", rules, clock=time.time, random=Random(1), slots=2)
+    frontier.put_many([CrawlUrl(f"http://{rests}/{page}", 1.0) for page in range(2)])
+    frontier.put(CrawlUrl(f"http://{held}/", 1.0, not_before=time.time() + 1e5, precedence=REVISITS))
+    frontier.crawl_delay(rests, 1e5)
+    frontier.done(frontier.take(time.time()).url, time.time(), 0.0)
+    loop.start(frontier, 4)
+    assert frontier.take(time.time()) is None
+    loop.run_until(lambda: len(frontier) == 2)
+    frontier.put(CrawlUrl(f"http://{late}/", 1.0, precedence=OVER_BUDGET))
+    loop.run_until(lambda: frontier.take(time.time()))
+    assert [lease.url for lease in frontier._held.values()] == [f"http://{late}/"]
     frontier.close()
 
 
