@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -69,24 +70,32 @@ FACTORIES: dict[str, Callable[..., Frontier]] = {
     "redis": in_redis,
 }
 
-Make = Callable[..., Frontier]
+
+class Make:
+    """Makes frontiers with these URLs: k = 50, no commitment, no limit, and no delay unless asked for."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self._name = name
+        self._folders = (folder / str(number) for number in range(sys.maxsize))
+        self._opened: list[Frontier] = []
+
+    def __call__(self, urls: Iterable[CrawlUrl] = (), **options: Any) -> Frontier:
+        defaults = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
+        frontier = FACTORIES[self._name](next(self._folders), **{**defaults, **options})
+        self._opened.append(frontier)
+        frontier.put_many(urls)
+        return frontier
+
+    def close_all(self) -> None:
+        while self._opened:
+            self._opened.pop(0).close()
 
 
 @pytest.fixture(params=FACTORIES)
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
-    """Makes frontiers with these URLs: k = 50, no commitment, no limit, and no delay unless asked for."""
-    opened: list[Frontier] = []
-
-    def build(urls: Iterable[CrawlUrl] = (), **options: Any) -> Frontier:
-        defaults = {"batch_size": 50, "commit": 1, "max_urls": 0, "min_delay": 0.0, "factor": 0.0, "seed": 1}
-        frontier = FACTORIES[request.param](tmp_path / str(len(opened)), **{**defaults, **options})
-        opened.append(frontier)
-        frontier.put_many(urls)
-        return frontier
-
-    yield build
-    for frontier in opened:
-        frontier.close()
+    made = Make(request.param, tmp_path)
+    yield made
+    made.close_all()
 
 
 def short(taken: CrawlUrl | None) -> str | None:
@@ -1403,6 +1412,7 @@ def test_a_host_that_is_due_is_never_left_alone_whatever_its_class(make, records
             frontier.done(done, now, 0.0)
             rests[host_of(done)] = now + 1.0
     assert frontier.take(now) is None
+    make.close_all()
 
 
 # ---------------------------------------------------------------- bounded

@@ -237,9 +237,10 @@ class PagedSchedule(HostSchedule):
     def _ripen(self, number: int) -> None:
         """The time of a URL that has left the calendar has come."""
         row = self._rows[number]
-        self._count_held(row.host, -1)
+        self._counts.held[row.host] -= 1
         self.add(DiskEntry(row.precedence, -row.score, number, row.host, 0.0))
         self.turn(row.host)
+        self.recount(row.host)
 
     def _ripen_all(self, numbers: np.ndarray) -> None:
         """The same of many: they go into the queues as a whole, and their rows change past the journal."""

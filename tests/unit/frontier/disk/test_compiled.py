@@ -22,11 +22,15 @@ from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import SpilledQueue
-from crawlproject.frontier.disk.url_table import DONE, LATER, PAGED, SHARED, WAITING, UrlTable
+from crawlproject.frontier.disk.url_table import CLASS_BITS, DONE, LATER, PAGED, SHARED, WAITING, UrlTable
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import WASTE
 
 packed_heap = pytest.importorskip("crawlproject.frontier.disk.packed_heap", reason="not compiled")
-ROWS = {number: (number / 7, number << 33, number, 1 + number % 7) for number in (5, 0, 70_000, 65_535, 65_536, 6)}
+ROWS = {
+    number: (number / 7, number << 33, number, 1 + number % 7 | CLASS_BITS[number % 3 + 3])
+    for number in (5, 0, 70_000, 65_535, 65_536, 6)
+}
 
 ranks = st.sampled_from([-math.inf, -1.0, 0.5, 1e300, math.inf]) | st.floats(allow_nan=False).filter(bool)
 
@@ -124,14 +128,16 @@ def test_rows_are_compared_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     def answers() -> list[Any]:
         many = [
-            table.match_many(numbers, scores if scored else None, states).tolist()
+            table.match_many(numbers, scores if scored else None, states, precedence).tolist()
             for scored in (True, False)
             for states in (WAITING, (SHARED,), (LATER, DONE), (0,))
+            for precedence in (None, *range(WASTE + 1))
         ]
         one = [
-            table.matches(number, score, state)
+            table.matches(number, score, state | bits)
             for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
             for state in range(8)
+            for bits in CLASS_BITS
             if number < table.capacity()
         ]
         return [many, one]
@@ -146,8 +152,9 @@ def test_rows_are_compared_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("limits", [MemoryLimits(), MemoryLimits(shared=3, host=2, crowd=1, hosts=4)], ids=str)
 @pytest.mark.parametrize("options", [{}, {"commit": 5}, {"max_urls": 40}], ids=str)
+@pytest.mark.parametrize("classes", [0.0, 0.05])
 def test_a_frontier_takes_and_writes_the_same_without_compiled_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, int], limits: MemoryLimits
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, int], limits: MemoryLimits, classes: float
 ) -> None:
     monkeypatch.setattr(os, "urandom", lambda size: bytes(range(size)))  # the seed of the digests
 
@@ -156,7 +163,7 @@ def test_a_frontier_takes_and_writes_the_same_without_compiled_code(
             folder, politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0, limits=limits, **options
         )
         driver = Driver(frontier)
-        answers = [driver.do(step) for step in itertools.islice(random_steps(11, floors=0.02), 2500)]
+        answers = [driver.do(step) for step in itertools.islice(random_steps(11, floors=0.02, classes=classes), 2500)]
         found = [answers, waiting(frontier)]
         frontier.close()
         return found + [(folder / name).read_bytes() for name in ("urls.jsonl", "rows", "times", "seen", "hosts")]

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 import pytest
-from support.frontiersteps import Driver, Pair, facts, random_steps, waiting
+from support.frontiersteps import Driver, Pair, facts, random_steps, url, waiting
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import Frontier
@@ -26,7 +26,7 @@ from crawlproject.frontier.inspect.queries import best_waiting
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.records import CrawlUrl
+from crawlproject.records import FIRST, OVER_BUDGET, PLANTED, REREADS, REVISITS, CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]
 TIGHT = MemoryLimits(shared=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
@@ -148,6 +148,52 @@ def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path) -> None:
         frontier.hold("http://b.test/", 60.0)
         assert (frontier.take(49.0), frontier.next_due(49.0)) == (None, 50.0)
     frontier.close()
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
+def test_an_earlier_version_has_the_classes_in_the_scores(tmp_path: Path, closed: bool, version: int) -> None:
+    frontier = disk(tmp_path)
+    scores = {"reread": 8e18, "revisit": 2e18 * 1.25, "first": 1e18, "planted": 2.5e17, "active": 0.5, "leased": 9e18}
+    frontier.put_many(url(f"{name}/", score) for name, score in scores.items())
+    frontier.hold("http://first.test/", 60.0)
+    assert (taken := frontier.take(0.0)) and taken.url == "http://leased.test/"
+    if closed:
+        frontier.close()
+    state = orjson.loads((tmp_path / "state.json").read_bytes())
+    assert state["version"] == 3
+    (tmp_path / "state.json").write_bytes(orjson.dumps({**state, "version": version}))
+    expected = [
+        url("active/", 0.5),
+        url("first/", 0.0, precedence=FIRST, not_before=60.0),
+        url("leased/", 0.0, precedence=REREADS),
+        url("planted/", 0.0, precedence=PLANTED),
+        url("reread/", 0.0, precedence=REREADS),
+        url("revisit/", 0.25, precedence=REVISITS),
+    ]
+    view = read_frontier(tmp_path)
+    assert view is not None
+    assert sorted([*view.waiting(), *view.leased()], key=lambda record: record.url) == expected
+    for _ in range(2):  # the second time from a summary of this version
+        frontier = disk(tmp_path)
+        assert waiting(frontier) == expected
+        assert frontier.best() == 0.0
+        frontier.close()
+    view = read_frontier(tmp_path)
+    assert view is not None
+    assert [record.url for record in best_waiting(view, 3)] == [
+        f"http://{name}.test/" for name in ("reread", "leased", "revisit")
+    ]
+
+
+def test_scores_of_this_version_stand_for_themselves(tmp_path: Path) -> None:
+    frontier = disk(tmp_path)
+    records = [url("a/", 1e18), url("b/", math.inf), url("c/", 9e18, precedence=OVER_BUDGET)]
+    frontier.put_many(records)
+    for _ in range(2):
+        frontier = disk(tmp_path)
+        assert waiting(frontier) == records
+        frontier.close()
 
 
 @pytest.mark.parametrize("damage", ["removed", "emptied", "cut"])

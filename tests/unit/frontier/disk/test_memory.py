@@ -6,16 +6,21 @@ import gc
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.memory_limits import MemoryLimits
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, UNINFORMATIVE, WASTE, CrawlUrl
 
 HOSTS = 200
 LIMITS = MemoryLimits(shared=64, host=8, crowd=16, hosts=50)
 
 
-def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(tmp_path: Path) -> None:
+@pytest.mark.parametrize("classes", [(ACTIVE,), (FIRST, ACTIVE, UNINFORMATIVE, WASTE)], ids=str)
+def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(
+    tmp_path: Path, classes: tuple[int, ...]
+) -> None:
     random, now, last = Random(3), 1000.0, 0
     frontier = DiskFrontier(tmp_path, politeness=Politeness(1.0), random=Random(1), clock=lambda: 0.0, limits=LIMITS)
     objects = []
@@ -24,7 +29,8 @@ def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(tmp
             with frontier.batch():
                 for _ in range(50):
                     last += 1
-                    frontier.put(CrawlUrl(f"http://h{random.randrange(HOSTS)}.example/{last}", random.random(), 1))
+                    url, precedence = f"http://h{random.randrange(HOSTS)}.example/{last}", random.choice(classes)
+                    frontier.put(CrawlUrl(url, random.random(), 1, precedence=precedence))
             frontier.set_floor(floor := 0.9 + random.random() / 10, floor / 2)
             now += 1.0
             taken = frontier.take(now)
@@ -32,7 +38,7 @@ def test_ten_times_the_urls_are_no_more_objects_also_above_and_below_a_floor(tmp
             frontier.done(taken.url, now, 0.1)
         gc.collect()
         objects.append(len(gc.get_objects()))
-    assert objects[1] - objects[0] < 4_000, "for 36,000 URLs more"
+    assert objects[1] - objects[0] < 4_000 * len(classes), "for 36,000 URLs more"
     frontier.close()
 
 

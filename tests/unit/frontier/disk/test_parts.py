@@ -20,8 +20,18 @@ from crawlproject.frontier.disk.journal import DiskJournal, Frame, Summary
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_records import UrlRecords
-from crawlproject.frontier.disk.url_table import DONE, NUMBERED_ROW, SHARED, UrlRow, UrlTable
-from crawlproject.records import CrawlUrl
+from crawlproject.frontier.disk.url_table import (
+    CLASS_BITS,
+    DONE,
+    NUMBERED_ROW,
+    PAGED,
+    SHARED,
+    UrlRow,
+    UrlTable,
+    classes_of,
+    states_of,
+)
+from crawlproject.records import ACTIVE, WASTE, CrawlUrl
 
 
 def digest(number: int) -> bytes:
@@ -236,6 +246,24 @@ def test_rows_are_changed_when_they_are_applied(tmp_path: Path) -> None:
     numbers = np.array([5, 6, 70_000])
     assert rows.match_many(numbers, np.array([7.0, 0.0, 0.5]), (SHARED,)).tolist() == [True, False, True]
     assert again.match_many(numbers, np.array([0.25, 0.0, 0.5]), (SHARED,)).tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("precedence", range(WASTE + 1))
+def test_a_row_has_a_state_and_a_class(tmp_path: Path, precedence: int) -> None:
+    rows = UrlTable(tmp_path / "rows")
+    rows[5] = UrlRow(0.5, 20, 4, SHARED | CLASS_BITS[precedence])
+    rows.set_state(5, PAGED)
+    assert (rows[5].state, rows[5].precedence) == (PAGED, precedence)
+    assert rows.matches(5, 0.5, PAGED | CLASS_BITS[precedence])
+    assert not rows.matches(5, 0.5, PAGED | CLASS_BITS[(precedence + 1) % 10])
+    rows.apply(rows.pack())
+    rows.set_states(np.array([5]), SHARED)
+    assert (rows[5].state, rows[5].precedence) == (SHARED, precedence)
+    row = rows.many(np.array([5]))
+    assert (states_of(row).tolist(), classes_of(row).tolist()) == ([SHARED], [precedence])
+    found = [rows.match_many(np.array([5]), None, (SHARED,), other).tolist() for other in range(WASTE + 1)]
+    assert found == [[other == precedence] for other in range(WASTE + 1)]
+    assert CLASS_BITS[ACTIVE] == 0, "rows of earlier versions"
 
 
 def test_frames_come_back_in_order_across_the_pieces_of_the_file(tmp_path: Path) -> None:
