@@ -11,9 +11,8 @@ import numpy as np
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import importance
 from crawlproject.evaluation.importance import Importance, PagePool, Values
-from crawlproject.orderings.graph.hits import hits
-from crawlproject.orderings.graph.linkgraph import adjacency
-from crawlproject.orderings.graph.pagerank import pagerank as pagerank_of
+from crawlproject.orderings.link_graph import adjacency, hits
+from crawlproject.orderings.pagerank import pagerank as pagerank_of
 from crawlproject.urls.domains import domain_of
 
 HOT_BACKLINKS = 5  # of a hot page when backlinks count, too (002 section 7)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
-from crawlproject.orderings.breadth_first import BreadthFirst
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.baselines import BreadthFirst
+from crawlproject.orderings.learning import WaitingUrls
+from crawlproject.orderings.link_based import BacklinkCount
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.records import CrawlUrl, Link, Page
 

@@ -12,9 +12,8 @@ from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.keyword_queue import KeywordQueue
-from crawlproject.orderings.shark_search import SharkSearch
+from crawlproject.orderings.shark_search import FishSearch, SharkSearch
 from crawlproject.records import CrawlUrl, Page
 
 X = "http://x.example/"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.learning.term_ids import TermIds
+from crawlproject.orderings.learning import TermIds
 from crawlproject.pages.text import terms as texts
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge

@@ -1,4 +1,4 @@
-"""Shrunk means over small groups."""
+"""What the adaptive ordering predicts with: shrunk means over small groups, and ridge regression with a prior."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
+
+FAR_BEHIND = 1.5  # most that a prediction of what lies behind a link counts for
 
 
 class Means(Protocol):
@@ -169,3 +171,31 @@ class OtherMeans:
         if missing:
             self._sums = np.concatenate([self._sums, np.zeros((missing, self._sums.shape[1]))])
             self._members = np.concatenate([self._members, np.zeros(missing)])
+
+
+class Ridge:
+    """The weights ``w`` that minimise ``sum (y - w.x)^2 + strength * |w - prior|^2`` over the examples so far.
+
+    Without examples ``w`` is the prior; ``strength`` is its weight in examples of unit size. Several outputs are learned
+    independently, each from its own evidence: ``prior`` has shape (outputs, features).
+    """
+
+    def __init__(self, prior: Vector, strength: float) -> None:
+        outputs, features = prior.shape
+        self.weights = prior.copy()
+        self._gram = np.tile(np.eye(features) * strength, (outputs, 1, 1))
+        self._moments = prior * strength
+
+    def learn(self, evidence: Vector, outcome: Vector) -> None:
+        """Add an example: ``evidence`` of shape (outputs, features), ``outcome`` of shape (outputs,)."""
+        self._gram += evidence[:, :, None] * evidence[:, None, :]
+        self._moments += outcome[:, None] * evidence
+
+    def solve(self) -> None:
+        """Update ``weights``; costs one small linear system per output."""
+        self.weights = np.asarray(np.linalg.solve(self._gram, self._moments[:, :, None])[:, :, 0], dtype=np.float64)
+
+
+def behind_of(predicted: float | Vector) -> float | Vector:
+    """What lies behind a link, as predicted: at least nothing; far above 1 it is a slip of the regression."""
+    return np.minimum(np.maximum(predicted, 0.0), FAR_BEHIND)

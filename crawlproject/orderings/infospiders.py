@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from math import exp, log
 
+import numpy as np
+
 from crawlproject.orderings.base import AgentLife, BaseOrdering, OrderingContext
-from crawlproject.orderings.infospiders.agents import Agent, Prospect
-from crawlproject.orderings.infospiders.population import Population
-from crawlproject.orderings.infospiders.proximity import keyword_proximity
-from crawlproject.orderings.learning.seeded_random import ExponentialDraw, SeededDraw
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.infospiders_agents import Agent, Population, Prospect
+from crawlproject.orderings.learning import ExponentialDraw, SeededDraw, WaitingUrls
 from crawlproject.pages.text.vectors import cosine
-from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.records import CrawlUrl, Link, Page, Span
 
 REVISIONS = 256  # most waiting URLs that get a new score after a page
 TOLERANCE = 0.2  # largest error of the logarithm of an agent's total in its scores
 SEEDS_FIRST = 40.0  # above any link: no clock rings before 1e-16, -ln of which is 36.8
 UNLIKELY = 4.0  # time that a draw seldom takes (2%): a fetch out of turn, for politeness, moves the time by no more
+REACH = 24  # terms considered on either side of a link
 
 
 class InfoSpiders(BaseOrdering):
@@ -257,3 +258,31 @@ class InfoSpiders(BaseOrdering):
                 heir.add(url, prospect.strength(self.alpha, self.greediness))
         heir.offset += heir.drift()
         self._unsettled[heir] = iter(list(heir.links))
+
+
+def keyword_proximity(terms: Sequence[str], anchors: Sequence[Span], columns: Mapping[str, int]) -> np.ndarray:
+    """Distance-weighted frequencies of keywords around links, one row per link and one column per keyword.
+
+    An occurrence in the anchor counts 1. One outside counts ``1 / (1 + d)``, where ``d`` is its distance from the nearer
+    end of the anchor: 1 for the neighbouring term, at most ``REACH``. ``columns`` maps each keyword to its column.
+
+    Only terms within reach of a link are read, so that the cost of long pages depends only on their links.
+    """
+    inputs = np.zeros((len(anchors), len(columns)))
+    found = np.full(len(terms) + 2 * REACH, -1)  # the column of each term, with nothing on either side of the text
+    found[REACH : REACH + len(terms)] = np.fromiter(map(columns.get, terms, repeat(-1)), np.int64, len(terms))
+    if not len(anchors) or found.max(initial=-1) < 0:
+        return inputs
+    spans = np.asarray(anchors, dtype=np.int64).clip(0, len(terms)) + REACH
+    starts, ends = spans.T
+    distances = np.arange(1, REACH + 1)
+    around = np.hstack([found[starts[:, None] - distances], found[ends[:, None] - 1 + distances]])
+    rows, places = np.nonzero(around >= 0)
+    weights = np.tile(1 / (1 + distances), 2)[places]
+    lengths = np.maximum(ends - starts, 0)
+    inside = np.arange(lengths.sum()) + np.repeat(starts - lengths.cumsum() + lengths, lengths)
+    anchored = found[inside] >= 0
+    rows = np.concatenate([rows, np.repeat(np.arange(len(spans)), lengths)[anchored]])
+    cells = rows * len(columns) + np.concatenate([around[around >= 0], found[inside[anchored]]])
+    weights = np.concatenate([weights, np.ones(anchored.sum())])
+    return np.bincount(cells, weights, inputs.size).reshape(inputs.shape)

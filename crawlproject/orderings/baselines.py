@@ -1,16 +1,30 @@
-"""Random: every known URL is equally likely to be next. The lower bound of every comparison (paper 002 section 5)."""
+"""What others are compared with: orderings that learn nothing from the text of pages.
+
+Breadth-first: a queue (paper 003 section 4.2), the baseline of every comparison. Random: every known URL is equally likely
+to be next, the lower bound (paper 002 section 5). The location metric (paper 002 section 2): host and path alone.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.seeded_random import ExponentialDraw, SeededDraw
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
-from crawlproject.records import Link, Page
+from crawlproject.orderings.learning import ExponentialDraw, SeededDraw, WaitingUrls
+from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
 _UNLIKELY = 3.0  # clocks that should have rung by now, from which on it is no chance that none did (5%)
+
+
+class BreadthFirst(BaseOrdering):
+    """Every link has the same score, and the frontier returns equal scores first in, first out."""
+
+    def score(self, page: Page, link: Link) -> float:
+        return 0.0
+
+    def seed_score(self, url: str) -> float:
+        return 0.0
 
 
 class RandomOrder(BaseOrdering):
@@ -80,3 +94,39 @@ class RandomOrder(BaseOrdering):
             return self._now
         is_late = (self._now - time) * self._waiting[host] > _UNLIKELY
         return time if is_own or is_late else max(time, self._now)
+
+
+class Location(BaseOrdering):
+    """``IL(P)``: 1 for a suffix, 1 for a substring, and more for a shallower path.
+
+    ``suffixes`` and ``substrings`` are separated by commas; case does not matter. The defaults are the paper's
+    examples, ".com" and "home"; an empty string turns a part off. A suffix may end the host name or the URL. The third
+    part is ``1 / slashes``, counting the slashes of the path: 1 for the root of a host.
+    """
+
+    def __init__(self, context: OrderingContext, *, suffixes: str = ".com", substrings: str = "home") -> None:
+        super().__init__(context)
+        self.suffixes = suffixes
+        self.substrings = substrings
+        self._suffixes = tuple(filter(None, map(str.strip, suffixes.lower().split(","))))
+        self._substrings = tuple(filter(None, map(str.strip, substrings.lower().split(","))))
+
+    def score(self, page: Page, link: Link) -> float:
+        return sum(self._parts(link.url).values())
+
+    def seed_score(self, url: str) -> float:
+        return 3.0
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        if url.parent is None:
+            return {}
+        parts = self._parts(url.url)
+        return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
+
+    def _parts(self, url: str) -> dict[str, float]:
+        spelling = url.lower()
+        return {
+            "suffix": float(host_of(url).endswith(self._suffixes) or spelling.rstrip("/").endswith(self._suffixes)),
+            "substring": float(any(substring in spelling for substring in self._substrings)),
+            "few slashes": 1 / (url.partition("?")[0].count("/") - 2),
+        }
