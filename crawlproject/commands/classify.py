@@ -66,8 +66,7 @@ class ClassifyCommand(Subcommand):
         from crawlproject.core.prior_pages import PriorPages
         from crawlproject.core.reading import make_canonicalizer, make_reader
         from crawlproject.options import read_options
-        from crawlproject.pages.text.assembly import make_analyzer
-        from crawlproject.pages.text.relevance import TopicJudge
+        from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
 
         options = read_options(settings_for(self, topic))
         canonicalize, analyzer = make_canonicalizer(options), make_analyzer(topic.language, options)

@@ -117,8 +117,7 @@ def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     from crawlproject.core.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.options import read_options
-    from crawlproject.pages.text.assembly import make_analyzer
-    from crawlproject.pages.text.relevance import TopicJudge
+    from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
     from crawlproject.storage.read import MANIFEST, read_links
     from crawlproject.webs.archived_pages import ArchivedPages
     from crawlproject.webs.open import open_web

@@ -216,7 +216,7 @@ class TopicCommand(Subcommand):
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
         from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
         from crawlproject.options import read_options
-        from crawlproject.pages.text.assembly import make_analyzer
+        from crawlproject.pages.text.relevance import make_analyzer
         from crawlproject.topic.check import weak_as_fetched, weak_as_written
         from crawlproject.topic.check_output import check_as_json, check_as_text
         from crawlproject.topic.find import find_topic

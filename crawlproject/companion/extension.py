@@ -19,7 +19,7 @@ from crawlproject.companion.service import CompanionService
 from crawlproject.core.reading import make_reader
 from crawlproject.http.loopback.server import listen
 from crawlproject.options import read_options
-from crawlproject.pages.text.assembly import make_analyzer
+from crawlproject.pages.text.relevance import make_analyzer
 from crawlproject.settings import program
 
 if TYPE_CHECKING:

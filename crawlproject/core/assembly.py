@@ -21,7 +21,7 @@ from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.text.assembly import make_analyzer, make_judge
+from crawlproject.pages.text.relevance import make_analyzer, make_judge
 from crawlproject.parts.revisits.outcomes import revisit_policy
 from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.parts.revisits.subscriptions import Subscriptions

@@ -46,7 +46,7 @@ class KeywordQueue(BaseOrdering):
         self.distance = distance
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
-        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher  # imports spaCy
+        from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher  # imports spaCy
 
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)

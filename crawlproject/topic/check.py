@@ -172,7 +172,7 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
 
 
 def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind: Sequence[Page]) -> Iterator[Weakness]:
-    from crawlproject.pages.text.keyword_match import KeywordMatcher  # imports spaCy
+    from crawlproject.pages.text.spacy_language import KeywordMatcher  # imports spaCy
 
     keywords = KeywordMatcher(topic.keywords, analyzer)
     on_seeds, pages_with = (

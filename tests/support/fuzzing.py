@@ -22,8 +22,8 @@ from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
 from crawlproject.http.retry_after import asked_rest
 from crawlproject.options import read_options
-from crawlproject.pages.html.meta_robots import robots_rules
-from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.pages.html.head import robots_rules
+from crawlproject.pages.markdown import markdown
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer

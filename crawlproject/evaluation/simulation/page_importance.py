@@ -23,7 +23,7 @@ from crawlproject.webs.page_cache import PageCache
 from crawlproject.webs.page_cache_folder import PageCacheFolder
 
 if TYPE_CHECKING:
-    from crawlproject.pages.text.keyword_match import HotPages
+    from crawlproject.pages.text.spacy_language import HotPages
 
 
 class WebScorer:
@@ -123,7 +123,7 @@ class _Hot:
 
     @cached_property
     def _matches(self) -> HotPages:
-        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
+        from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
 
         return HotPages(KeywordMatcher(self._keywords, self._analyzer), self._analyzer)
 

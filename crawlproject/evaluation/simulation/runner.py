@@ -15,7 +15,7 @@ from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, 
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.text.assembly import make_analyzer, make_topics_judge
+from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
 from crawlproject.parts.probes.probe_log import NAME as PROBES
 from crawlproject.parts.topics.topics_log import NAME as TOPICS
 from crawlproject.records import Topic

@@ -19,7 +19,7 @@ from sys import intern
 
 import numpy as np
 
-from crawlproject.pages.text.chunk_terms import MAX_CHUNK, REMEMBERED, SEPARATORS
+from crawlproject.pages.text.tokenizer import MAX_CHUNK, REMEMBERED, SEPARATORS
 from crawlproject.pages.text.terms import Terms, Vocabulary
 
 cdef enum:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from crawlproject.pages.html.related import NEXT
+from crawlproject.pages.html.head import NEXT
 
 FIRST = 1
 _MOST_PARTS = 200  # of a series whose numbers have no name, as in story-2.html: larger ones are years

@@ -1,4 +1,4 @@
-"""Which text of a page is its main content.
+"""Which text of a page is its main content, without navigation, advertisements and footers.
 
 1. A page with one ``main`` element says so itself (HTML Standard, "The main element"): all in it but navigation,
    asides and forms.
@@ -7,11 +7,16 @@
    Extraction Algorithms", SIGIR 2023).
 
 docs/page-content.md says how well this does, beside other libraries.
+
+Extractors take time that grows with the square or the cube of the depth of a tree (64 kB of nested ``div``: five seconds),
+so they get a small tree: at most so large, so deep, with so few attributes. libxml2 ends at a depth of 256, and takes time
+in proportion to the rest, except to the attributes of an element.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from copy import deepcopy
 from itertools import chain
 from typing import Any
@@ -19,7 +24,14 @@ from typing import Any
 from lxml import etree
 
 from crawlproject.pages.html.encoding import decode
-from crawlproject.pages.main_content.tree import MAX_MARKUP, read_tree
+
+try:
+    from crawlproject.pages.html import tree_walk
+except Exception:  # not built, in a zip file, or built for another lxml
+    tree_walk = None  # type: ignore[assignment]
+
+MAX_MARKUP = 524_288  # characters that are looked at
+MAX_DEPTH = 250
 
 _TEMPLATE = re.compile(
     r"<[a-z][^<>]{0,500}\s(?:class|id)\s*=|<(?:nav|header|footer|aside|main|article|section)\b", re.I
@@ -30,6 +42,12 @@ _FIRST_MARK = 0xF0000  # private use: a page that has such characters loses them
 _MARKS = range(_FIRST_MARK, 0xFFFFE)
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # lxml reads it, and refuses to write it
 _MARK = re.compile(f"[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]")
+_UNREAD = ("script", "style", "select", "template", "noscript", "svg", "iframe", "object", "canvas", "textarea")
+_READ = frozenset((
+    "class", "content", "datetime", "hidden", "href", "id", "itemprop", "itemscope",
+    "itemtype", "name", "property", "rel", "role", "start",
+    "style",
+))  # fmt: skip
 
 
 def main_text(body: bytes, content_type: str = "") -> str:
@@ -96,3 +114,44 @@ def _main_element(root: Any) -> Any | None:
 def _lines(text: str) -> str:
     pieces = chain.from_iterable(line.split("\n") for line in text.splitlines())
     return "\n".join([" ".join(line.split()) for line in pieces if line and not line.isspace()])
+
+
+def read_tree(markup: str) -> Any | None:
+    """The root element of ``markup``, without scripts, comments and the like; None when nothing can be read."""
+    data = markup[:MAX_MARKUP].replace("\0", "").encode("utf-8", "replace")
+    quick = tree_walk is not None and not tree_walk.is_crowded(data)
+    target = None if quick else _FewAttributes()
+    parser = etree.HTMLParser(
+        target=target, encoding="utf-8", remove_comments=True, remove_pis=True, collect_ids=False, no_network=True
+    )
+    root = None
+    with suppress(etree.XMLSyntaxError, AssertionError):  # lxml asserts that a target has built something
+        root = etree.fromstring(data, parser)
+    if root is not None:
+        etree.strip_elements(root, *_UNREAD, with_tail=False)
+    return root
+
+
+class _FewAttributes:
+    """A parser target that builds a tree without the attributes that nobody reads, in linear time."""
+
+    def __init__(self) -> None:
+        self._builder = etree.TreeBuilder()
+        self._depth = 0
+
+    def start(self, tag: str, attributes: Any) -> None:
+        self._depth += 1
+        if self._depth <= MAX_DEPTH:
+            self._builder.start(tag, {name: value for name, value in attributes.items() if name in _READ})
+
+    def end(self, tag: str) -> None:
+        if self._depth <= MAX_DEPTH:
+            self._builder.end(tag)
+        self._depth -= 1
+
+    def data(self, text: str) -> None:
+        if 0 < self._depth <= MAX_DEPTH:
+            self._builder.data(text)
+
+    def close(self) -> Any:
+        return self._builder.close()
