@@ -47,9 +47,8 @@ from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import make_judge
 from crawlproject.records import Topic
 from crawlproject.topic.parse import load_topic
-from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import ArchivedPages, PageCacheFolder
 
 POLICIES = (NONE, ANCHORS, "breadth_first", "best_first", "dom", "shark_search", "adaptive")
 MEASURES = ("early", "early2", "precision", "found", "read", "fetches")

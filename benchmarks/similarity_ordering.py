@@ -31,7 +31,7 @@ from crawlproject.options import read_options
 from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import PageCacheFolder
 
 GROWTH = 0.05
 COMPARED = ("random", "breadth-first", "backlink count", "PageRank")

@@ -119,10 +119,8 @@ def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     from crawlproject.options import read_options
     from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
     from crawlproject.storage.read import MANIFEST, read_links
-    from crawlproject.webs.archived_pages import ArchivedPages
     from crawlproject.webs.open import open_web
-    from crawlproject.webs.page_cache import JudgedPages
-    from crawlproject.webs.page_cache_folder import PageCacheFolder
+    from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCacheFolder
 
     folder, options = Path(source), read_options(settings)
     is_crawl = (folder / MANIFEST).is_file()

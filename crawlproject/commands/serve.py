@@ -14,9 +14,9 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
+from crawlproject.http.virtual_web_server import AccessLog
 from crawlproject.settings import program
 from crawlproject.storage.crawl_files import refuse_crawl_file
-from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.open import open_web
 
 if TYPE_CHECKING:

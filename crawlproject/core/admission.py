@@ -20,7 +20,7 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.parts.workers.host_shares import HostShares
 from crawlproject.records import PROBE, CrawlUrl
 from crawlproject.storage.history import History
-from crawlproject.storage.refusals import Refusals
+from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 

@@ -26,8 +26,8 @@ from crawlproject.parts.revisits.outcomes import revisit_policy
 from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.records import Topic
+from crawlproject.storage.crawl_files import holder_of
 from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
 
 if TYPE_CHECKING:

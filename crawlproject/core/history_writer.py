@@ -23,8 +23,8 @@ from crawlproject.records import (
     Page,
     Visit,
 )
-from crawlproject.storage.change_log import RETIRED
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.logs import RETIRED
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import POSTED, is_post
 

@@ -17,13 +17,11 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
 from crawlproject.parts.revisits.collection import AWAY
 from crawlproject.records import LISTINGS, NOT_STORED, Page, Visit
-from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.append_log import ITEMS, read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY
 from crawlproject.storage.items import item_fields, withdrawn
-from crawlproject.storage.link_log import link_lines
+from crawlproject.storage.logs import link_lines, read_changes
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
-from crawlproject.storage.tail import ITEMS
 
 
 def recover_logs(crawl: Crawl) -> None:

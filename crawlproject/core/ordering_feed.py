@@ -10,7 +10,7 @@ from crawlproject.core.examiner import honest
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.parts.forms.result_page import is_view
 from crawlproject.records import JUDGED, QUERY, CrawlUrl, FetchEvent, Page
-from crawlproject.storage.agents import write_agents
+from crawlproject.storage.logs import write_agents
 
 AGENTS_KEPT = 1_000
 

@@ -13,7 +13,7 @@ from crawlproject.parts.listings.feeds import Feeds
 from crawlproject.parts.verticals.series import next_page
 from crawlproject.parts.verticals.site_template import SiteTemplates
 from crawlproject.records import CrawlUrl, Fetch, Page
-from crawlproject.storage.refusals import Refusals
+from crawlproject.storage.logs import Refusals
 
 
 class Outlinks:

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.selection import Item
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.digest_set import DigestSet
+from crawlproject.storage.history import DigestSet
 from crawlproject.urls.naming import page_name
 
 _NODE = {

@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from crawlproject.storage.append_log import parse_line
-from crawlproject.storage.tail import ITEMS
+from crawlproject.storage.append_log import ITEMS, parse_line
 
 LENGTH = 220  # characters
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")

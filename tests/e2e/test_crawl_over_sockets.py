@@ -10,9 +10,8 @@ from support.changingweb import REVISITING
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import HTML, DictWeb, host_farm, html, page, robots
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import Reply
 
 

@@ -9,8 +9,7 @@ from support.crawling import crawl, history, stored, topic_file
 from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, page
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.webs.base import Reply
 
 HOSTS, PAGES, K = 60, 4, 50

@@ -13,8 +13,7 @@ from support.crawling import crawl, history, scrapy, stored, topic_file
 from support.webs import robots
 
 from benchmarks.scripted_web import ScriptWeb
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.webs.base import Reply
 
 KEYWORDS = "coral reef fish"

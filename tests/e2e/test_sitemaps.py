@@ -11,8 +11,7 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, stored, topic_file
 from support.webs import DictWeb, page, robots
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.webs.base import Reply
 
 HOME = "http://a.example/"

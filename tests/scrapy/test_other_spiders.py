@@ -11,8 +11,7 @@ import pytest
 from support.crawling import ROOT, environment
 from support.webs import HTML, DictWeb, page
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.webs.base import Reply
 
 RUN = """

@@ -20,8 +20,7 @@ import pytest
 from support.webs import DictWeb, NamingWeb
 
 from crawlproject.commands.serve import ServeCommand
-from crawlproject.http.virtual_web_server import WebServer, running
-from crawlproject.webs.access_log import Access, AccessLog, read_log
+from crawlproject.http.virtual_web_server import Access, AccessLog, WebServer, read_log, running
 from crawlproject.webs.base import Reply
 
 ROOT = Path(__file__).parents[2]

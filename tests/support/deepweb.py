@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.deep_web_sites import DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
-from crawlproject.webs.access_log import Access, read_log
+from crawlproject.http.virtual_web_server import Access, read_log
 from crawlproject.webs.base import Reply
 from support.crawling import history
 

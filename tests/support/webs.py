@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from crawlproject.webs.access_log import Access
+from crawlproject.http.virtual_web_server import Access
 from crawlproject.webs.base import Reply, not_held, spellings
 
 HTML = {"content-type": "text/html; charset=utf-8"}

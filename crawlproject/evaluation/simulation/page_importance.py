@@ -19,8 +19,7 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Page
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache import PageCache
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import PageCache, PageCacheFolder
 
 if TYPE_CHECKING:
     from crawlproject.pages.text.spacy_language import HotPages

@@ -13,7 +13,7 @@ from crawlproject.errors import BadInput
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.records import Topic
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import PageCacheFolder
 
 Line = dict[str, Any]
 

@@ -117,8 +117,9 @@ def with_context_score(link: Link, score: float) -> Link:
 class TopicsJudge(TopicJudge):
     """The judge of a crawl of several topics, each with a judge of its own by name; ``whole`` has the keywords of all.
 
-    The relevance of a page is that to the topic it is closest to; its text is analysed once. Links are judged by all keywords together: that is
-    what the link log says of them, and orderings ask the judge of their topic. Use ``join`` and ``leave`` to change it.
+    The relevance of a page is that to the topic it is closest to; its text is analysed once. Links are judged by all
+    keywords together: that is what the link log says of them, and orderings ask the judge of their topic. Use ``join`` and
+    ``leave`` to change it.
     """
 
     def __init__(self, whole: TopicJudge, judges: Mapping[str, TopicJudge]) -> None:

@@ -13,7 +13,7 @@ from crawlproject.pages.text.printable import printable
 from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED
 from crawlproject.reports.changes.select import NEW
 from crawlproject.reports.changes.text import facts, title_of
-from crawlproject.storage.change_log import RETIRED, PageChange
+from crawlproject.storage.logs import RETIRED, PageChange
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.naming import page_name

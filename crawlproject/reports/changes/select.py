@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED
-from crawlproject.storage.change_log import RETIRED, PageChange, read_changes
+from crawlproject.storage.logs import RETIRED, PageChange, read_changes
 from crawlproject.storage.read import read_visits
 
 NEW = "new"  # the page was stored for the first time, after the first harvest

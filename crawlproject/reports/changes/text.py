@@ -15,7 +15,7 @@ from crawlproject.reports.changes.select import KINDS, NEW, Changes
 from crawlproject.reports.console import console_for
 from crawlproject.reports.spans import moment
 from crawlproject.settings import program
-from crawlproject.storage.change_log import RETIRED, PageChange
+from crawlproject.storage.logs import RETIRED, PageChange
 
 WIDEST = 80  # columns of a terminal that are used
 PASSAGES = 4  # that are shown of what was added and of what was removed

@@ -9,8 +9,8 @@ from pathlib import Path
 from crawlproject.records import CrawlUrl, Visit
 from crawlproject.reports.why.path import Step, path_to
 from crawlproject.storage.append_log import read_lines, unexpected
+from crawlproject.storage.logs import SHOWN
 from crawlproject.storage.read import LINKS, RefusalCounts, first_visits, read_refused, read_visits
-from crawlproject.storage.refusals import SHOWN
 
 SOURCES = 10  # listed pages that link to a URL
 

@@ -25,7 +25,7 @@ from crawlproject.reports.why.link_rows import LinkRows
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
 from crawlproject.reports.why.part_words import MEANINGS
 from crawlproject.reports.why.path import Step
-from crawlproject.storage.refusals import SHOWN
+from crawlproject.storage.logs import SHOWN
 from crawlproject.urls.naming import page_path
 from crawlproject.urls.post import post_of
 

@@ -18,8 +18,8 @@ from crawlproject.records import Fetch, Page, Topic, Visit
 from crawlproject.reports.report import write_report
 from crawlproject.reports.why.lookup import url_status
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.warc.exchange import Exchange
 from crawlproject.storage.warc.index import read_entries
+from crawlproject.storage.warc.record import Exchange
 
 SEED = "http://a.example/"
 SHELL = NEED_A_BROWSER["shell with menu"](Random(1)).encode()

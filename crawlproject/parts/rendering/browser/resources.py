@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawlproject.options import Options
-    from crawlproject.storage.warc.exchange import Exchange
+    from crawlproject.storage.warc.record import Exchange
 
 logger = logging.getLogger(__name__)
 

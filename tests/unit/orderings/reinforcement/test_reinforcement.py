@@ -9,8 +9,7 @@ import pytest
 from support.pages import DictArchive, a_context, a_link, a_page_of
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings import reinforcement
-from crawlproject.orderings.reinforcement import Reinforcement
+from crawlproject.orderings.reinforcement import Reinforcement, known_paths
 from crawlproject.records import Link, Page
 
 HOME = "http://home.example/"
@@ -109,9 +108,9 @@ def test_values_of_known_paths() -> None:
         page(a, (b, "second")),
         page(b, (HOME, "home"), relevance=0.5),
     )
-    found = {link.anchor: value for _, link, value in reinforcement(archive, [HOME], 0.1, 0.0)}
+    found = {link.anchor: value for _, link, value in known_paths(archive, [HOME], 0.1, 0.0)}
     assert found == {"first": 0.0, "second": 1.0, "home": 0.0}
-    paths = {link.anchor: value for _, link, value in reinforcement(archive, [HOME], 0.1, 0.5)}
+    paths = {link.anchor: value for _, link, value in known_paths(archive, [HOME], 0.1, 0.5)}
     # b pays every third step, for six steps ahead: 1 + 1/8 + 1/64 at b itself
     assert paths == {"second": 1 + 1 / 8 + 1 / 64, "first": 1 / 2 + 1 / 16, "home": 1 / 4 + 1 / 32}
 
