@@ -106,7 +106,7 @@ class SpamCommand(Subcommand):
 
 def _example(inspector: SpamInspector, page: Page, line: _Labelled) -> _Example:
     from crawlproject.records import Fetch
-    from crawlproject.urls.domains import domain_of
+    from crawlproject.urls.hosts import domain_of
 
     site = domain_of(page.url) if "://" in line.page else line.page
     by_weights = inspector.inspect(page, Fetch(200, 0.0, 0.0)).spam

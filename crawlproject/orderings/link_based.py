@@ -15,8 +15,7 @@ from typing import ClassVar, Generic
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
 from crawlproject.orderings.link_graph import Node
 from crawlproject.records import CrawlUrl, Link, Page
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import domain_of, host_of
 
 
 class LinkBased(BaseOrdering):

@@ -18,7 +18,7 @@ from crawlproject.orderings.base import OrderingContext, PageArchive
 from crawlproject.orderings.link_based import LinkBased
 from crawlproject.orderings.link_graph import LinkGraph, Node, adjacency, archive_graph
 from crawlproject.records import Page
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 _CHOICES = {
     "links": ("all", "external"),

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import AGENT, Visit
-from crawlproject.reports.best_pages import BestPages
-from crawlproject.reports.host_table import HostTableRow, HostTally, pause_of
+from crawlproject.reports.tallies import BestPages, HostTableRow, HostTally, pause_of
 from crawlproject.storage.append_log import START, TailReader, unexpected
 from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
 from crawlproject.urls.hosts import host_of

@@ -11,8 +11,7 @@ from pydantic import ValidationInfo
 
 from crawlproject.options import Options, setting_wish
 from crawlproject.pages.text.languages import languages
-from crawlproject.urls.canonical import canonical_url
-from crawlproject.urls.typed import with_scheme
+from crawlproject.urls.canonical import canonical_url, with_scheme
 
 SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
 _SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")

@@ -14,9 +14,8 @@ from crawlproject.errors import BadInput, BadTopic, InvalidUrl
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.topic.parse import load_topic
-from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.canonical import canonical_url, with_scheme
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.typed import with_scheme
 
 SEEDS = 10  # as many as paper 003 section 6 adds to the seeds of a topic
 MOST_BYTES = 16_777_216  # of a seed file

@@ -37,8 +37,7 @@ from crawlproject.storage.history import History
 from crawlproject.topic.parse import parse_topic
 from crawlproject.urls.addresses import read_address
 from crawlproject.urls.canonical import Canonicalizer, canonical_url
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.urls.hosts import domain_of, host_of, origin_of
 from crawlproject.urls.naming import page_name
 from crawlproject.urls.traps import TrapFilter
 from crawlproject.webs.warc_file import WarcWeb

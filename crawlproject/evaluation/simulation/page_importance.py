@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.importance import Counts, Importance, PagePool
-from crawlproject.evaluation.pool import Scores
-from crawlproject.evaluation.popularity import ranks_of
+from crawlproject.evaluation.importance import Counts, Importance, PagePool, ranks_of
+from crawlproject.evaluation.measures import Scores
 from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.evaluation.simulation.runner import read_pages, reading_key
 from crawlproject.options import Options, read_options

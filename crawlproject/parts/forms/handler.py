@@ -8,7 +8,7 @@ from crawlproject.core.kinds.handler import FetchPlan
 from crawlproject.core.kinds.page import PageHandler, PageParts
 from crawlproject.parts.forms.forms import Forms, is_respelled
 from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 from crawlproject.urls.post import post_of, post_url
 from crawlproject.webs.base import Reply
 

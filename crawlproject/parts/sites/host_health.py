@@ -10,8 +10,7 @@ from collections import OrderedDict
 
 from crawlproject.pages.page_types import PARKED
 from crawlproject.records import CrawlUrl, FetchEvent, Visit
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import domain_of, host_of
 
 GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
 

@@ -12,7 +12,7 @@ from crawlproject.parts.sites.budget_policy import POLICY
 from crawlproject.parts.sites.site import Site
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CrawlUrl
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 
 class SiteHold:
