@@ -12,8 +12,7 @@ from benchmarks.simulated_reader import Reader
 from crawlproject import settings as defaults
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.interests import Interests, page_vector
-from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead, choose_following
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.look_ahead import NO_TOPIC, AheadPace, LookAhead, choose_following
 from crawlproject.companion.profile import Profile
 from crawlproject.core.assembly import assemble
 from crawlproject.evaluation.simulation.run import CrawlSimulation

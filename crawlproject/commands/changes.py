@@ -48,7 +48,7 @@ class ChangesCommand(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
-        from crawlproject.exporting.atomic_file import written_whole
+        from crawlproject.exporting.files import written_whole
         from crawlproject.parts.workers.merge_workers import whole_folder
         from crawlproject.reports.changes import print_changes, select_changes
         from crawlproject.reports.spans import read_moment

@@ -48,7 +48,7 @@ class ClassifyCommand(Subcommand):
             raise UsageError("--move: expected pages to classify", print_help=False)
         with reporting_errors(self):
             from crawlproject.orderings.taxonomy import Taxonomy, examples_of
-            from crawlproject.topic.find import find_topic
+            from crawlproject.topic.folder import find_topic
 
             topic = find_topic(args[0])
             if not (topic.positive and topic.negative):

@@ -121,7 +121,7 @@ class RehearseCommand(Subcommand):
         from crawlproject.evaluation.simulation.plan import Plan
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
-        from crawlproject.topic.find import find_topic
+        from crawlproject.topic.folder import find_topic
         from crawlproject.webs.open import open_web
 
         assert self.settings is not None, "scrapy.cmdline sets it"

@@ -19,7 +19,7 @@ from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
-    from crawlproject.topic.hubs import Hub
+    from crawlproject.topic.found_seeds import Hub
 
 
 class SeedsCommand(Subcommand):
@@ -65,8 +65,8 @@ class SeedsCommand(Subcommand):
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.storage.crawl_files import refuse_crawl_file
-        from crawlproject.topic.add_seeds import with_seeds
-        from crawlproject.topic.hubs import find_hubs, is_below, is_mirror
+        from crawlproject.topic.edits import with_seeds
+        from crawlproject.topic.found_seeds import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
 
         out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")

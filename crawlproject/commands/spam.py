@@ -67,7 +67,7 @@ class SpamCommand(Subcommand):
             raise UsageError("expected a topic and a file of labels", print_help=False)
         with reporting_errors(self):
             from crawlproject.parts.spam.model import train
-            from crawlproject.topic.find import find_topic
+            from crawlproject.topic.folder import find_topic
 
             path = Path(args[1])
             examples = list(self._examples(find_topic(args[0]), path, opts.web))

@@ -19,7 +19,7 @@ from crawlproject.dashboard import address_file, launch
 from crawlproject.dashboard.folder_watch import FolderWatch
 from crawlproject.dashboard.running_crawl import ACTIONS
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.http.loopback.guard import TOKEN
+from crawlproject.http.loopback import TOKEN
 from crawlproject.reports.report import CUT_SHORT
 from crawlproject.storage.read import MANIFEST
 

@@ -17,8 +17,18 @@ from typing import Protocol
 import orjson
 
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.exporting.bulk_reply import ServerReply, bulk_results, error_text, is_temporary, refusal_text
-from crawlproject.exporting.documents import MAPPING, SearchDocument, batches, deletion, document
+from crawlproject.exporting.documents import (
+    MAPPING,
+    SearchDocument,
+    ServerReply,
+    batches,
+    bulk_results,
+    deletion,
+    document,
+    error_text,
+    is_temporary,
+    refusal_text,
+)
 from crawlproject.exporting.selection import Selection, is_first, require_crawl, whole
 from crawlproject.storage.append_log import ITEMS, START, AppendLog, TailPosition, TailReader, write_atomically
 

@@ -20,7 +20,7 @@ from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.assembly import assemble
 from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
-from crawlproject.http.retry_after import asked_rest
+from crawlproject.http.connection_failures import asked_rest
 from crawlproject.options import read_options
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.markdown import markdown

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.companion.companion import Companion
-from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, LookAhead, choose_following
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, AheadPace, LookAhead, choose_following
 from crawlproject.companion.profile import Profile
 from crawlproject.core.assembly import assemble
 from crawlproject.evaluation.simulation.run import CrawlSimulation

@@ -41,7 +41,7 @@ _NEXT_WORDS = frozenset((
 def next_page(url: str, links: Iterable[tuple[str, str]], related: Iterable[tuple[str, str]] = ()) -> str:
     """The next page of the series that the page at canonical ``url`` belongs to; empty when there is none.
 
-    ``links`` are canonical URLs with their texts, ``related`` URLs by kind (``html/related.py``).
+    ``links`` are canonical URLs with their texts, ``related`` URLs by kind (``html/head.py``).
     """
     links = list(links)
     in_path = _in_path(url, links)

@@ -248,7 +248,7 @@ def asked_of(tag: str, given: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize("tag", sorted({*OPENERS, "p", "input", "link", "div"}))
 def test_each_attribute_that_is_read_is_named(tag: str) -> None:
-    """Whoever begins to read another attribute names it in ``read_attributes.py``."""
+    """Whoever begins to read another attribute names it in ``elements.py``."""
     whole = dict.fromkeys(READ_OF_ALL.union(*READ.values()), "k")
     asked = asked_of(tag, {}) | asked_of(tag, {**whole, "hidden": ""})
     for name in whole:
