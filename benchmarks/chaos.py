@@ -39,9 +39,8 @@ import redis
 
 from benchmarks.linked_web import LinkedWeb
 from benchmarks.redis_server import RedisServer
-from crawlproject.http.virtual_web_server import WebServer
+from crawlproject.http.virtual_web_server import Access, AccessLog, WebServer, read_log
 from crawlproject.urls.hosts import host_of
-from crawlproject.webs.access_log import Access, AccessLog, read_log
 from crawlproject.webs.base import Web
 
 ROOT = Path(__file__).resolve().parent.parent

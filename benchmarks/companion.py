@@ -44,12 +44,11 @@ from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_url
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
-from crawlproject.pages.text.assembly import make_judge
+from crawlproject.pages.text.relevance import make_judge
 from crawlproject.records import Topic
 from crawlproject.topic.parse import load_topic
-from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import ArchivedPages, PageCacheFolder
 
 POLICIES = (NONE, ANCHORS, "breadth_first", "best_first", "dom", "shark_search", "adaptive")
 MEASURES = ("early", "early2", "precision", "found", "read", "fetches")

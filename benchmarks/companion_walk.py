@@ -13,8 +13,7 @@ from crawlproject import settings as defaults
 from crawlproject.assembly import assemble
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.interests import Interests, page_vector
-from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead, choose_following
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.look_ahead import NO_TOPIC, AheadPace, LookAhead, choose_following
 from crawlproject.companion.profile import Profile
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import Options

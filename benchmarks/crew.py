@@ -45,7 +45,7 @@ from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import GONE
 from crawlproject.options import Options, read_options
 from crawlproject.orderings.registry import ordering_class
-from crawlproject.pages.text.assembly import make_judge
+from crawlproject.pages.text.relevance import make_judge
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.topic.parse import load_topic

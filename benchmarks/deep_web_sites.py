@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from crawlproject.records import Reply
 from crawlproject.urls.post import as_get, post_of
 from crawlproject.webs.base import not_held
-from crawlproject.webs.sample.themes import EVERYDAY, THEMES, Theme
+from crawlproject.webs.sample.plan import EVERYDAY, THEMES, Theme
 
 Kind = Literal["search", "advanced", "books", "listing", "lies", "silent", "members", "priced"]
 

@@ -27,8 +27,7 @@ from crawlproject.parts.sites import tracker
 from crawlproject.parts.sites.link_farms import THRESHOLD, LinkFarms
 from crawlproject.records import CLIQUE, Fetch, FetchEvent, Page, Topic
 from crawlproject.topic.parse import load_topic
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import domain_of, host_of
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 

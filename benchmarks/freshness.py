@@ -27,11 +27,16 @@ import orjson
 from rich.console import Console
 from rich.table import Table
 
-from crawlproject.evaluation.freshness.collection import SiteCollection
 from crawlproject.evaluation.freshness.comparison import run_policy
-from crawlproject.evaluation.freshness.histories import SiteHistory, find_histories, read_site
-from crawlproject.evaluation.freshness.known_rates import expected_bias_reduced, expected_naive, judge
-from crawlproject.evaluation.freshness.spawning import greedy_cover, spawned_links
+from crawlproject.evaluation.freshness.histories import (
+    SiteHistory,
+    find_histories,
+    greedy_cover,
+    read_site,
+    spawned_links,
+)
+from crawlproject.evaluation.freshness.measures import expected_bias_reduced, expected_naive, judge
+from crawlproject.evaluation.freshness.simulation import SiteCollection
 from crawlproject.evaluation.significance import bootstrap_interval, holm, wilcoxon_test
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy

@@ -25,7 +25,7 @@ from rich.table import Table
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.comparison import Comparison
-from crawlproject.evaluation.popularity import IMPORTANCE
+from crawlproject.evaluation.importance import IMPORTANCE
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import RunFolder, find_runs
 from crawlproject.evaluation.significance import PairedTest, paired_t_test

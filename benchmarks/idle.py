@@ -30,10 +30,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.endless import TOPIC, vocabulary
 from crawlproject.adapters.leases import SLOW, SLOW_BESIDE
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.records import Reply
 from crawlproject.settings import CONCURRENT_REQUESTS
-from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.base import not_held
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,8 +26,8 @@ from resiliparse.extract.html2text import extract_plain_text
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/main_content.py`
 
 from crawlproject.pages.html.encoding import decode
-from crawlproject.pages.main_content.extract import main_text
-from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.pages.main_content import main_text
+from crawlproject.pages.markdown import markdown
 from crawlproject.webs.open import open_web
 
 LABELS = Path(__file__).with_name("main_content.labels.tsv")

@@ -25,7 +25,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/page_series.py`
 
-from crawlproject.exporting.series import series_of
+from crawlproject.exporting.units import series_of
 from crawlproject.storage.read import read_visits
 
 HOSTS = ("feed", "story", "listing", "forum")

@@ -23,8 +23,7 @@ from statistics import mean
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/politeness.py`
 
 from benchmarks.linked_web import LinkedWeb
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import Access, AccessLog, read_log
+from crawlproject.http.virtual_web_server import Access, AccessLog, read_log, running
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -30,8 +30,7 @@ from crawlproject.topic.parse import load_topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache import location
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import PageCacheFolder, location
 
 AGENT = "topical-crawler"
 AS_IS, ACTIVE, K1, ACTIVE_K1 = CONTROLS = ("as_is", "active", "k1", "active_k1")

@@ -30,7 +30,7 @@ from crawlproject.library import crawl, rehearse
 from crawlproject.options import read_options
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_info, read_visits
-from crawlproject.topic.find import find_topic
+from crawlproject.topic.folder import find_topic
 
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_PROGRESS_SECONDS": 0, "LOG_LEVEL": "ERROR"}
 SEEDS = 10

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.scripted_web import WAYS, ScriptWeb
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 ROOT = Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -28,10 +28,10 @@ from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
-from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
+from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import PageCacheFolder
 
 GROWTH = 0.05
 COMPARED = ("random", "breadth-first", "backlink count", "PageRank")

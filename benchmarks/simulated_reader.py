@@ -9,7 +9,7 @@ from random import Random
 
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page, Topic
-from crawlproject.webs.archived_pages import ArchivedPages
+from crawlproject.webs.page_cache import ArchivedPages
 
 BACK = 0.1  # chance of going back, at any page
 SAVES = 1 / 7

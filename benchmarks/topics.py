@@ -35,8 +35,7 @@ from crawlproject.pages.robots_txt import product_token
 from crawlproject.parts.topics.part import TopicsPart
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.read import read_info, read_visits
-from crawlproject.topic.find import find_topic
-from crawlproject.topic.folder import together
+from crawlproject.topic.folder import find_topic, together
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import latency
 

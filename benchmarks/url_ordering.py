@@ -25,7 +25,7 @@ from benchmarks.crawl_and_stop import crawl_and_stop, crawl_and_stop_with_thresh
 from benchmarks.figure import standalone
 from benchmarks.virtual_crawler import Backlinks, Drawn, Estimate, Nothing, Opic, Ranks, Web, buffered, crawl
 from crawlproject.evaluation.measures import Curve, value_at
-from crawlproject.orderings.graph.pagerank import pagerank
+from crawlproject.orderings.pagerank import pagerank
 from crawlproject.reports.plots import Axis, Series, line_chart
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from benchmarks.crawl_and_stop import LimitedBuffer
 from crawlproject.frontier.lazy_heap import LazyHeap
-from crawlproject.orderings.graph.linkgraph import adjacency
-from crawlproject.orderings.graph.opic_cash import OpicCash
-from crawlproject.orderings.graph.pagerank import GrowingPageRank
+from crawlproject.orderings.link_based import OpicCash
+from crawlproject.orderings.link_graph import adjacency
+from crawlproject.orderings.pagerank import GrowingPageRank
 
 HOT = 1e6  # above any estimate
 

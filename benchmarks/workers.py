@@ -18,7 +18,7 @@ from typing import Any
 
 from benchmarks.chaos import Crew, known_web, served
 from benchmarks.redis_server import redis_server
-from crawlproject.webs.access_log import read_log
+from crawlproject.http.virtual_web_server import read_log
 
 
 def crawl(workers: int, chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:

@@ -21,11 +21,11 @@ from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.text.assembly import make_analyzer, make_judge
+from crawlproject.pages.text.relevance import make_analyzer, make_judge
 from crawlproject.parts.registry import part_classes
 from crawlproject.records import Topic
+from crawlproject.storage.crawl_files import holder_of
 from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.storage.folder_lock import holder_of
 from crawlproject.storage.open_archive import open_archive
 
 

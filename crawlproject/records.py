@@ -124,7 +124,7 @@ class Page:
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
     URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
-    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/related.py``). ``topics`` is, in a
+    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/head.py``). ``topics`` is, in a
     crawl of several topics, the relevance to each by its name; ``relevance`` is then the highest of them. ``kind`` says what its
     URL was fetched for.
     """

@@ -30,13 +30,12 @@ from crawlproject.core.response_limits import FLOOD
 from crawlproject.core.stated_lifetime import stated_lifetime
 from crawlproject.core.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.http.connection_failures import connection_failure
-from crawlproject.http.tls_settings import refuse_tls_settings
+from crawlproject.http.connection_failures import connection_failure, refuse_tls_settings
 from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
 from crawlproject.parts.registry import part_module
 from crawlproject.records import CrawlUrl, Reply, Topic
-from crawlproject.topic.find import find_topic
+from crawlproject.topic.folder import find_topic
 from crawlproject.urls.post import FORM_TYPE, POST
 from crawlproject.webs.open import open_web
 

@@ -13,10 +13,10 @@ from functools import cache
 from itertools import accumulate
 from random import Random
 
-from crawlproject.webs.sample import themes
-from crawlproject.webs.sample.themes import EVERYDAY, Theme
+from crawlproject.webs.sample import plan
+from crawlproject.webs.sample.plan import EVERYDAY, Theme
 
-THEMES: Sequence[Theme] = (*themes.THEMES, EVERYDAY)
+THEMES: Sequence[Theme] = (*plan.THEMES, EVERYDAY)
 KEYWORDS = {theme.key: tuple(theme.subjects) for theme in THEMES}  # what people search for, and spammers write
 
 _FRAMES = tuple(

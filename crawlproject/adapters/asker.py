@@ -68,8 +68,7 @@ def keywords_of(answer: str) -> list[str]:
 
 def canonical(url: str) -> str:
     """A URL as people type it. Raises ``BadInput``."""
-    from crawlproject.urls.canonical import canonical_url
-    from crawlproject.urls.typed import with_scheme
+    from crawlproject.urls.canonical import canonical_url, with_scheme
 
     try:
         return canonical_url(with_scheme(url))

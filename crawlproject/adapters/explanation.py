@@ -7,8 +7,8 @@ from time import time
 from typing import TYPE_CHECKING, TextIO
 
 from crawlproject.errors import BadInput, InvalidUrl
+from crawlproject.urls.canonical import with_scheme
 from crawlproject.urls.post import canonical_request
-from crawlproject.urls.typed import with_scheme
 
 if TYPE_CHECKING:
     from crawlproject.frontier.inspect.view import FrontierView

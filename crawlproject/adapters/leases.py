@@ -21,7 +21,7 @@ from crawlproject.adapters.meta import (
 )
 from crawlproject.adapters.running import count, stop
 from crawlproject.frontier.shared import CallerLoop
-from crawlproject.http.retry_after import asked_rest
+from crawlproject.http.connection_failures import asked_rest
 
 if TYPE_CHECKING:
     from scrapy import Request

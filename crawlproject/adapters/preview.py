@@ -18,7 +18,7 @@ from crawlproject.core.address_policy import make_safety
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.options import Options
-from crawlproject.pages.text.assembly import make_analyzer, make_judge
+from crawlproject.pages.text.relevance import make_analyzer, make_judge
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.settings import program
 from crawlproject.storage.page_files import PageRepository

@@ -31,7 +31,7 @@ from crawlproject.core.peers import ALONE
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.options import Options, read_options
-from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.storage.crawl_files import FolderLock
 
 if TYPE_CHECKING:
     from typing import Self

@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 
 if TYPE_CHECKING:
-    from crawlproject.reports.changes.select import Changes
+    from crawlproject.reports.changes import Changes
     from crawlproject.storage.read import CrawlInfo
 
 _FORMATS = ("text", "jsonl", "atom")
@@ -48,10 +48,9 @@ class ChangesCommand(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
-        from crawlproject.exporting.atomic_file import written_whole
+        from crawlproject.exporting.files import written_whole
         from crawlproject.parts.workers.merge_workers import whole_folder
-        from crawlproject.reports.changes.select import select_changes
-        from crawlproject.reports.changes.text import print_changes
+        from crawlproject.reports.changes import print_changes, select_changes
         from crawlproject.reports.spans import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.storage.read import read_info
@@ -73,8 +72,7 @@ class ChangesCommand(Subcommand):
 
 def _written(changes: Changes, info: CrawlInfo, since: float | None, kind: str) -> str:
     from crawlproject.pages.text.printable import PlainStream
-    from crawlproject.reports.changes.atom import atom_feed
-    from crawlproject.reports.changes.text import print_changes
+    from crawlproject.reports.changes import atom_feed, print_changes
 
     if kind == "atom":
         return atom_feed(changes.found, info).decode()

@@ -16,7 +16,7 @@ from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
-    from crawlproject.orderings.learning.taxonomy import Example, Taxonomy
+    from crawlproject.orderings.taxonomy import Example, Taxonomy
     from crawlproject.records import Page, Topic
 
 
@@ -47,9 +47,8 @@ class ClassifyCommand(Subcommand):
         if opts.move and len(args) < 2:
             raise UsageError("--move: expected pages to classify", print_help=False)
         with reporting_errors(self):
-            from crawlproject.orderings.learning.examples import examples_of
-            from crawlproject.orderings.learning.taxonomy import Taxonomy
-            from crawlproject.topic.find import find_topic
+            from crawlproject.orderings.taxonomy import Taxonomy, examples_of
+            from crawlproject.topic.folder import find_topic
 
             topic = find_topic(args[0])
             if not (topic.positive and topic.negative):
@@ -67,8 +66,7 @@ class ClassifyCommand(Subcommand):
         from crawlproject.core.prior_pages import PriorPages
         from crawlproject.core.reading import make_canonicalizer, make_reader
         from crawlproject.options import read_options
-        from crawlproject.pages.text.assembly import make_analyzer
-        from crawlproject.pages.text.relevance import TopicJudge
+        from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
 
         options = read_options(settings_for(self, topic))
         canonicalize, analyzer = make_canonicalizer(options), make_analyzer(topic.language, options)
@@ -88,7 +86,7 @@ def _check(names: Sequence[str], examples: Sequence[Example]) -> None:
 
 
 def _misplaced(names: Sequence[str], examples: Sequence[Example]) -> Iterator[str]:
-    from crawlproject.orderings.learning.taxonomy import Taxonomy, leaf_of
+    from crawlproject.orderings.taxonomy import Taxonomy, leaf_of
 
     for number, (name, example) in enumerate(zip(names, examples, strict=True)):
         own = leaf_of(example)

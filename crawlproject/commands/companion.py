@@ -50,7 +50,7 @@ class CompanionCommand(CrawlCommand):
             raise UsageError("expected no arguments", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         if opts.extension:
-            from crawlproject.companion.folder import extension_folder
+            from crawlproject.companion.person import extension_folder
 
             print(extension_folder())
             return

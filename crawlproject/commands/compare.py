@@ -12,14 +12,11 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.checkpoint import read_checkpoints
-from crawlproject.evaluation.clicks import ClickLog
 from crawlproject.evaluation.compare import compare
-from crawlproject.evaluation.popularity import IMPORTANCE
-from crawlproject.evaluation.question import MEASURES, TESTS, Question, Scorer
-from crawlproject.evaluation.runs import RunFolder, find_runs, known_targets
-from crawlproject.reports.comparison import trajectories, write_comparison
-from crawlproject.reports.exports import write_csv, write_json, write_svg
+from crawlproject.evaluation.importance import IMPORTANCE
+from crawlproject.evaluation.question import MEASURES, TESTS, ClickLog, Question, Scorer
+from crawlproject.evaluation.runs import RunFolder, find_runs, known_targets, read_checkpoints
+from crawlproject.reports.comparison import trajectories, write_comparison, write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
 from crawlproject.storage.crawl_files import refuse_crawl_file

@@ -103,8 +103,7 @@ class RehearseCommand(Subcommand):
             self._rehearse(self._halves(plan) if opts.split_seeds else [plan], opts.jobs)
 
     def _revisit(self, args: list[str], opts: argparse.Namespace) -> None:
-        from crawlproject.evaluation.freshness.comparison import compare_policies
-        from crawlproject.evaluation.freshness.crawled import open_collection
+        from crawlproject.evaluation.freshness.comparison import compare_policies, open_collection
         from crawlproject.parts.revisits.registry import make_policy
 
         if len(args) != 1:
@@ -122,7 +121,7 @@ class RehearseCommand(Subcommand):
         from crawlproject.evaluation.simulation.plan import Plan
         from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
-        from crawlproject.topic.find import find_topic
+        from crawlproject.topic.folder import find_topic
         from crawlproject.webs.open import open_web
 
         assert self.settings is not None, "scrapy.cmdline sets it"
@@ -151,8 +150,7 @@ class RehearseCommand(Subcommand):
 
     def _rehearse(self, plans: Sequence[Plan], jobs: int) -> None:
         from crawlproject.core.process_tuning import tune_process
-        from crawlproject.evaluation.simulation.plan import rehearse_here
-        from crawlproject.evaluation.simulation.workers import WorkerFailed, rehearse_with_workers
+        from crawlproject.evaluation.simulation.plan import WorkerFailed, rehearse_here, rehearse_with_workers
 
         def warn(sentence: str) -> None:
             print(f"{program}: web {plans[0].web}: {sentence}", file=sys.stderr)

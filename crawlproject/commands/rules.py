@@ -100,7 +100,7 @@ def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
     from crawlproject.errors import BadInput
     from crawlproject.parts.duplicates.url_rule import UrlRule
     from crawlproject.parts.duplicates.url_rule_store import OFF, ON, UrlRuleStore, read_rules
-    from crawlproject.storage.folder_lock import FolderLock
+    from crawlproject.storage.crawl_files import FolderLock
 
     rule = UrlRule.spelled(spelled)
     having = [folder for folder in folders if rule in read_rules(folder)]

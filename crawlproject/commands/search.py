@@ -46,7 +46,7 @@ class SearchCommand(Subcommand):
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import is_behind, search
-        from crawlproject.reports.search_results import print_hits
+        from crawlproject.reports.console import print_hits
 
         with reporting_errors(self):
             found = search(Path(args[0]), query, opts.limit, opts.offset)

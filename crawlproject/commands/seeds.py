@@ -19,7 +19,7 @@ from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
-    from crawlproject.topic.hubs import Hub
+    from crawlproject.topic.found_seeds import Hub
 
 
 class SeedsCommand(Subcommand):
@@ -65,8 +65,8 @@ class SeedsCommand(Subcommand):
         from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.storage.crawl_files import refuse_crawl_file
-        from crawlproject.topic.add_seeds import with_seeds
-        from crawlproject.topic.hubs import find_hubs, is_below, is_mirror
+        from crawlproject.topic.edits import with_seeds
+        from crawlproject.topic.found_seeds import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
 
         out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
@@ -117,13 +117,10 @@ def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -
     from crawlproject.core.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.options import read_options
-    from crawlproject.pages.text.assembly import make_analyzer
-    from crawlproject.pages.text.relevance import TopicJudge
+    from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
     from crawlproject.storage.read import MANIFEST, read_links
-    from crawlproject.webs.archived_pages import ArchivedPages
     from crawlproject.webs.open import open_web
-    from crawlproject.webs.page_cache import JudgedPages
-    from crawlproject.webs.page_cache_folder import PageCacheFolder
+    from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCacheFolder
 
     folder, options = Path(source), read_options(settings)
     is_crawl = (folder / MANIFEST).is_file()

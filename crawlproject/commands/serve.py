@@ -16,11 +16,10 @@ from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_er
 from crawlproject.errors import BadInput
 from crawlproject.settings import program
 from crawlproject.storage.crawl_files import refuse_crawl_file
-from crawlproject.webs.access_log import AccessLog
 from crawlproject.webs.open import open_web
 
 if TYPE_CHECKING:
-    from crawlproject.http.virtual_web_server import WebServer
+    from crawlproject.http.virtual_web_server import AccessLog, WebServer
 
 _SECURE = (
     "its https pages are served at the same URLs with http, but links to https are not followed through a proxy; "
@@ -64,9 +63,8 @@ class ServeCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one web", print_help=False)
-        from crawlproject.http.virtual_web_server import (
-            WebServer,  # aiohttp is slow to import, and Scrapy imports all commands at every start
-        )
+        # aiohttp is slow to import, and Scrapy imports all commands at every start.
+        from crawlproject.http.virtual_web_server import WebServer
 
         with reporting_errors(self), closing(open_web(args[0], cache_dir=cache_dir())) as web:
             for warning in web.warnings:
@@ -96,6 +94,8 @@ async def _serve(server: WebServer, name: str) -> None:
 def _access_log(path: Path | None) -> AccessLog | nullcontext[None]:
     if path is None:
         return nullcontext()
+    from crawlproject.http.virtual_web_server import AccessLog
+
     refuse_crawl_file(path)
     try:
         return AccessLog(path)

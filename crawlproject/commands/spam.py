@@ -67,7 +67,7 @@ class SpamCommand(Subcommand):
             raise UsageError("expected a topic and a file of labels", print_help=False)
         with reporting_errors(self):
             from crawlproject.parts.spam.model import train
-            from crawlproject.topic.find import find_topic
+            from crawlproject.topic.folder import find_topic
 
             path = Path(args[1])
             examples = list(self._examples(find_topic(args[0]), path, opts.web))
@@ -106,7 +106,7 @@ class SpamCommand(Subcommand):
 
 def _example(inspector: SpamInspector, page: Page, line: _Labelled) -> _Example:
     from crawlproject.records import Fetch
-    from crawlproject.urls.domains import domain_of
+    from crawlproject.urls.hosts import domain_of
 
     site = domain_of(page.url) if "://" in line.page else line.page
     by_weights = inspector.inspect(page, Fetch(200, 0.0, 0.0)).spam

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from math import isfinite, log2
 
 from crawlproject.companion.interests import Interests, heaviest, page_vector
-from crawlproject.companion.look_ahead import NO_TOPIC, LookAhead
+from crawlproject.companion.look_ahead import LEAST, NO_TOPIC, SHOWN, LookAhead, Suggestion, suggest
 from crawlproject.companion.profile import Profile
-from crawlproject.companion.suggestions import LEAST, SHOWN, Suggestion, suggest
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.urls.canonical import canonical_or_none

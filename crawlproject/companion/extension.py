@@ -12,14 +12,13 @@ from scrapy.exceptions import DontCloseSpider
 from crawlproject.adapters.extensions.status_line import print_above
 from crawlproject.adapters.running import crawl_of, stopped, wake
 from crawlproject.companion.companion import Companion
-from crawlproject.companion.look_ahead import LookAhead
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.look_ahead import AheadPace, LookAhead
 from crawlproject.companion.person import person_folder
 from crawlproject.companion.service import CompanionService
 from crawlproject.core.reading import make_reader
-from crawlproject.http.loopback.server import listen
+from crawlproject.http.loopback import listen
 from crawlproject.options import read_options
-from crawlproject.pages.text.assembly import make_analyzer
+from crawlproject.pages.text.relevance import make_analyzer
 from crawlproject.settings import program
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from crawlproject.companion.spelling import spellings
+from crawlproject.companion.interests import spellings
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.vectors import DocumentFrequencies

@@ -1,15 +1,26 @@
-"""What a person is interested in: weights of terms, learned from pages and how they were received."""
+"""What a person is interested in: weights of terms, learned from pages and how they were received.
+
+The pages are the HTML that a browser shows. Profile and reasons show words as people write them, not stems.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import islice
 from math import log, sqrt
 
+from crawlproject.pages.reader import Reader
+from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.vectors import DocumentFrequencies, Vector, dot, squared_norm
 
 TERMS_OF_A_PAGE = 40  # the heaviest, from which is learned
 MOST = 400  # terms that are remembered
 HALF_LIFE = 30 * 86_400.0  # seconds after which what was learned weighs half
+
+_TOKENS = 50_000  # of a text that are looked at
+_SPELLED = 3 * TERMS_OF_A_PAGE  # terms whose spelling is looked for
+_LEAST = 20  # terms of a main content that is worth the name
 
 
 def page_vector(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> dict[str, float]:
@@ -67,3 +78,24 @@ class Interests:
         products = {term: weight * self.weights.get(term, 0.0) for term, weight in vector.items()}
         ranked = sorted(products.items(), key=lambda item: (-item[1], item[0]))
         return [term for term, product in ranked[:n] if product > 0]
+
+
+def spellings(text: str, counts: Mapping[str, int], analyzer: Analyzer) -> dict[str, str]:
+    """The most frequent spelling of the most frequent terms."""
+    wanted = {term for term, _ in Counter(counts).most_common(_SPELLED)}
+    seen: dict[str, Counter[str]] = {}
+    for token in islice(analyzer.tokenize(text), _TOKENS):
+        term = analyzer.term(token)
+        if term in wanted:
+            seen.setdefault(term, Counter())[token] += 1
+    return {term: spelled.most_common(1)[0][0] for term, spelled in seen.items()}
+
+
+def terms_of(html: str, url: str, reader: Reader) -> tuple[Mapping[str, int], dict[str, str]]:
+    """The term counts of the main content, or of the whole page if it has none, and the usual spelling of frequent terms."""
+    page = reader.read(url, html.encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
+    text = page.text_main()
+    counts: Mapping[str, int] = Counter(reader.analyzer.terms(text))
+    if sum(counts.values()) < _LEAST:
+        text, counts = page.text, page.counts
+    return counts, spellings(text, counts, reader.analyzer)

@@ -1,18 +1,24 @@
-"""The look-ahead: a crawl that begins anew at each page at hand, and keeps what it knows."""
+"""The look-ahead: a crawl that begins anew at each page at hand, and keeps what it knows; and what it suggests.
+
+Only so much may be fetched on behalf of a person: so much a page at hand, and so much a minute. Suggested are the pages
+ahead that are worth a person's while, with the reason.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from crawlproject.companion.following import Following
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.interests import Interests, page_vector
 from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.core import FrontierCore
+from crawlproject.pages.text.vectors import DocumentFrequencies
 from crawlproject.records import CrawlUrl, Page, Topic
 
 NO_TOPIC = Topic(
@@ -46,6 +52,8 @@ SETTINGS: dict[str, Any] = {
     "CRAWL_METRICS_FILE": "",
     "DASHBOARD": False,
 }
+SHOWN = 5  # suggestions at a time
+LEAST = 0.15  # likeness from which a page is suggested
 
 
 def choose_following(topic: Topic, known: PriorKnowledge) -> Following:
@@ -117,3 +125,83 @@ class LookAhead:
                 if page is not None and (page.url == link.url or page.url not in seen):
                     seen.add(page.url)
                     waiting.append(Ahead(page, found.clicks + 1, found.via or link.anchor))
+
+
+class AheadPace:
+    """A brake of a crawl (``core/brakes.py``). ``per_page``: fetches for each page at hand; ``per_minute``: in any 60 seconds.
+
+    The robots.txt of a host counts as a fetch. Nothing is fetched before the first page at hand, nor while it is ``paused``.
+    """
+
+    def __init__(self, per_page: int, per_minute: int) -> None:
+        self.paused = False
+        self.per_page = per_page
+        self.spent = per_page  # for the page at hand
+        self.total = 0  # of the session
+        self._per_minute = per_minute
+        self._latest: deque[float] = deque(maxlen=per_minute)
+
+    def begin(self) -> None:
+        """There is another page at hand."""
+        self.spent = 0
+
+    def stop(self) -> None:
+        """There is no page at hand any more."""
+        self.spent = self.per_page
+
+    def next_time(self) -> float:
+        """When the next fetch may begin; infinity: not for this page."""
+        if self.paused or self.spent >= self.per_page:
+            return math.inf
+        return self._latest[0] + 60.0 if len(self._latest) == self._per_minute else 0.0
+
+    def taken(self, now: float) -> None:
+        """A fetch begins."""
+        self.spent += 1
+        self.total += 1
+        self._latest.append(now)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A page that lies ``clicks`` ahead, the first of them on the link ``via``. ``because``: words of the person that it has."""
+
+    url: str
+    title: str
+    score: float
+    clicks: int
+    via: str
+    because: tuple[str, ...]
+
+
+def suggest(
+    ahead: Iterable[Ahead],
+    interests: Interests,
+    frequencies: DocumentFrequencies,
+    *,
+    without: Collection[str] = (),
+    word_of: Callable[[str], str] = str,
+    most: int = SHOWN,
+    least: float = LEAST,
+) -> list[Suggestion]:
+    """The ``most`` pages that are most like the interests, best first; none below ``least``, none of ``without``."""
+    found = []
+    for place in ahead:
+        if place.page.url in without:
+            continue
+        vector = page_vector(place.page.counts, frequencies)
+        score = interests.likeness(vector)
+        if score >= least:
+            found.append((score, place, vector))
+    found.sort(key=lambda item: (-item[0], item[1].clicks, item[1].page.url))
+    return [
+        Suggestion(
+            place.page.url,
+            place.page.title or place.via or place.page.url,
+            score,
+            place.clicks,
+            place.via,
+            tuple(map(word_of, interests.shared(vector))),
+        )
+        for score, place, vector in found[:most]
+    ]

@@ -88,3 +88,11 @@ class PersonFolder:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size
+
+
+def extension_folder() -> Path:
+    """The folder that a browser loads. Raises ``BadInput`` when the package is in a zip file."""
+    folder = Path(__file__).parent / "browser"
+    if not (folder / "manifest.json").is_file():
+        raise BadInput("companion --extension", "the crawler is in a zip file; unpack it to load the extension")
+    return folder.resolve()

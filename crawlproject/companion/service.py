@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.adapters.clock import time
 from crawlproject.companion.companion import Companion
-from crawlproject.companion.interests import heaviest
-from crawlproject.companion.page_at_hand import terms_of
+from crawlproject.companion.interests import heaviest, terms_of
 from crawlproject.companion.person import PersonFolder
 from crawlproject.errors import BadInput
-from crawlproject.http.loopback.guard import PrivateGuard
-from crawlproject.http.loopback.server import LoopbackServer, answer, json_answer, json_body
+from crawlproject.http.loopback import LoopbackServer, PrivateGuard, answer, json_answer, json_body
 from crawlproject.pages.reader import Reader
 from crawlproject.reports.html import clip, is_web
 

@@ -18,7 +18,7 @@ from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
 from crawlproject.storage.history import History
-from crawlproject.storage.refusals import Refusals
+from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post

@@ -15,13 +15,11 @@ from crawlproject.core.replay import InStep
 from crawlproject.core.services import Services
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import NOT_STORED, Page, Visit
-from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.change_log import AWAY, read_changes
+from crawlproject.storage.append_log import ITEMS, read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY
 from crawlproject.storage.items import item_fields, withdrawn
-from crawlproject.storage.link_log import link_lines
+from crawlproject.storage.logs import AWAY, link_lines, read_changes
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
-from crawlproject.storage.tail import ITEMS
 
 
 def recover_logs(services: Services) -> None:

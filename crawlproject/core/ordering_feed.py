@@ -9,7 +9,7 @@ from pathlib import Path
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import with_context_score
 from crawlproject.records import JUDGED, CrawlUrl, FetchEvent, Page
-from crawlproject.storage.agents import write_agents
+from crawlproject.storage.logs import write_agents
 
 AGENTS_KEPT = 1_000
 

@@ -10,7 +10,7 @@ from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.part import Parts
 from crawlproject.frontier.base import Frontier
 from crawlproject.records import CrawlUrl, Fetch, Page
-from crawlproject.storage.refusals import Refusals
+from crawlproject.storage.logs import Refusals
 
 
 class Outlinks:

@@ -12,11 +12,9 @@ from crawlproject.orderings.base import PageArchive
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.topic.examples import ExampleReader, Lookup
-from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
-from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
-from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache import JudgedPages, PageCache
+from crawlproject.webs.open import CrawledWeb, is_crawl_folder, open_web
+from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache
 
 ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering looks at most of them once
 

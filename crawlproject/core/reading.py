@@ -12,7 +12,8 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Topic
 from crawlproject.urls.canonical import Canonicalizer
-from crawlproject.urls.traps import NOT_A_PAGE, TrapFilter
+from crawlproject.urls.file_extensions import NOT_A_PAGE
+from crawlproject.urls.traps import TrapFilter
 
 
 def make_canonicalizer(options: Options) -> Canonicalizer:

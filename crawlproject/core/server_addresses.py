@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 MANY = 20  # registrable domains from which on an address may be a content network's
 FAST = 0.5  # seconds of a fetch, on average, below which it is one

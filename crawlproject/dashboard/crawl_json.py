@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.live_summary import FoundPage, LiveSummary
-from crawlproject.storage.change_log import PageChange
+from crawlproject.storage.logs import PageChange
 from crawlproject.storage.read import CrawlInfo
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from crawlproject.dashboard import address_file, launch
 from crawlproject.dashboard.folder_watch import FolderWatch
 from crawlproject.dashboard.running_crawl import ACTIONS
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.http.loopback.guard import TOKEN
+from crawlproject.http.loopback import TOKEN
 from crawlproject.reports.report import CUT_SHORT
 from crawlproject.storage.read import MANIFEST
 
@@ -217,10 +217,10 @@ def _changed(folder: Path) -> float:
 
 def _runs(folder: Path) -> bool:
     """Whether the process named in the lock file is alive and holds the folder."""
-    from crawlproject.storage.folder_lock import NAME, holder_of
+    from crawlproject.storage.crawl_files import LOCK, holder_of
 
     try:
-        os.kill(int((folder / NAME).read_text()), 0)
+        os.kill(int((folder / LOCK).read_text()), 0)
     except PermissionError:
         return True  # a process of somebody else
     except (OSError, ValueError, OverflowError):

@@ -11,7 +11,7 @@ from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.parts.judgments import judgments
 from crawlproject.reports.live_summary import AGENTS, LiveSummary
 from crawlproject.reports.report import RELEVANT
-from crawlproject.storage import agents, change_log
+from crawlproject.storage import logs
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
@@ -28,7 +28,7 @@ class FolderWatch:
         self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
         self._judged: dict[str, bool] = {}
         self._family: list[dict[str, Any]] = []  # the agents of an ordering that has some, as they were at the end
-        self._latest_changes = change_log.LatestChanges(folder, CHANGES)
+        self._latest_changes = logs.LatestChanges(folder, CHANGES)
         self._changes: list[dict[str, Any]] = []
         self._trail: LiveSummary | None = None
 
@@ -55,9 +55,9 @@ class FolderWatch:
             self._refused = {"refused": counted(counts), "refused_total": sum(counts.values())}
         if self._changed(judgments.NAME):
             self._judged = judgments.read_judgments(self.folder)
-        if self._changed(agents.NAME):
-            self._family = agents.read_agents(self.folder)[:AGENTS]
-        if self._changed(change_log.NAME):
+        if self._changed(logs.AGENTS):
+            self._family = logs.read_agents(self.folder)[:AGENTS]
+        if self._changed(logs.CHANGES):
             self._changes = changes_document(self._latest_changes.read())
         judged = {"judged": self._judged, "judgeable": info.ordering not in UNJUDGED}
         return {

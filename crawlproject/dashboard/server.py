@@ -1,4 +1,8 @@
-"""The dashboard over HTTP: page, numbers, search box, buttons. Every request passes the guard first."""
+"""The dashboard over HTTP: page, numbers, search box, buttons. Every request passes the guard first.
+
+Report and map of a crawl folder come with the content security policy that each needs. The search box brings the index of a
+crawl folder up to date and asks it.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +10,31 @@ import asyncio
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 from crawlproject.adapters.clock import time
 from crawlproject.dashboard.crawl_json import seeds_document
-from crawlproject.dashboard.search import SearchBox
-from crawlproject.errors import BadInput
-from crawlproject.http.loopback import server as loopback
-from crawlproject.http.loopback.guard import Guard
-from crawlproject.http.loopback.server import answer, json_answer, json_body
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.http import loopback
+from crawlproject.http.loopback import Guard, answer, json_answer, json_body
 from crawlproject.parts.judgments.judgments import Judgment, add_judgment
+from crawlproject.reports.html import clip, is_web
+from crawlproject.reports.report import write_report
+from crawlproject.storage.crawl_files import REPORT
 
 if TYPE_CHECKING:
     from aiohttp import web
 
     from crawlproject.adapters.seed_search import SeedsFound
+
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+MAP_NODES = 1_500
+REFRESH = 5.0  # seconds for which an index counts as up to date
 
 _MOST_SHOWN = 8  # crawls shown at once
 _HITS = 10
@@ -127,12 +139,10 @@ class Dashboard(loopback.LoopbackServer):
         return json_answer(await asyncio.to_thread(self._search_box.search, folder, query[:500], _HITS, start))
 
     async def _report(self, request: web.BaseRequest) -> web.Response:
-        from crawlproject.dashboard.pages import report_page
 
         return await self._standalone(report_page, request)
 
     async def _map(self, request: web.BaseRequest) -> web.Response:
-        from crawlproject.dashboard.pages import map_page
 
         return await self._standalone(map_page, request)
 
@@ -169,3 +179,70 @@ class Dashboard(loopback.LoopbackServer):
 def listen(host: str, port: int) -> socket.socket:
     """A socket for the dashboard; raises ``BadSetting`` when nothing can listen there."""
     return loopback.listen(host, port, "DASHBOARD_PORT")
+
+
+def report_page(folder: Path) -> tuple[bytes, str]:
+    """The report and its policy; written again when the history has grown. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    path = folder / REPORT
+    if _age(path) < _age(folder / "history.jsonl"):
+        path = write_report(folder)
+    try:
+        return path.read_bytes(), REPORT_POLICY
+    except OSError as error:
+        raise StorageFailed(f"cannot read {path}: {error}") from error
+
+
+def map_page(folder: Path) -> tuple[bytes, str]:
+    """The map of the crawl and its policy. Raises ``BadCrawlDir``."""
+    from crawlproject.reports.map import map_html
+    from crawlproject.reports.map_data import read_map
+
+    return map_html(read_map(folder, limit=MAP_NODES))
+
+
+def _age(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return -1
+
+
+class SearchBox:
+    """Searches crawl folders; for threads, since indexing takes a while and most of it leaves Python's lock free."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._one_at_a_time = Lock()
+        self._updated: dict[Path, float] = {}
+
+    def search(self, folder: Path, query: str, limit: int, offset: int) -> dict[str, Any]:
+        """The hits of a page of results. A snippet is text with ``<b>`` marks, everything else in it escaped.
+
+        Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
+        """
+        if not query.strip():
+            return {"total": 0, "hits": []}
+        from crawlproject.exporting.index import search
+
+        self._bring_up_to_date(folder)
+        found = search(folder, query, limit=limit, offset=offset)
+        return {
+            "total": found.total,
+            "hits": [
+                {"url": clip(hit.url, 500), "web": is_web(hit.url) and len(hit.url) <= 500, "title": clip(hit.title, 200),
+                 "snippet": hit.snippet, "score": hit.score, "relevance": hit.relevance}
+                for hit in found.hits
+            ],
+        }  # fmt: skip
+
+    def _bring_up_to_date(self, folder: Path) -> None:
+        from crawlproject.exporting.index import update
+
+        with self._one_at_a_time:
+            if self._clock() - self._updated.get(folder, float("-inf")) < REFRESH:
+                return
+            # Another process may be adding to it, and then what is there already can be searched; when it cannot, the
+            # search says why.
+            with suppress(BadCrawlDir):
+                update(folder)
+            self._updated[folder] = self._clock()

@@ -13,10 +13,9 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.checkpoint import Checkpoint, Elapsed, of_pages, of_time
 from crawlproject.evaluation.comparison import Comparison, finals
 from crawlproject.evaluation.question import MEASURES, Measured, Question, Scorer, TopicRuns, measured
-from crawlproject.evaluation.runs import Run, RunFolder, load_run
+from crawlproject.evaluation.runs import Checkpoint, Elapsed, Run, RunFolder, load_run, of_pages, of_time
 
 CHECKPOINTS = (100, 250, 500, 1000, 2500, 5000, 10_000)  # pages
 _TRAJECTORY_POINTS = 60

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.checkpoint import Checkpoint, of_pages, of_time
 from crawlproject.evaluation.question import ROBUST_AT, TESTS, Question
+from crawlproject.evaluation.runs import Checkpoint, of_pages, of_time
 from crawlproject.evaluation.significance import (
     PairedTest,
     bootstrap_interval,

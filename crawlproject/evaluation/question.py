@@ -1,24 +1,30 @@
-"""What to compare (``Question``), and the curves of one topic's runs that answer it."""
+"""What to compare (``Question``), and the curves of one topic's runs that answer it.
+
+Search relevance may be the objective of a crawl (paper 004 section 4.1; Fetterly, Craswell and Vinay, SIGIR 2009):
+``ClickLog``. Curves are those of ``evaluation.measures``: element ``i`` is the value after ``i + 1`` pages.
+"""
 
 from __future__ import annotations
 
 import math
+from bisect import insort
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from math import log2
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation import measures, pool
-from crawlproject.evaluation.checkpoint import Checkpoint, of_time
-from crawlproject.evaluation.clicks import ClickLog
-from crawlproject.evaluation.measures import Curve
-from crawlproject.evaluation.pool import Scores
-from crawlproject.evaluation.runs import Run, are_split
+from crawlproject.evaluation import measures
+from crawlproject.evaluation.measures import Curve, Scores, final_url
+from crawlproject.evaluation.runs import Checkpoint, Run, are_split, of_time
 from crawlproject.evaluation.significance import PairedTest, paired_t_test, wilcoxon_test
+from crawlproject.parts.revisits.click_file import clicks_by_url, read_clicks
 from crawlproject.storage.read import CrawlInfo
 
 MEASURES = {
@@ -41,7 +47,6 @@ TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = 
 }
 HALF = 0.5  # share of the targets whose search length is reported
 ROBUST_AT = (0.25, 0.5, 0.75, 1.0)  # shares of the targets at which the overlap is reported
-
 Scorer = Callable[[CrawlInfo, Sequence[str]], Scores]
 """Maps each URL of a pool to its importance for the topic of a crawl."""
 
@@ -52,7 +57,7 @@ class Question:
 
     ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages, and times; if empty, the default checkpoints up to the
     longest run. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
-    pages (relevance), ``top`` the number of top pages of the pool. ``test`` is a key of ``TESTS``. ``importance`` replaces
+    pages (relevance), ``top`` the number of top pages of the measures. ``test`` is a key of ``TESTS``. ``importance`` replaces
     the relevance that the crawls recorded; empty: use that relevance. ``clicks`` is what the measures ``clicks`` and ``ndcg``
     need.
     """
@@ -98,11 +103,11 @@ class TopicRuns:
 
     @cached_property
     def _top(self) -> frozenset[str]:
-        return pool.top_pages(self.scores, self._question.top)
+        return measures.top_pages(self.scores, self._question.top)
 
     @cached_property
     def _ranks(self) -> Mapping[str, float]:
-        return pool.ranks(self.scores)
+        return measures.ranks(self.scores)
 
     def curve(self, run: Run, measure: str) -> Curve:
         """The curve of a measure for a run; ``measure`` is a key of ``MEASURES`` that is not in ``OF_PAIRS``."""
@@ -116,11 +121,11 @@ class TopicRuns:
             case "precision":
                 return measures.precision(self._scored(run))
             case "coverage":
-                return pool.weighted_coverage(run.urls, self.scores)
+                return measures.weighted_coverage(run.urls, self.scores)
             case "top":
-                return pool.top_coverage(run.urls, self._top)
+                return measures.top_coverage(run.urls, self._top)
             case "rank":
-                return pool.rank_quality(run.urls, self._ranks)
+                return measures.rank_quality(run.urls, self._ranks)
             case "clicks" if self._question.clicks:
                 return self._question.clicks.click_share(run.urls, self._redirects)
             case "ndcg" if self._question.clicks:
@@ -164,7 +169,7 @@ def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points
     counted = dict.fromkeys(named, counts)
     split = [(i, j) for i, j in combinations(range(len(repeats)), 2) if are_split(repeats[i].seeds, repeats[j].seeds)]
     if split:
-        named["overlap"] = [pool.robustness(repeats[i].urls, repeats[j].urls) for i, j in split]
+        named["overlap"] = [measures.robustness(repeats[i].urls, repeats[j].urls) for i, j in split]
         counted["overlap"] = [list(map(min, counts[i], counts[j])) for i, j in split]
     robust = (
         [
@@ -214,3 +219,59 @@ def mean_curve(curves: Iterable[Curve]) -> Curve:
     longest = max(map(len, several))
     extended = [np.pad(c, (0, longest - len(c)), mode="edge") if len(c) else np.zeros(longest) for c in several]
     return np.asarray(np.mean(extended, axis=0), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class ClickLog:
+    """How often users of a search engine clicked each page: ``clicks[query][url]``, above 0; URLs are canonical."""
+
+    clicks: Mapping[str, Mapping[str, float]]
+
+    @classmethod
+    def read(cls, path: Path) -> ClickLog:
+        """The clicks of a file (``storage.click_file``). Raises ``BadInput``."""
+        return cls(read_clicks(path))
+
+    def click_share(self, pages: Sequence[str], redirects: Mapping[str, str]) -> Curve:
+        """The clicks that the crawled pages attracted, as a share of all clicks."""
+        weights = dict(clicks_by_url(self._final(redirects)))
+        found = [weights.pop(page, 0.0) for page in pages]
+        return np.cumsum(np.array(found, dtype=np.float64)) / self._total
+
+    def max_ndcg(self, pages: Sequence[str], redirects: Mapping[str, str]) -> Curve:
+        """MaxNDCG: the mean NDCG of the queries over the crawled pages, ranked as well as is possible.
+
+        The gain of a page is its number of clicks; the discount at rank r is ``log2(r + 1)``. The ideal ranking has all
+        pages of the query.
+        """
+        queries = self._final(redirects)
+        ideal = {query: _dcg(sorted(gains.values())) for query, gains in queries.items()}
+        clicked: defaultdict[str, list[str]] = defaultdict(list)
+        for query, gains in queries.items():
+            for url in gains:
+                clicked[url].append(query)
+        found: defaultdict[str, list[float]] = defaultdict(list)
+        rises = np.zeros(len(pages))
+        for position, page in enumerate(pages):
+            for query in clicked.pop(page, ()):
+                before = _dcg(found[query])
+                insort(found[query], queries[query][page])
+                rises[position] += (_dcg(found[query]) - before) / ideal[query]
+        return np.cumsum(rises) / len(queries)
+
+    @cached_property
+    def _total(self) -> float:
+        return sum(sum(query.values()) for query in self.clicks.values())
+
+    def _final(self, redirects: Mapping[str, str]) -> Mapping[str, Mapping[str, float]]:
+        """The clicks by the page that a URL leads to."""
+        moved: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for query, clicks in self.clicks.items():
+            for url, number in clicks.items():
+                moved[query][final_url(url, redirects)] += number
+        return moved
+
+
+def _dcg(gains: Sequence[float]) -> float:
+    """The discounted cumulative gain of the best ranking; ``gains`` are sorted, the least first."""
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(reversed(gains), start=1))

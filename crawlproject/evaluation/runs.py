@@ -1,10 +1,14 @@
-"""Finds and reads the runs to compare: crawl folders of several topics and orderings below one folder."""
+"""Finds and reads the runs to compare: crawl folders of several topics and orderings below one folder.
+
+Runs are compared at checkpoints: after a number of pages, or after a time.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +16,6 @@ import numpy as np
 
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import BadCrawlDir, BadInput
-from crawlproject.evaluation.checkpoint import Checkpoint
 from crawlproject.evaluation.measures import Curve
 from crawlproject.storage.read import MANIFEST, CrawlInfo, first_visits, read_info, read_json
 
@@ -20,6 +23,8 @@ REACHABLE = "reachable.json"
 CONCURRENT_REQUESTS = "CONCURRENT_REQUESTS"  # in the manifest of a rehearsal whose clock has several fetches at a time
 VIRTUAL_START = 0.0  # of a rehearsal's clock
 SEED = "CRAWL_SEED"  # runs that differ only in these are repeats of one experiment
+WISH = "expected numbers of pages or of seconds, after the folder, as in DIR --at 100 500 60s"
+
 # Settings that do not distinguish runs: locations, what is handled elsewhere, and ordering parameters, which appear by name.
 _NO_TRAITS = {SEED, "CRAWL_DIR", "ORDERING", "ORDERING_PARAMETERS", "CRAWL_PROGRESS_SECONDS", "VIRTUAL_WEB"}
 
@@ -203,3 +208,60 @@ def _refuse_twins(runs: Sequence[RunFolder]) -> None:
             wish = f"expected one run of {run.ordering} on {run.topic}; {twin.path} is another; move one of them away"
             raise BadInput(str(run.path), wish)
         others.append(run)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Elapsed:
+    """So many seconds after the start of a crawl, by its own clock: a rehearsal's is virtual."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:g}s"
+
+
+Checkpoint = int | Elapsed  # an int is a number of pages
+
+
+def read_checkpoints(words: Iterable[str], option: str = "--at") -> tuple[Checkpoint, ...]:
+    """Parse ``["100,250", "60s"]``. Raises ``BadInput``, which names ``option``."""
+    return tuple(_checkpoint(part.strip(), option) for word in words for part in word.split(",") if part.strip())
+
+
+def _checkpoint(text: str, option: str) -> Checkpoint:
+    try:
+        amount = float(text[:-1]) if text.endswith("s") else int(text)
+    except ValueError:
+        raise BadInput(f"{option} {text}", WISH) from None
+    if isinstance(amount, int):
+        if amount < 1:
+            raise BadInput(f"{option} {text}", "expected a number of at least 1")
+        return amount
+    if not 0 < amount < math.inf:
+        raise BadInput(f"{option} {text}", "expected a finite number of seconds above 0")
+    return Elapsed(amount)
+
+
+def of_pages(checkpoints: Iterable[Checkpoint]) -> tuple[int, ...]:
+    """The numbers of pages among them, in order, each once."""
+    return tuple(sorted({point for point in checkpoints if isinstance(point, int)}))
+
+
+def of_time(checkpoints: Iterable[Checkpoint]) -> tuple[Elapsed, ...]:
+    """The times among them, in order, each once."""
+    return tuple(sorted({point for point in checkpoints if isinstance(point, Elapsed)}))
+
+
+def in_words(point: Checkpoint) -> str:
+    """``500 pages``, ``60 s``."""
+    return f"{point.seconds:,g} s" if isinstance(point, Elapsed) else f"{point:,} pages"
+
+
+def short(point: Checkpoint) -> str:
+    """The heading of a column: ``@500``, ``@60s``."""
+    return f"@{point}" if isinstance(point, Elapsed) else f"@{point:,}"
+
+
+def equation(point: Checkpoint) -> str:
+    """``N = 500``, ``t = 60 s``."""
+    return f"t = {in_words(point)}" if isinstance(point, Elapsed) else f"N = {point:,}"

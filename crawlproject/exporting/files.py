@@ -1,19 +1,18 @@
-"""Exports a crawl to one file, in any of the formats."""
+"""Exports a crawl to one file, in any of the formats; it appears under its name once it is complete."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from crawlproject.errors import BadInput
-from crawlproject.exporting.atomic_file import written_whole
-from crawlproject.exporting.graphml import write_graphml
+from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
-from crawlproject.exporting.series import read_joined
-from crawlproject.exporting.tables import write_csv, write_jsonl, write_parquet
-from crawlproject.exporting.units import read_units, unit_properties
+from crawlproject.exporting.tables import write_csv, write_graphml, write_jsonl, write_parquet
+from crawlproject.exporting.units import read_joined, read_units, unit_properties
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
 from crawlproject.pages.text.printable import counted
@@ -114,3 +113,32 @@ FORMATS: dict[str, Callable[[Job, BinaryIO], str]] = {
     "wacz": _wacz,
     "warc": _warc,
 }
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file beside ``path``, renamed to ``path`` at the end and removed when anything fails.
+
+    Raises ``StorageFailed`` when a write fails.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = draft.open("w+b")
+        except OSError as error:
+            raise StorageFailed(f"cannot write {path}: {error}") from error
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except StorageFailed:
+        raise
+    except OSError as error:
+        if error.filename not in (None, str(draft), str(path)):
+            raise  # not an error of this file
+        raise StorageFailed(f"cannot write {path}: {error}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

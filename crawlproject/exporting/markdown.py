@@ -12,8 +12,8 @@ from pathlib import Path
 
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
-from crawlproject.exporting.series import series_of
-from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.exporting.units import series_of
+from crawlproject.pages.markdown import markdown
 from crawlproject.pages.text.printable import counted, printable
 from crawlproject.storage.page_files import PageRepository
 

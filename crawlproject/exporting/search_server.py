@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from crawlproject.errors import BadInput
-from crawlproject.exporting.bulk_reply import ServerReply
+from crawlproject.exporting.documents import ServerReply
 
 _WISH = "expected the URL of an index, such as http://localhost:9200/pages"
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.append_log import parse_line, read_lines
+from crawlproject.storage.append_log import ITEMS, parse_line, read_lines
 from crawlproject.storage.items import item_schema
 from crawlproject.storage.manifest import read_manifest
-from crawlproject.storage.tail import ITEMS
 
 Item = Mapping[str, Any]
 _FIRST = b',"version":1,"state":""}\n'  # how the line of a first version ends

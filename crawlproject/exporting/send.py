@@ -17,11 +17,20 @@ from typing import Protocol
 import orjson
 
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.exporting.bulk_reply import ServerReply, bulk_results, error_text, is_temporary, refusal_text
-from crawlproject.exporting.documents import MAPPING, SearchDocument, batches, deletion, document
+from crawlproject.exporting.documents import (
+    MAPPING,
+    SearchDocument,
+    ServerReply,
+    batches,
+    bulk_results,
+    deletion,
+    document,
+    error_text,
+    is_temporary,
+    refusal_text,
+)
 from crawlproject.exporting.selection import Selection, is_first, require_crawl, whole
-from crawlproject.storage.append_log import AppendLog, write_atomically
-from crawlproject.storage.tail import ITEMS, START, TailPosition, TailReader
+from crawlproject.storage.append_log import ITEMS, START, AppendLog, TailPosition, TailReader, write_atomically
 
 FOLDER = "export"
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds; the wait doubles after each failure

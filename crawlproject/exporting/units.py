@@ -1,18 +1,26 @@
-"""The units of the pages of a crawl as items: the posts of a thread, the entries of a list. They share the MD5 of their page."""
+"""The parts of pages as items, and pages that are parts put together.
+
+The units of a page are the posts of a thread or the entries of a list; they share the MD5 of their page. A series of pages,
+an article in parts, a thread or a list, becomes one item, that of its first page.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from crawlproject.exporting.selection import Item, Selection, read_items
-from crawlproject.exporting.series import series_of
+from crawlproject.exporting.selection import EVERYTHING, Item, Selection, read_items
 from crawlproject.parts.verticals.detector import PAGES, detect_template
+from crawlproject.parts.verticals.series import next_page
 from crawlproject.parts.verticals.site_template import SiteTemplate, SiteTemplates
+from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.items import item_schema
 from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.read import LINKS
 from crawlproject.urls.hosts import host_of
 
 UNIT_FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -23,7 +31,9 @@ UNIT_FIELDS: Mapping[str, Mapping[str, str]] = {
     "author": {"type": "string"},
     "series": {"type": "string"},
 }
+
 _TEMPLATES = 2_000  # of hosts that are kept at a time
+_TEXTS = ("text", "text_main")
 
 
 def unit_properties() -> Mapping[str, Any]:
@@ -88,3 +98,50 @@ class _Templates:
                 yield url, self.pages.load(url), content_type
             except FileNotFoundError:
                 continue
+
+
+def series_of(crawl_dir: Path) -> Mapping[str, list[str]]:
+    """The further pages of each series, in order, by the URL of its first page, as links and their texts tell.
+
+    A URL follows one other at most; where the web says otherwise, the first that said so. Memory: the URLs of series.
+    """
+    following: dict[str, str] = {}
+    followed: set[str] = set()
+    for source, lines in groupby(read_lines(crawl_dir / LINKS), key=itemgetter("source")):
+        target = next_page(source, [(line["target"], line["anchor"]) for line in lines])
+        if target and target not in followed and source not in following:
+            following[source] = target
+            followed.add(target)
+    found: dict[str, list[str]] = {}
+    for first in following.keys() - followed:
+        parts = found[first] = []
+        url = first
+        while url in following:  # ends: every URL follows one other, and the first none
+            url = following[url]
+            parts.append(url)
+    return found
+
+
+def read_joined(crawl_dir: Path, selection: Selection) -> Iterator[Item]:
+    """As ``read_items``; a series is the item of its first page, with the texts of all. Memory: the texts of the other pages.
+
+    A part whose first page was not stored stays an item of its own.
+    """
+    series = series_of(crawl_dir)
+    wanted = {url for parts in series.values() for url in parts}
+    stored: set[str] = set()
+    texts: dict[str, list[str]] = {}
+    for item in read_items(crawl_dir, EVERYTHING):
+        if item["url"] in wanted:
+            texts[item["url"]] = [item[name] for name in _TEXTS]
+        elif item["url"] in series:
+            stored.add(item["url"])
+    joined = {url for first in stored for url in series[first]}
+    for item in read_items(crawl_dir, selection):
+        if item["url"] in joined:
+            continue
+        parts = [texts[url] for url in series.get(item["url"], ()) if url in texts]
+        if parts:
+            pieces = zip(_TEXTS, zip(*([item[name] for name in _TEXTS], *parts), strict=True), strict=True)
+            item = {**item, **{name: "\n".join(filter(None, several)) for name, several in pieces}}
+        yield item

@@ -14,8 +14,8 @@ import orjson
 
 from crawlproject.exporting.selection import Item, Selection, read_items
 from crawlproject.exporting.warc import archive_size, write_warc
-from crawlproject.storage.tail import ITEMS
-from crawlproject.storage.warc.cdxj import cdxj_line, idx_head, sorted_lines, zipnum
+from crawlproject.storage.append_log import ITEMS
+from crawlproject.storage.warc.index import cdxj_line, idx_head, sorted_lines, zipnum
 from crawlproject.storage.warc.record import date_of
 from crawlproject.urls.post import is_digest, is_post
 

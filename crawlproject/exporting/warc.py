@@ -11,15 +11,14 @@ from typing import Any
 from crawlproject.errors import BadCrawlDir
 from crawlproject.parts.workers.merge_workers import workers_of
 from crawlproject.records import Visit
-from crawlproject.storage.digest_set import DigestSet
+from crawlproject.storage.history import DigestSet
+from crawlproject.storage.logs import read_robots
 from crawlproject.storage.page_files import stored_body
 from crawlproject.storage.read import read_visits
-from crawlproject.storage.robots_log import read_robots
 from crawlproject.storage.warc.archive import FOLDER, key_of
 from crawlproject.storage.warc.capture import ArchivedPayloads, IndexEntry, capture
-from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.index import read_entries
-from crawlproject.storage.warc.record import identity_of, joined, warcinfo
+from crawlproject.storage.warc.record import Exchange, identity_of, joined, reconstructed, warcinfo
 
 _CHUNK = 1 << 20  # bytes copied at a time
 _UNWANTED = "content type "  # prefix of the history's error for a response that is not a page

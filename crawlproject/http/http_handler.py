@@ -36,10 +36,9 @@ from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.host_timeouts import HostTimeouts
 from crawlproject.core.response_limits import HEADS, Flood
 from crawlproject.http.connection_failures import tls_failure
-from crawlproject.http.connector import AddressRefused, GuardedConnector
+from crawlproject.http.connector import FULL, AddressRefused, GuardedConnector, Sockets, TableFull, raise_limit
 from crawlproject.http.guarded_protocol import GuardedResponse
 from crawlproject.http.name_resolver import names_of
-from crawlproject.http.open_files import FULL, Sockets, TableFull, raise_limit
 from crawlproject.options import read_options
 
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece

@@ -35,8 +35,7 @@ from twisted.python.failure import Failure
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.options import read_options
 from crawlproject.records import Reply
-from crawlproject.webs.base import Web
-from crawlproject.webs.http_answer import answer
+from crawlproject.webs.base import Web, answer
 from crawlproject.webs.open import open_web
 
 logger = logging.getLogger(__name__)

@@ -27,8 +27,7 @@ from crawlproject.exporting.selection import Item, read_items
 from crawlproject.library.crawling import crawl
 from crawlproject.library.stored_crawl import StoredCrawl
 from crawlproject.options import Options
-from crawlproject.pages.main_content.inline import escaped, fenced
-from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.pages.markdown import escaped, fenced, markdown
 from crawlproject.parts.topics.stored import stored_topic
 from crawlproject.storage.read import CrawlInfo, read_info
 

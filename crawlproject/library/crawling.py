@@ -20,7 +20,7 @@ from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ordering_class, registered
 from crawlproject.records import Topic
 from crawlproject.settings import program
-from crawlproject.topic.find import find_topic
+from crawlproject.topic.folder import find_topic
 
 _TOLD = 20  # lines of a failed crawl that its error repeats
 # The modules of this process are found in the other one, too: also the checkout, and what a script has put on its path.

@@ -16,7 +16,7 @@ from crawlproject.options import OURS
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.read import read_info, read_visits
-from crawlproject.topic.find import find_topic
+from crawlproject.topic.folder import find_topic
 
 
 @dataclass(frozen=True, slots=True)

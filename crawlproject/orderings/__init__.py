@@ -1,1 +1,1 @@
-"""The orderings: one published algorithm a file, each turning evidence about a link into one number."""
+"""The orderings: published algorithms, each a class that turns evidence about a link into one number."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.graph.distiller import Distiller
-from crawlproject.orderings.learning.examples import taxonomy_of
-from crawlproject.orderings.learning.taxonomy import Taxonomy
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.learning import WaitingUrls
+from crawlproject.orderings.link_graph import LinkGraph, adjacency, hits
+from crawlproject.orderings.taxonomy import Taxonomy, taxonomy_of
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
@@ -123,3 +124,54 @@ class Focused(BaseOrdering):
                 if worth is not None and score > worth.score:
                     self._waiting.put(target, worth._replace(hub=score))
                     yield target, score
+
+
+class Distiller:
+    """Hubs among the fetched pages by Kleinberg's algorithm, with two changes against drift away from the topic.
+
+    The forward weight of a link is the relevance of its target, the backward weight that of its source. Only links between
+    fetched pages of different hosts count, so that a site cannot vote for itself.
+    """
+
+    def __init__(self) -> None:
+        self._graph: LinkGraph[str] = LinkGraph()
+        self._relevance: dict[int, float] = {}  # of fetched pages, by their id in the graph
+        self._hosts: dict[int, str] = {}
+
+    @property
+    def pages(self) -> int:
+        """Fetched pages so far."""
+        return len(self._relevance)
+
+    def add(self, url: str, targets: Iterable[str], *, host: str, relevance: float) -> None:
+        """Add a fetched page of ``host`` with its link targets and relevance R, 0 to 1."""
+        self._graph.add_page(url, targets)
+        number = self._graph.id_of(url)
+        self._relevance[number] = relevance
+        self._hosts[number] = host
+
+    def merge(self, url: str, target: str) -> None:
+        """``url`` redirects to ``target``."""
+        self._graph.merge(url, target)
+
+    def best_hubs(self, count: int) -> Iterator[tuple[float, Sequence[str]]]:
+        """At most ``count`` hubs, best first: hub score relative to the best, and the URLs that the hub links to."""
+        sources, targets = self._graph.edges()
+        place = np.full(len(self._graph), -1, np.int32)
+        fetched = np.fromiter(self._relevance, np.int32, self.pages)
+        place[fetched] = np.arange(self.pages, dtype=np.int32)
+        relevance = np.fromiter(self._relevance.values(), np.float64, self.pages)
+        _, hosts = np.unique(list(self._hosts.values()), return_inverse=True)
+
+        known = (place[sources] >= 0) & (place[targets] >= 0)
+        rows, columns = place[sources[known]], place[targets[known]]
+        between = hosts[rows] != hosts[columns]
+        rows, columns = rows[between], columns[between]
+        forward = adjacency(rows, columns, self.pages, relevance[columns])
+        backward = adjacency(rows, columns, self.pages, relevance[rows])
+        scores, _ = hits(forward, backward, tolerance=1e-6)
+
+        best = np.argsort(-scores, kind="stable")[:count]
+        for hub in best[scores[best] > 0]:
+            linked = targets[sources == fetched[hub]]
+            yield float(scores[hub] / scores[best[0]]), [self._graph.nodes[target] for target in linked]

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.term_ids import Numbers, TermIds
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.learning import Numbers, TermIds, WaitingUrls
 from crawlproject.pages.html.form_kinds import SEARCH_FORMS
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
-from crawlproject.orderings.breadth_first import BreadthFirst
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.baselines import BreadthFirst
+from crawlproject.orderings.learning import WaitingUrls
+from crawlproject.orderings.link_based import BacklinkCount
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.records import CrawlUrl, Link, Page
 
@@ -46,7 +46,7 @@ class KeywordQueue(BaseOrdering):
         self.distance = distance
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
-        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher  # imports spaCy
+        from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher  # imports spaCy
 
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)

@@ -11,31 +11,22 @@ from typing import Any, TypeVar
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.adaptive import Adaptive
-from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.best_first import BestFirst
-from crawlproject.orderings.best_n_first import BestNFirst
-from crawlproject.orderings.breadth_first import BreadthFirst
-from crawlproject.orderings.context_graph.context_graph import ContextGraph
-from crawlproject.orderings.dom import Dom
-from crawlproject.orderings.fish_search import FishSearch
+from crawlproject.orderings.baselines import BreadthFirst, Location, RandomOrder
+from crawlproject.orderings.best_first import BestFirst, BestNFirst, Dom, HubSeeking
+from crawlproject.orderings.context_graph import ContextGraph
 from crawlproject.orderings.focused import Focused
 from crawlproject.orderings.form_focused import FormFocused
-from crawlproject.orderings.hub_seeking import HubSeeking
-from crawlproject.orderings.infospiders.infospiders import InfoSpiders
-from crawlproject.orderings.intelligent.intelligent import Intelligent
+from crawlproject.orderings.infospiders import InfoSpiders
+from crawlproject.orderings.intelligent import Intelligent
 from crawlproject.orderings.keyword_queue import KeywordQueue
-from crawlproject.orderings.largest_site_first import LargestSiteFirst
-from crawlproject.orderings.location import Location
+from crawlproject.orderings.link_based import BacklinkCount, LargestSiteFirst, Opic, TransDomainIndegree
 from crawlproject.orderings.omniscient import Omniscient
-from crawlproject.orderings.opic import Opic
 from crawlproject.orderings.pagerank import PageRank
-from crawlproject.orderings.random_order import RandomOrder
-from crawlproject.orderings.reinforcement.reinforcement import Reinforcement
+from crawlproject.orderings.reinforcement import Reinforcement
 from crawlproject.orderings.search_impact import SearchImpact
-from crawlproject.orderings.shark_search import SharkSearch
-from crawlproject.orderings.tag_path_bandit.tag_path_bandit import TagPathBandit
-from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
+from crawlproject.orderings.shark_search import FishSearch, SharkSearch
+from crawlproject.orderings.tag_path_bandit import TagPathBandit
 
 AnyOrdering = TypeVar("AnyOrdering", bound=BaseOrdering)
 

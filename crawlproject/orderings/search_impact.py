@@ -7,7 +7,7 @@ from heapq import heappush, heapreplace
 from math import ceil, exp
 
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.learning import WaitingUrls
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page
 

@@ -12,15 +12,13 @@ from functools import cache, partial
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.content_features import signs_of
-from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.document import AggregationNodes, Document, RawLink
 from crawlproject.pages.html.encoding import encode_query
 from crawlproject.pages.html.form_kinds import SEARCH_FORMS, TOKEN_FORMS, is_query, wants_token
 from crawlproject.pages.html.forms import read_forms
-from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.html.head import related_in, robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
-from crawlproject.pages.html.related import related_in
-from crawlproject.pages.main_content.extract import main_text
+from crawlproject.pages.main_content import main_text
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.terms import counts_of

@@ -1,14 +1,60 @@
-"""``report.json``: the numbers of a report, how each is counted, and the lines of the crawl folder that were counted."""
+"""What stands behind a report: ``report.json``, reasons in words, and passages of pages.
+
+``report.json`` has the numbers of a report, how each is counted, and the lines of the crawl folder that were counted.
+``WORDS`` say why links are refused, by the code under which they are counted. A passage of each of a few pages shows why it
+counts as relevant.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from crawlproject.reports.problems import LINES, LineSample
 from crawlproject.reports.summary import CrawlSummary
+from crawlproject.reports.tallies import LINES, LineSample
+from crawlproject.storage.append_log import ITEMS, parse_line
 
 EVIDENCE = "report.json"
 EVIDENCE_SIGNS = (b'{"numbers":[{"anchor":',)
+WORDS = {
+    "seed/no_url": "a pushed seed is not a URL",
+    "scope/domain": "outside CRAWL_ALLOWED_DOMAINS",
+    "trap/redundant": "it shows what other pages show: a sort order, a reply, a single post (TRAP_REDUNDANT)",
+    "trap/scheme": "neither http nor https",
+    "trap/too_long": "the URL is very long (TRAP_MAX_URL_LENGTH)",
+    "trap/extension": "not a page by its file name: an image, an archive, a program, ...",
+    "trap/too_deep": "too many links away from a seed (TRAP_MAX_DEPTH)",
+    "trap/too_many_segments": "very many folders in the path (TRAP_MAX_SEGMENTS)",
+    "trap/repeated_segments": "the path repeats itself, as endless sites do (TRAP_MAX_SEGMENT_REPEATS)",
+    "trap/host_full": "its host has had its share of URLs (TRAP_MAX_URLS_PER_HOST)",
+    "dust/respelled": "the same page has another URL, by a learned rule",
+    "dust/copy": "the same page was known under another URL, by a learned rule",
+    "ordering/not_followed": "the ordering does not follow such links",
+    "frontier/full": "the frontier was full of better URLs (FRONTIER_MAX_URLS)",
+    "robots/forbidden": "robots.txt forbids it",
+    "robots/unreachable": "robots.txt could not be fetched, so nothing of the host may be",
+    "robots/wildcards": "its robots.txt takes too long to match: it counts as forbidding all",
+    "safety/address": "it leads to an address that is not public (CRAWL_ALLOWED_ADDRESSES)",
+    "safety/port": "a port that web servers do not use (CRAWL_ALLOWED_PORTS)",
+    "safety/decompression": "the body is a bomb, or packed more than twice",
+    "flood/head": "the head of the response was far too long",
+    "flood/interim": "too many interim responses",
+    "flood/overhead": "the response was mostly overhead",
+    "flood/work": "the response took too much work to read",
+    "flood/slow": "the response came far too slowly",
+    "sitemap/foreign": "a sitemap listed a page of another host",
+    "sitemap/surplus": "a sitemap listed more pages than are taken (CRAWL_SITEMAP_URLS)",
+    "feed/surplus": "a feed listed more pages than are taken (CRAWL_SITEMAP_URLS)",
+    "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
+    "scrapy/ignored": "another middleware of Scrapy refused it",
+}
+LENGTH = 220  # characters of a passage
+
+_SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
+_WORD = re.compile(r"\w+")
+_STEM = 5  # characters of a word that must be equal: reef and reefs, bleached and bleaching
 
 
 class Number(NamedTuple):
@@ -87,3 +133,43 @@ def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
 
 def _lines(lines: LineSample) -> dict[str, Any]:
     return {"count": lines.count, "lines": lines.first}
+
+
+def excerpts(crawl_dir: Path, urls: Collection[str], keywords: Sequence[str]) -> dict[str, str]:
+    """URL -> excerpt, of those whose text is stored. Reads ``items.jsonl`` once, and parses only the lines of ``urls``."""
+    path = crawl_dir / ITEMS
+    found: dict[str, str] = {}
+    if not path.exists():
+        return found
+    wanted = set(urls)
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.endswith(b"\n") and _url_of(line) in wanted:
+                item = parse_line(line, path, number)
+                if isinstance(item, Mapping) and item.get("text"):
+                    found[str(item["url"])] = excerpt(str(item["text"]), keywords)
+    return found
+
+
+def excerpt(text: str, keywords: Sequence[str]) -> str:
+    """Up to ``LENGTH`` characters of ``text``: the run of sentences with most different words of the keywords."""
+    wanted = {word.lower()[:_STEM] for keyword in keywords for word in _WORD.findall(keyword)}
+    sentences = [found for found in _SENTENCE.finditer(text) if not found[0].isspace()]
+    best, most = 0, -1
+    for number, sentence in enumerate(sentences):
+        end = max(
+            (later.end() for later in sentences[number : number + 4] if later.end() - sentence.start() <= LENGTH),
+            default=0,
+        )
+        seen = {word.lower()[:_STEM] for word in _WORD.findall(text[sentence.start() : end or sentence.end()])}
+        if len(seen & wanted) > most:
+            best, most = number, len(seen & wanted)
+    start = sentences[best].start() if sentences else 0
+    passage = " ".join(text[start : start + 2 * LENGTH].split())
+    return passage if len(passage) <= LENGTH else f"{passage[:LENGTH].rpartition(' ')[0] or passage[:LENGTH]} …"
+
+
+def _url_of(line: bytes) -> str:
+    """The URL of an item, which its line begins with; empty when it is written in another way."""
+    head, _, rest = line.partition(b'{"url":"')
+    return "" if head else rest.partition(b'"')[0].decode("utf-8", "replace")

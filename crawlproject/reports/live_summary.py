@@ -13,11 +13,9 @@ from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import AGENT, Visit
-from crawlproject.reports.best_pages import BestPages
-from crawlproject.reports.host_table import HostTableRow, HostTally, pause_of
-from crawlproject.storage.append_log import unexpected
+from crawlproject.reports.tallies import BestPages, HostTableRow, HostTally, pause_of
+from crawlproject.storage.append_log import START, TailReader, unexpected
 from crawlproject.storage.read import HISTORY, CrawlInfo, visit_from
-from crawlproject.storage.tail import START, TailReader
 from crawlproject.urls.hosts import host_of
 
 BEST = 40  # best pages kept

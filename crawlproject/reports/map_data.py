@@ -15,7 +15,7 @@ import orjson
 
 from crawlproject.errors import BadInput
 from crawlproject.records import Visit
-from crawlproject.reports.why.path import paths_to
+from crawlproject.reports.why.lookup import paths_to
 from crawlproject.storage.append_log import unexpected
 from crawlproject.storage.read import LINKS, CrawlInfo, present_visits, read_info
 from crawlproject.urls.hosts import host_of

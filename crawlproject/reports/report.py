@@ -16,15 +16,13 @@ from crawlproject.parts.forms.report import read_sources, read_token_forms
 from crawlproject.parts.probes.report import read_probes
 from crawlproject.parts.revisits.report import estimate_freshness
 from crawlproject.parts.topics.report import read_topic_rows
-from crawlproject.reports import html, trends
-from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, numbers
-from crawlproject.reports.excerpts import excerpts
+from crawlproject.reports import html, plots
+from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, WORDS, evidence, excerpts, numbers
 from crawlproject.reports.plots import Chart
-from crawlproject.reports.problems import SPAM
-from crawlproject.reports.reasons import WORDS
 from crawlproject.reports.summary import CrawlSummary, summarise
+from crawlproject.reports.tallies import SPAM
 from crawlproject.reports.why.causes import options_of
-from crawlproject.reports.why.path import paths_to
+from crawlproject.reports.why.lookup import paths_to
 from crawlproject.storage.crawl_files import REPORT, REPORT_SIGNS, replace_signed
 from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
 
@@ -134,10 +132,10 @@ def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
     if summary.pages < 2:
         return []
     charts = [
-        ("Harvest rate", trends.harvest_chart(summary.relevance, threshold)),
-        ("Mean relevance", trends.relevance_chart(summary.relevance)),
+        ("Harvest rate", plots.harvest_chart(summary.relevance, threshold)),
+        ("Mean relevance", plots.relevance_chart(summary.relevance)),
     ]
-    score_chart = trends.score_chart(summary.scores, summary.relevance)
+    score_chart = plots.score_chart(summary.scores, summary.relevance)
     return [*charts, ("Did high scores lead to relevant pages?", score_chart)] if score_chart else charts
 
 
@@ -161,6 +159,6 @@ def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:
         found=found,
         missing=sorted(finals.difference(url for _, url in found))[:_TARGETS],
         search_lengths={share: search_length(recall, share) for share in (0.25, 0.5, 0.75, 1.0)},
-        chart=trends.recall_chart(recall) if run.pages > 1 else None,
+        chart=plots.recall_chart(recall) if run.pages > 1 else None,
         only_reachable=(crawl_dir.parent / REACHABLE).exists(),
     )

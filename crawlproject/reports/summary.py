@@ -14,9 +14,17 @@ import numpy as np
 
 from crawlproject.evaluation.measures import Curve
 from crawlproject.records import Visit
-from crawlproject.reports.best_pages import BestPages
-from crawlproject.reports.host_table import HostTableRow, HostTally, Pause, pause_of
-from crawlproject.reports.problems import FailureKind, LineSample, Problems, ProblemTally
+from crawlproject.reports.tallies import (
+    BestPages,
+    FailureKind,
+    HostTableRow,
+    HostTally,
+    LineSample,
+    Pause,
+    Problems,
+    ProblemTally,
+    pause_of,
+)
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.urls.hosts import host_of
 

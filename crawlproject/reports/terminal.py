@@ -9,11 +9,19 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from crawlproject.evaluation.checkpoint import Checkpoint, equation, in_words, short
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
+from crawlproject.evaluation.runs import Checkpoint, equation, in_words, short
 from crawlproject.reports.console import console_for, framed_table
-from crawlproject.reports.measure_tables import summary_cells, summary_headings
-from crawlproject.reports.verdict import heading, interval_text, method, remarks, short_p, verdict
+from crawlproject.reports.verdict import (
+    heading,
+    interval_text,
+    method,
+    remarks,
+    short_p,
+    summary_cells,
+    summary_headings,
+    verdict,
+)
 
 _PIPE_WIDTH = 240  # columns, so that lines do not wrap in a pipe
 

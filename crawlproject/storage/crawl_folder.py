@@ -10,17 +10,12 @@ from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
-from crawlproject.storage.crawl_files import refuse_foreign_files
-from crawlproject.storage.folder_lock import NAME as LOCK
-from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.storage.crawl_files import LOCK, FolderLock, refuse_foreign_files
 from crawlproject.storage.history import History
 from crawlproject.storage.items import Items
-from crawlproject.storage.link_log import LinkLog
+from crawlproject.storage.logs import ROBOTS, LinkLog, Refusals, RobotsLog
 from crawlproject.storage.manifest import Manifest
 from crawlproject.storage.page_files import PAGES, PageRepository
-from crawlproject.storage.refusals import Refusals
-from crawlproject.storage.robots_log import NAME as ROBOTS
-from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.storage.warc.archive import CrawlArchive
 from crawlproject.urls.naming import page_name
 

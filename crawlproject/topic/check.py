@@ -1,4 +1,4 @@
-"""Finds the weaknesses of a topic before a page budget is spent on it.
+"""Finds the weaknesses of a topic before a page budget is spent on it, and tells them as text and as JSON.
 
 ``weak_as_written`` needs only the topic; ``weak_as_fetched`` examines its seeds and a sample of the pages they link to.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import orjson
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.printable import counted
+from crawlproject.pages.text.printable import counted, printable
 from crawlproject.records import NEEDS_BROWSER, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
@@ -21,10 +23,11 @@ NO_SUCH_HOST = "host/unknown"  # why a seed was not fetched
 ENOUGH = 10  # sampled pages from which shares are meaningful
 MANY = 30  # pages on which a word of the topic should have been seen
 EVERYWHERE = 0.8  # share of sampled pages from which a keyword is too common
-_BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
 ALL_RELEVANT = 0.9  # share of relevant pages in the sample from which the threshold is too low
-
 Grade = Literal["problem", "warning", "hint"]
+
+_BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
+_MARKS = {"problem": "✗", "warning": "!", "hint": "·"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,7 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
 
 
 def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind: Sequence[Page]) -> Iterator[Weakness]:
-    from crawlproject.pages.text.keyword_match import KeywordMatcher  # imports spaCy
+    from crawlproject.pages.text.spacy_language import KeywordMatcher  # imports spaCy
 
     keywords = KeywordMatcher(topic.keywords, analyzer)
     on_seeds, pages_with = (
@@ -194,3 +197,50 @@ def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind:
             yield Weakness(
                 "warning", "keywords", what, "choose words that do not occur on off-topic pages of these sites"
             )
+
+
+def check_as_text(
+    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
+) -> str:
+    """A table of the seeds, the weaknesses with advice, and their counts."""
+    lines = ["similarity  links  seed"] if seeds else []
+    for seed in seeds:
+        found = f"{seed.page.relevance:10.3f}  {len(seed.page.links):5}" if seed.page else f"{'-':>10}  {'-':>5}"
+        lines.append(f"{found}  {printable(seed.url)}")
+    relevance = [preview.page.relevance for preview in sample if preview.page]
+    if relevance:
+        lines.append(f"{sum(relevance) / len(relevance):10.3f}  mean of {len(relevance)} pages linked from the seeds")
+    if seeds:
+        lines.append("")
+    for weakness in weaknesses:
+        lines.append(f"{_MARKS[weakness.grade]} {weakness.subject}: {printable(weakness.what)}")
+        lines.append(f"    {printable(weakness.advice)}")
+    grades = [weakness.grade for weakness in weaknesses]
+    counts = ", ".join(counted(grades.count(grade), grade) for grade in _MARKS if grade in grades)
+    return "\n".join([*lines, f"{topic.name}: {counts or 'no weaknesses found'}"])
+
+
+def check_as_json(
+    topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
+) -> str:
+    """The same as a JSON object."""
+    found = {
+        "topic": topic.name,
+        "seeds": [_fields(seed) for seed in seeds],
+        "sample": [_fields(preview) for preview in sample],
+        "weaknesses": [asdict(weakness) for weakness in weaknesses],
+    }
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode()
+
+
+def _fields(preview: SeedPreview) -> dict[str, Any]:
+    visit, page = preview.visit, preview.page
+    return {
+        "url": preview.url,
+        "landed": preview.landed,
+        "status": visit.status if visit else 0,
+        "error": visit.error if visit else preview.refusal or "timeout",
+        "relevance": round(page.relevance, 4) if page else None,
+        "links": len(page.links) if page else None,
+        "language": page.language if page else None,
+    }

@@ -29,6 +29,7 @@ from pydantic_core import ErrorDetails
 from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
 from crawlproject.topic.fields import (
+    TopicLines,
     WrongSettings,
     as_number,
     checked_example,
@@ -41,10 +42,10 @@ from crawlproject.topic.fields import (
     checked_url,
     checked_weight,
     example_files,
+    read_toml,
     split_keywords,
     unknown_field,
 )
-from crawlproject.topic.lines import TopicLines, read_toml
 
 _MOST_WISHES = 5
 

@@ -1,6 +1,14 @@
-"""Host and origin of a canonical URL, by slicing; canonical URLs need no parser."""
+"""Host, origin and folder of a canonical URL, by slicing: canonical URLs need no parser; and the registrable domain of a
+host.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
+
+_REMEMBERED = 50_000
+_ENDS_OF_ADDRESSES = "]0123456789"  # a top-level domain ends with a letter
 
 
 def host_of(url: str) -> str:
@@ -22,3 +30,42 @@ def origin_of(url: str) -> str:
 def folder_of(url: str) -> str:
     """A URL up to its last slash, which is left out."""
     return url.rpartition("/")[0]
+
+
+def domain_of(url: str) -> str:
+    """The registrable domain of a canonical URL: ``example.co.uk`` for ``http://www.example.co.uk/a``.
+
+    A host without one (an IP address, ``localhost``, a public suffix) is returned itself. Private suffixes such
+    as ``github.io`` are suffixes: each of their users is a domain.
+    """
+    return registrable_domain(host_of(url))
+
+
+def sites_linked(url: str, links: Iterable[str]) -> dict[str, None]:
+    """The sites, other than its own, that a page at ``url`` links to, in the order of its links."""
+    sites = dict.fromkeys(map(registrable_domain, dict.fromkeys(map(host_of, links))))
+    sites.pop(domain_of(url), None)
+    return sites
+
+
+@lru_cache(_REMEMBERED)
+def registrable_domain(host: str) -> str:
+    """The registrable domain of a lower-case host name; below a suffix that is not listed, its last two labels."""
+    domain, suffix = _suffix_list()(host)
+    if domain or suffix or host[-1:] in _ENDS_OF_ADDRESSES:
+        return domain or host
+    return ".".join(host.split(".")[-2:])
+
+
+@cache
+def _suffix_list() -> Callable[[str], tuple[str, str]]:
+    """Extracts domain and suffix with the list that tldextract ships: nothing is fetched or cached on disk."""
+    from tldextract import TLDExtract
+
+    extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
+
+    def split(host: str) -> tuple[str, str]:
+        parts = extract.extract_str(host)
+        return parts.top_domain_under_public_suffix, parts.suffix
+
+    return split

@@ -1,22 +1,44 @@
-"""Opens a virtual web by name: a WARC, a folder of hosts, an earlier crawl, or ``sample``."""
+"""Opens a virtual web by name: a WARC, a folder of hosts, an earlier crawl, or ``sample``; and the two that are folders.
+
+**An earlier crawl**: the folder that ``scrapy crawl`` left, with its pages, redirects and failures. A page is served with
+its status and the stored bytes, a fetch without a page with its result, robots.txt from ``robots.jsonl``. A URL that the
+crawl never fetched is a 404. The only HTTP header is the content type; if it is unknown, it is guessed from the body.
+
+**A folder of** ``<host>/<path>`` **files**, the layout of ``wget --mirror``: ``www.reef.example/corals/index.html`` is
+served as ``http://www.reef.example/corals/index.html`` and as ``http://www.reef.example/corals/``;
+``http://www.reef.example/corals`` redirects to the latter. A file name may hold a query (``list?page=2``), and a host name
+may include a port (``www.reef.example:8080``). The folder is listed once, on opening: files added later are not served, and
+no request can reach files outside it.
+"""
 
 from __future__ import annotations
 
+import mimetypes
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from email.utils import formatdate
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
-from crawlproject.errors import BadWeb
-from crawlproject.records import Reply
-from crawlproject.webs.base import Web
-from crawlproject.webs.crawl_folder import CrawledWeb, is_crawl_folder
-from crawlproject.webs.host_folder import HostFolder
+from crawlproject.errors import BadWeb, InvalidUrl
+from crawlproject.records import GONE, MOVED, Failure, Reply
+from crawlproject.storage.append_log import read_lines, unexpected
+from crawlproject.urls.canonical import canonical_url
+from crawlproject.urls.naming import page_path
+from crawlproject.urls.post import is_post
+from crawlproject.webs.base import Web, not_held, spellings
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.warc_file import WarcWeb
-
-__all__ = ["WEB_WISH", "Reply", "Web", "open_web"]
 
 WEB_WISH = (
     "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, or the word `sample`"
 )
+HISTORY = "history.jsonl"
+ROBOTS = "robots.jsonl"
+PAGES = "pages"
+
+_NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # characters that stay unencoded in a URL
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
@@ -36,3 +58,175 @@ def open_web(name: str | Path, *, cache_dir: Path) -> Web:
     if path.exists():
         raise BadWeb(f"web {str(name)!r}", f"neither a file nor a folder; {WEB_WISH}")
     raise BadWeb(f"web {str(name)!r}", f"there is no such file or folder; {WEB_WISH}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """A fetch in the history; ``md5`` is empty if no page was stored."""
+
+    status: int
+    seconds: float
+    md5: str
+    redirect: str
+    error: str
+    content_type: str
+
+
+class CrawledWeb:
+    """The web in the crawl folder ``root``.
+
+    Raises ``BadWeb`` when the folder has no page files (as in a rehearsal), ``BadCrawlDir`` for a damaged history.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.warnings: Sequence[str] = ()
+        self._pages = root / PAGES
+        self._visits = dict(_visits(root / HISTORY))
+        self._robots = dict(_robots(root / ROBOTS))
+        if not any(visit.md5 and (self._pages / page_path(visit.md5)).is_file() for visit in self._visits.values()):
+            raise BadWeb(f"web {str(root)!r}", "a crawl folder without pages; expected one made by `scrapy crawl`")
+
+    def get(self, url: str) -> Reply:
+        for name in spellings(url):
+            if visit := self._visits.get(name):
+                return self._reply(url, visit)
+        return self._robots.get(url) or not_held(url)
+
+    def urls(self) -> Iterator[str]:
+        return (url for url, visit in self._visits.items() if (visit.md5 or visit.redirect) and not is_post(url))
+
+    def __contains__(self, url: str) -> bool:
+        return url in self._robots or any(name in self._visits for name in spellings(url))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _reply(self, url: str, visit: _Visit) -> Reply:
+        if visit.md5:
+            return self._stored(url, visit)
+        if visit.redirect:
+            status = visit.status if 300 <= visit.status < 400 else 301
+            return Reply(url, status, {"location": visit.redirect}, seconds=visit.seconds)
+        if visit.status:
+            # A 2xx without a page had another content type, or must not be stored.
+            return Reply(url, visit.status if visit.status >= 300 else 410, seconds=visit.seconds)
+        failure: Failure = "timeout" if "timeout" in visit.error.lower() else "connection refused"
+        return Reply(url, 0, seconds=visit.seconds, error=failure)
+
+    def _stored(self, url: str, visit: _Visit) -> Reply:
+        try:
+            body = (self._pages / page_path(visit.md5)).read_bytes()
+        except FileNotFoundError:
+            return not_held(url)
+        return Reply(url, visit.status, {"content-type": visit.content_type or _guessed(body)}, body, visit.seconds)
+
+
+def is_crawl_folder(path: Path) -> bool:
+    """Whether a folder is a crawl folder."""
+    return (path / HISTORY).is_file()
+
+
+def _visits(path: Path) -> Iterator[tuple[str, _Visit]]:
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            # Other visits showed nothing new.
+            if line.get("number", 1) == 1 or line["md5"] or line["change"] in (GONE, MOVED):
+                yield str(line["url"]), _visit(line)
+        except (AttributeError, KeyError, TypeError, ValueError) as damage:
+            raise unexpected(path, number, damage) from None
+
+
+def _visit(line: Any) -> _Visit:
+    fields = ("redirect", "error", "content_type")  # the last one is missing in older histories
+    texts = (str(line.get(name, "")) for name in fields)
+    return _Visit(int(line["status"]), float(line["seconds"]), str(line["md5"]), *texts)
+
+
+def _robots(path: Path) -> Iterator[tuple[str, Reply]]:
+    """The last version of each robots.txt in ``robots.jsonl``."""
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            named = {"content-type": str(line["content_type"]), "location": str(line["location"])}
+            headers = {name: value for name, value in named.items() if value}
+            body = str(line["body"]).encode("latin-1", "replace")
+            yield str(line["url"]), Reply(str(line["url"]), int(line["status"]), headers, body)
+        except (KeyError, TypeError, ValueError) as damage:
+            raise unexpected(path, number, damage) from None
+
+
+def _guessed(body: bytes) -> str:
+    """HTML if it has any tag, since the crawl stored only what it could parse as a page; else plain text."""
+    return "text/html" if b"<" in body else "text/plain"
+
+
+class HostFolder:
+    """The web in the folder at ``root``. Raises ``BadWeb`` when it contains no file of any host."""
+
+    def __init__(self, root: Path) -> None:
+        self.warnings: Sequence[str] = ()
+        self._exact = dict(_host_files(root))
+        self._canonical = _by_canonical_url(self._exact)
+        self._folders = _folder_redirects(self._exact)
+        if not self._exact:
+            raise BadWeb(f"web {str(root)!r}", "no files: expected a folder of <host>/<path> files")
+
+    def get(self, url: str) -> Reply:
+        for name in spellings(url):
+            if path := self._exact.get(name) or self._canonical.get(name):
+                return _file_reply(url, path)
+            if target := self._folders.get(name):
+                return Reply(url, 301, {"location": target})
+        return not_held(url)
+
+    def urls(self) -> Iterator[str]:
+        return iter(self._exact)
+
+    def __contains__(self, url: str) -> bool:
+        return any(name in self._exact or name in self._canonical or name in self._folders for name in spellings(url))
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def _host_files(root: Path) -> Iterator[tuple[str, Path]]:
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        if len(parts) > 1 and path.is_file():
+            yield "http://" + quote("/".join(parts), safe=_NAME_CHARACTERS, errors="replace"), path
+
+
+def _by_canonical_url(exact: Mapping[str, Path]) -> dict[str, Path]:
+    names: dict[str, Path] = {}
+    for url, path in exact.items():
+        try:
+            names.setdefault(canonical_url(url), path)
+        except InvalidUrl:
+            continue  # not a valid host name: files keep their exact names
+    return names
+
+
+def _folder_redirects(exact: Mapping[str, Path]) -> dict[str, str]:
+    """``http://h/dir`` -> ``http://h/dir/`` for each folder with an index page."""
+    indexes = (url.rpartition("/")[0] for url, path in exact.items() if path.stem == "index")
+    return {folder: f"{folder}/" for folder in indexes if folder.count("/") > 2 and folder not in exact}
+
+
+def _file_reply(url: str, path: Path) -> Reply:
+    try:
+        body = path.read_bytes()
+    except FileNotFoundError:
+        return not_held(url)
+    except PermissionError:
+        return Reply(url, 403)
+    headers = {
+        "content-type": _content_type(path, body),
+        "last-modified": formatdate(path.stat().st_mtime, usegmt=True),
+    }
+    return Reply(url, 200, headers, body)
+
+
+def _content_type(path: Path, body: bytes) -> str:
+    guess, _ = mimetypes.guess_type(path.name.partition("?")[0], strict=True)
+    if guess is None:
+        guess = "text/html" if body[:256].lstrip().startswith(b"<") else "text/plain"
+    return guess

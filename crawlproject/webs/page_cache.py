@@ -1,10 +1,15 @@
-"""Caches the pages of a virtual web, parsed and judged once for many rehearsals."""
+"""The pages of a virtual web, parsed and judged once for many rehearsals; and as an archive from which an ordering learns."""
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache, cached_property
+from importlib import metadata, resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Protocol
 
 from crawlproject.options import Options
@@ -18,6 +23,11 @@ from crawlproject.webs.page_store import PageStore, is_kept
 
 BYTES_PER_SECOND = 1_000_000.0  # latency model: bandwidth
 ROUND_TRIP = 0.1  # latency model: seconds from the request to the first byte of the reply
+
+_REDIRECTS = 5  # as many as for robots.txt
+# The code that parses pages: when any of it changes, pages are parsed again.
+_READERS = ("pages", "pages/html", "pages/text", "urls", "records.py", "webs/page_store.py")
+_LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "spacy-lookups-data", "w3lib")
 
 
 def latency(reply: Reply) -> float:
@@ -144,3 +154,94 @@ def wanted(reply: Reply, content_types: Iterable[str]) -> bool:
     """Whether a reply is a page: a 2xx status and, when it has a content type, one of ``content_types``."""
     named = media_type(reply.headers.get("content-type", ""))
     return 200 <= reply.status < 300 and (not named or named in content_types)
+
+
+class ArchivedPages:
+    """The pages of a web, parsed by ``pages`` and judged by ``judged`` on demand."""
+
+    def __init__(self, pages: PageCache, judged: PageSource, canonicalize: Callable[..., str]) -> None:
+        self._pages = pages
+        self._judged = judged
+        self._canonicalize = canonicalize
+
+    def urls(self) -> Iterator[str]:
+        """The canonical URLs of pages and redirects, in alphabetical order."""
+        return iter(self._urls)
+
+    def page(self, url: str) -> Page | None:
+        """The page at a canonical URL, after at most five redirects, with the final URL."""
+        for _ in range(_REDIRECTS + 1):
+            reply, page = self._judged.get(url)
+            if page is not None or not location(reply):
+                return page
+            target = canonical_or_none(self._canonicalize, location(reply), url)
+            if target is None or target == url:
+                return None
+            url = target
+        return None
+
+    def links(self, url: str) -> Sequence[str] | None:
+        """The link targets of the page at a canonical URL, in order; None if it is a redirect or not a page."""
+        return self._pages.links(url)
+
+    @cached_property
+    def _urls(self) -> list[str]:
+        canonical = {canonical_or_none(self._canonicalize, url) for url in self._pages.web.urls()}
+        return sorted(url for url in canonical if url and not url.endswith("/robots.txt"))
+
+
+class PageCacheFolder:
+    """The page stores of one web in ``folder``, one per language and set of parser settings.
+
+    ``web`` is the name of the web: a file or a folder.
+    """
+
+    def __init__(self, folder: Path, web: str) -> None:
+        self._folder = folder
+        self._web = Path(web)
+
+    def store(self, language: str, settings: str) -> PageStore | None:
+        """The store for ``language`` and the parser ``settings`` (as text); None for a web without files.
+
+        A store replaces older ones of the same web, so that they do not pile up when the web changes.
+        """
+        if not self._web.exists():
+            return None
+        name = _digest([str(self._web.resolve()), language, settings])
+        stamp = _digest([*fingerprint(self._web), code_version()])
+        return PageStore(self._folder / f"{self._web.name}.{name[:16]}.pages", stamp)
+
+
+def fingerprint(web: Path) -> Iterator[str]:
+    """Size and modification time of the file of a web, or of each file in its folder."""
+    files = sorted(path for path in web.rglob("*") if path.is_file()) if web.is_dir() else [web]
+    for path in files:
+        stat = path.stat()
+        yield f"{path.relative_to(web)} {stat.st_size} {stat.st_mtime_ns}"
+
+
+@cache
+def code_version() -> str:
+    """A digest of the source code that parses pages and of the versions of its libraries."""
+    package = resources.files("crawlproject")
+    sources = [file.read_bytes().decode() for name in _READERS for file in _sources(package.joinpath(name))]
+    return _digest([*sources, *map(_version, _LIBRARIES)])
+
+
+def _sources(place: Traversable) -> list[Traversable]:
+    if place.is_file():
+        return [place]
+    return sorted(
+        (file for file in place.iterdir() if file.name.endswith((".py", ".pyx", ".pxd"))), key=lambda file: file.name
+    )
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _digest(parts: Iterable[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()

@@ -2,6 +2,10 @@
 
 The file is a SQLite database, which several processes may use at once and which survives a killed process. It is only a
 cache: damage, another version or a full disk cost time but never stop a rehearsal.
+
+A page in it is small, fast to load, and safe, since it contains no code. Terms are numbers in a vocabulary of the page, so
+that each distinct term is written once. Loaded terms, URLs and tag paths are interned, so that pages share equal strings in
+memory.
 """
 
 from __future__ import annotations
@@ -9,17 +13,21 @@ from __future__ import annotations
 import os
 import sqlite3
 import zlib
+from array import array
+from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
+from sys import intern
 from typing import Any
 
-from crawlproject.records import Page, Reply
-from crawlproject.webs.page_format import pack, unpack, unpack_targets
+import orjson
+
+from crawlproject.records import Link, Page, Reply, Span
 
 MAX_BYTES = 2**30  # size limit of a file, in bytes; nothing is added to a full file
+
 _WAITING = 200  # pages written in one transaction
 _PATIENCE = 20.0  # seconds to wait for another writer
-
 _DAMAGE = (ValueError, TypeError, IndexError, OverflowError, zlib.error)
 _TABLES = """
     CREATE TABLE stamp (stamp TEXT);
@@ -27,6 +35,9 @@ _TABLES = """
         url TEXT PRIMARY KEY, status INTEGER, seconds REAL, kept INTEGER, targets BLOB, rest BLOB
     ) WITHOUT ROWID;
 """
+_NUMBER = "I"  # unsigned, 4 bytes on every platform that CPython runs on
+_PER_LINK = 5  # anchor start and end, context start and end, tag path
+_LEVEL = 1  # of zlib: half the size, and its checksum finds damage
 
 
 class PageStore:
@@ -176,3 +187,83 @@ def _unsynced(database: sqlite3.Connection) -> sqlite3.Connection:
     """Switch off syncing: a system crash may damage the file, but rebuilding it then is cheaper than syncing always."""
     database.execute("PRAGMA synchronous = OFF")
     return database
+
+
+def pack(page: Page) -> tuple[bytes, bytes]:
+    """Serialise the link targets, and the rest of the page: with the signs found by parsing, but without text, date,
+    judgements and what the crawl adds."""
+    vocabulary = {term: number for number, term in enumerate(dict.fromkeys(page.terms))}
+    paths = {path: number for number, path in enumerate(dict.fromkeys(link.tag_path for link in page.links))}
+    numbers = array(_NUMBER, map(vocabulary.__getitem__, page.terms))
+    for link in page.links:
+        numbers.extend((*link.anchor_span, *link.context_span, paths[link.tag_path]))
+    anchors = [link.anchor for link in page.links]
+    head = [
+        page.title,
+        page.language,
+        page.indexable,
+        len(page.terms),
+        list(vocabulary),
+        anchors,
+        list(paths),
+        dict(page.signs),
+        page.redirect,
+    ]
+    texts = _dumped(head)
+    body = len(texts).to_bytes(4, "little") + texts + numbers.tobytes()
+    return pack_targets(link.url for link in page.links), zlib.compress(body, _LEVEL)
+
+
+def unpack(url: str, targets: bytes, rest: bytes) -> Page:
+    """Load the page. Raises ``ValueError``, ``TypeError``, ``IndexError`` or ``zlib.error`` for damaged bytes."""
+    body = zlib.decompress(rest)
+    start = 4 + int.from_bytes(body[:4], "little")
+    title, language, indexable, count, words, anchors, tag_paths, signs, redirect = orjson.loads(body[4:start])
+    numbers = array(_NUMBER)
+    numbers.frombytes(body[start:])
+    vocabulary = list(map(intern, words))
+    terms = [vocabulary[number] for number in numbers[:count]]
+    paths = list(map(intern, tag_paths))
+    spans = iter(numbers[count:])
+    quintuples = zip(*[spans] * _PER_LINK, strict=True)
+    links = [
+        Link(target, anchor, Span(start, end), Span(context_start, context_end), 0.0, paths[path])
+        for target, anchor, (start, end, context_start, context_end, path) in zip(
+            unpack_targets(targets), anchors, quintuples, strict=True
+        )
+    ]
+    return Page(
+        url=url,
+        title=title,
+        language=language,
+        terms=terms,
+        counts=Counter(terms),
+        links=tuple(links),
+        indexable=indexable,
+        signs=signs,
+        redirect=redirect,
+    )
+
+
+def pack_targets(targets: Any) -> bytes:
+    """URLs, in order."""
+    return _dumped(list(targets))
+
+
+def unpack_targets(targets: bytes) -> list[str]:
+    """Raises ``ValueError`` or ``TypeError`` for damaged bytes."""
+    return list(map(intern, orjson.loads(targets)))
+
+
+def _dumped(value: Any) -> bytes:
+    """JSON; lone surrogates, which UTF-8 cannot encode, become question marks, as everywhere on disk."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return orjson.dumps(_spelled(value))
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return list(map(_spelled, value)) if isinstance(value, list) else value

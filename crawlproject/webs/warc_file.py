@@ -21,8 +21,18 @@ from crawlproject.errors import BadWeb
 from crawlproject.records import Reply
 from crawlproject.webs.base import not_held, spellings
 from crawlproject.webs.warc_end import Break, first_break
-from crawlproject.webs.warc_index import Capture, RecordLocation, WarcIndex, index_path, keep_index, load_index
-from crawlproject.webs.warc_requests import SentRequest, by_request, identities, sent_of
+from crawlproject.webs.warc_index import (
+    Capture,
+    RecordLocation,
+    SentRequest,
+    WarcIndex,
+    by_request,
+    identities,
+    index_path,
+    keep_index,
+    load_index,
+    sent_of,
+)
 
 _DAMAGED = 502  # the status for a record that cannot be read any more
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb

@@ -7,8 +7,9 @@ A revisit record has no payload; its row also holds the location of the record w
 
 Each record is indexed under its exact URL, and under its canonical URL unless a record with a better rank has that name.
 Ranks, best first: exact URL, page (2xx), anything else. Of several records with one URL, the last capture wins. A redirect
-to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has one name, its ``post_url``, and
-is none of the exact URLs.
+to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has one name, its ``post_url``,
+and is none of the exact URLs. Which responses answer one, the ``request`` records beside them say: tools write a request
+before its response or behind it, and name one in the other (``WARC-Concurrent-To``).
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ import hashlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from fastwarc.warc import WarcRecord, WarcRecordType
+
 from crawlproject.errors import InvalidUrl
-from crawlproject.urls.canonical import canonical_url
-from crawlproject.urls.post import is_post
+from crawlproject.urls.canonical import canonical_or_none, canonical_url
+from crawlproject.urls.post import POST, body_name, is_post, post_url
 
 FORMAT = 4  # increase it when tables or ranking change, so that older indexes are rebuilt
 EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
+MOST_SENT = 2**16  # bytes of a body that are looked at, as by the server
 
 _TABLES = """
     CREATE TABLE names (
@@ -203,3 +207,59 @@ def _canonical_or_empty(url: str, base: str | None = None) -> str:
 def _storable(name: str) -> str:
     """Whether SQLite can store the name: lone surrogates cannot be encoded in UTF-8."""
     return name.encode("utf-8", "replace").decode("utf-8")
+
+
+class SentRequest(NamedTuple):
+    """A request by another method than GET: ``url`` is the ``post_url`` of a POST, or empty."""
+
+    url: str
+    identity: str
+    concurrent: str
+
+
+def sent_of(record: WarcRecord) -> SentRequest | None:
+    """What a record says of a response; None for a GET, and for what is no HTTP request."""
+    if record.record_type != WarcRecordType.request or record.http_headers is None:
+        return None
+    method = (record.http_headers.status_line or "GET").partition(" ")[0]
+    if method in ("GET", "HEAD"):
+        return None
+    place = canonical_or_none(canonical_url, (record.headers.get("WARC-Target-URI") or "").strip("<> "))
+    url = ""
+    if method == POST and place:
+        url = post_url(place, body_name(record.reader.read(MOST_SENT)))
+    return SentRequest(url, *identities(record))
+
+
+def identities(record: WarcRecord) -> tuple[str, str]:
+    """``WARC-Record-ID`` and ``WARC-Concurrent-To`` of a record; empty where it has none."""
+    identity, concurrent = (record.headers.get(name) or "" for name in ("WARC-Record-ID", "WARC-Concurrent-To"))
+    return identity.strip(), concurrent.strip()
+
+
+def by_request(parts: Iterable[Capture | SentRequest]) -> Iterator[Capture]:
+    """The captures of an archive in file order. What answers a POST is known by its ``post_url``; what answers another method is
+    left out."""
+    held: Capture | None = None  # its request may come next
+    sent: SentRequest | None = None
+    for part in parts:
+        if isinstance(part, SentRequest):
+            sent = part
+            if held is not None and _belong(sent, held):
+                held = _answer(held, sent)
+            continue
+        if held is not None:
+            yield held
+        held = _answer(part, sent) if sent is not None and _belong(sent, part) else part
+        sent = None
+    if held is not None:
+        yield held
+
+
+def _belong(sent: SentRequest, capture: Capture) -> bool:
+    named = (sent.concurrent, capture.identity), (capture.concurrent, sent.identity)
+    return any(one and one == other for one, other in named)
+
+
+def _answer(capture: Capture, sent: SentRequest) -> Capture | None:
+    return capture._replace(url=sent.url) if sent.url else None

@@ -10,10 +10,9 @@ from support.changingweb import REVISITING
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import HTML, DictWeb, host_farm, html, page, robots
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.records import Reply
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.webs.access_log import AccessLog, read_log
 
 
 def test_a_crawl_leaves_its_folder_complete(tmp_path: Path) -> None:

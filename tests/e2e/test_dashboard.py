@@ -15,7 +15,7 @@ from support.crawling import QUICK, history, topic_file
 from support.livecrawl import crawl_web
 
 from crawlproject.records import Topic
-from crawlproject.storage.change_log import PageChange, PageChangeLog
+from crawlproject.storage.logs import PageChange, PageChangeLog
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.sample import SampleWeb

@@ -22,12 +22,11 @@ from support.httpserver import HtmlHandler, listening, local
 
 from benchmarks.deep_web_sites import DeepItem, DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.parts.forms.report import read_sources
 from crawlproject.reports.report import write_report
 from crawlproject.storage.read import read_links
 from crawlproject.urls.post import is_post
-from crawlproject.webs.access_log import AccessLog, read_log
 
 
 @pytest.fixture(scope="module")

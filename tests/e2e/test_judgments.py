@@ -22,8 +22,7 @@ from crawlproject.parts.judgments.judgments import Judgment, add_judgment
 from crawlproject.parts.judgments.relearning import can_relearn, relearn
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_links, read_visits
-from crawlproject.webs.archived_pages import ArchivedPages
-from crawlproject.webs.page_cache import JudgedPages
+from crawlproject.webs.page_cache import ArchivedPages, JudgedPages
 from crawlproject.webs.sample import SampleWeb
 
 TOPIC = Topic(

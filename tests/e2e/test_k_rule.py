@@ -9,9 +9,8 @@ from support.crawling import crawl, history, stored, topic_file
 from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, page
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import AccessLog, read_log
 
 HOSTS, PAGES, K = 60, 4, 50
 PORTAL = "http://portal.example/"

@@ -10,8 +10,7 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, start_anew, stored, topic_file
 from support.webs import host_farm
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 KILLS = 4
 CONCURRENT = 8

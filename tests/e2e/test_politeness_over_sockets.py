@@ -9,8 +9,7 @@ from pathlib import Path
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import LATE, DictWeb, OverloadedWeb, by_host, gaps, host_farm, page, robots
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 HOSTS, PAGES, DELAY = 12, 5, 0.25
 

@@ -13,11 +13,10 @@ from support.deepweb import LIMIT, posts, queries, some_sites
 from support.httpserver import HtmlHandler, listening, local
 
 from benchmarks.twenty_deep_sites import DeepWeb
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.parts.forms.report import read_sources, read_token_forms
 from crawlproject.reports.report import write_report
 from crawlproject.urls.post import is_post, post_of
-from crawlproject.webs.access_log import AccessLog, read_log
 from crawlproject.webs.open import open_web
 
 

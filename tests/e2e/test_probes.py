@@ -14,8 +14,7 @@ from support.redisserver import PROGRAM, redis_server
 from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFacedWeb
 from support.webs import by_host, gaps, robots
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 DELAY = 0.05
 PROBING = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": BROWSER, "CRAWL_SOFT_404_PROBE": 2}

@@ -16,8 +16,7 @@ from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
 from benchmarks.chaos import served
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 PORTAL = "http://portal.example/"

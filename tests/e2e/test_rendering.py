@@ -13,9 +13,8 @@ from support.crawling import crawl, history, scrapy, stored, topic_file
 from support.webs import robots
 
 from benchmarks.scripted_web import ScriptWeb
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import AccessLog, read_log
 
 KEYWORDS = "coral reef fish"
 

@@ -18,8 +18,7 @@ from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Fetch, Topic
-from crawlproject.webs.archived_pages import ArchivedPages
-from crawlproject.webs.page_cache import JudgedPages, location
+from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, location
 from crawlproject.webs.sample import SampleWeb
 
 TOPIC = Topic(

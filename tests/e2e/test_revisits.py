@@ -14,9 +14,8 @@ from support.changingweb import DELAY, REVISITING, SPAN, ChangingWeb, untold
 from support.crawling import PATIENCE, QUICK, kill_after_growth, start, topic_file
 from support.webs import are_kept, by_host, gaps
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.access_log import AccessLog, read_log
 
 SETTINGS: dict[str, Any] = {**QUICK, **REVISITING}
 

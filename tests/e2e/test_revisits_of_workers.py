@@ -18,11 +18,10 @@ from support.crew import Crew, lines, pauses, wait_for
 from support.redisserver import PROGRAM, RedisServer, redis_server
 from support.webs import DictWeb, are_kept, page
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.parts.workers.merge_workers import merge_workers
-from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
-from crawlproject.webs.access_log import AccessLog, read_log
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 

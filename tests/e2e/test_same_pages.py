@@ -10,7 +10,7 @@ from support.crawling import crawl, history, topic_file
 from support.webs import html
 
 from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.host_folder import HostFolder
+from crawlproject.webs.open import HostFolder
 
 HOSTS, PAGES, BUDGET = 12, 6, 40
 

@@ -11,9 +11,8 @@ import pytest
 from support.crawling import QUICK, crawl, history, kill_after_growth, refusals, stored, topic_file
 from support.webs import DictWeb, page, robots
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import AccessLog, read_log
 
 HOME = "http://a.example/"
 PAGES = [f"http://a.example/coral/{number}" for number in range(30)]

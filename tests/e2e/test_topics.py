@@ -15,9 +15,8 @@ import pytest
 from support.crawling import QUICK, history, kill_after_growth, scrapy, start
 from support.webs import DictWeb, page
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.parts.topics.topics_log import read_topics
-from crawlproject.webs.access_log import AccessLog, read_log
 
 TEXTS = {"reefs": "coral reef fish", "bread": "sourdough bread oven", "engines": "steam engine boiler"}
 RELEVANT = 0.1

@@ -12,8 +12,7 @@ from support.redisserver import empty_database, shared_server
 from support.warcs import cdxj, check, records, same_index
 from support.wireweb import HTML, Answer, linked, serving
 
-from crawlproject.storage.warc.cdxj import cdxj_line, sorted_lines
-from crawlproject.storage.warc.index import read_entries
+from crawlproject.storage.warc.index import cdxj_line, read_entries, sorted_lines
 from crawlproject.webs.open import open_web
 
 HOSTS, PAGES = 10, 6

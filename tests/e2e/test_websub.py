@@ -15,9 +15,8 @@ from support.crawling import PATIENCE, QUICK, history, start, topic_file
 from support.hub import FEED, FRONT, HUB, HubbedWeb, News, over_http
 from support.webs import by_host, gaps
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.parts.revisits.subscription_log import NAME
-from crawlproject.webs.access_log import AccessLog, read_log
 
 FORBIDDEN = "http://forbidden.example/hub"
 DELAY = 0.1

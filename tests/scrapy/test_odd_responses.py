@@ -10,8 +10,8 @@ from scrapy.core.downloader.handlers import _base_streaming
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from crawlproject.http.guarded_protocol import put_right
 from crawlproject.http.http_handler import HttpDownloadHandler
-from crawlproject.http.tolerant_parser import put_right
 from crawlproject.settings import DOWNLOAD_FAIL_ON_DATALOSS
 
 SETTINGS = {"CRAWL_ALLOWED_ADDRESSES": "127.0.0.1", "DOWNLOAD_FAIL_ON_DATALOSS": DOWNLOAD_FAIL_ON_DATALOSS}

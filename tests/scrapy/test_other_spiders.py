@@ -11,9 +11,8 @@ import pytest
 from support.crawling import ROOT, environment
 from support.webs import HTML, DictWeb, page
 
-from crawlproject.http.virtual_web_server import running
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import AccessLog, read_log
 
 RUN = """
 import json, sys

@@ -20,7 +20,7 @@ from scrapy.utils.test import get_crawler
 from crawlproject.adapters.request_scheduler import RequestScheduler, frontier_options
 from crawlproject.addon import FrontierAddon
 from crawlproject.errors import BadCrawlDir, BadSetting
-from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.storage.crawl_files import FolderLock
 
 A, B = "http://a.example/", "http://b.example/"
 QUICK = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}

@@ -20,9 +20,8 @@ import pytest
 from support.webs import DictWeb, NamingWeb
 
 from crawlproject.commands.serve import ServeCommand
-from crawlproject.http.virtual_web_server import WebServer, running
+from crawlproject.http.virtual_web_server import Access, AccessLog, WebServer, read_log, running
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import Access, AccessLog, read_log
 
 ROOT = Path(__file__).parents[2]
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -21,8 +21,8 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.utils.test import get_crawler
 from support.webs import DictWeb, NamingWeb
 
-from crawlproject.adapters import virtual_web_handler as handler_module
 from crawlproject.errors import BadWeb
+from crawlproject.http import virtual_web_handler as handler_module
 from crawlproject.http.virtual_web_handler import CHUNK, VirtualWebDownloadHandler
 from crawlproject.records import Reply
 

@@ -13,9 +13,9 @@ from scrapy.core.downloader.handlers import _base_streaming
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.utils.test import get_crawler
 
-from crawlproject.adapters import http_handler
 from crawlproject.adapters.refused import Refused
 from crawlproject.core.address_policy import ADDRESS
+from crawlproject.http import http_handler
 from crawlproject.http.http_handler import HttpDownloadHandler
 
 PUBLIC = "93.184.215.14"

@@ -11,8 +11,7 @@ from support.attacker import PAYLOADS, Crawled, bombs
 from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import DictWeb, page
 
-from crawlproject.http.virtual_web_server import running
-from crawlproject.webs.access_log import AccessLog, read_log
+from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 
 def test_the_crawl_comes_to_its_end(crawled: Crawled) -> None:

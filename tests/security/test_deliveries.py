@@ -18,7 +18,7 @@ from support.hub import FEED, HUB, HubbedWeb, News, in_process, news_crawl, over
 from support.timedcrawl import TimedCrawl
 
 from crawlproject.errors import StorageFailed
-from crawlproject.http.loopback.server import listen
+from crawlproject.http.loopback import listen
 from crawlproject.parts.revisits.delivery_server import CONNECTIONS, MOST_BODY, DeliveryServer
 from crawlproject.parts.revisits.subscription import Subscription
 from crawlproject.parts.revisits.subscription_log import NAME, read_subscriptions

@@ -10,12 +10,12 @@ from pathlib import Path
 from random import Random
 
 from crawlproject.records import Reply
-from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
 from crawlproject.webs.base import not_held
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.plan import SamplePage
-from crawlproject.webs.sample.prose import text_of
+from crawlproject.webs.sample.render import text_of
 
 LAG = 20.0  # seconds that a busy machine may take to note a fetch
 SPAN = 30.0  # seconds in which a web changes that is crawled over sockets

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from pathlib import Path
 
-from crawlproject.webs.access_log import Access, read_log
+from crawlproject.http.virtual_web_server import Access, read_log
 from support.crawling import QUICK, start, stored
 from support.redisserver import RedisServer
 from support.warm import Started

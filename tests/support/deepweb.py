@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.deep_web_sites import DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
+from crawlproject.http.virtual_web_server import Access, read_log
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import Access, read_log
 from support.crawling import history
 
 LIMIT = 12  # queries of a source

@@ -20,10 +20,10 @@ from crawlproject.assembly import assemble
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
-from crawlproject.http.retry_after import asked_rest
+from crawlproject.http.connection_failures import asked_rest
 from crawlproject.options import read_options
-from crawlproject.pages.html.meta_robots import robots_rules
-from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.pages.html.head import robots_rules
+from crawlproject.pages.markdown import markdown
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
@@ -37,8 +37,7 @@ from crawlproject.storage.history import History
 from crawlproject.topic.parse import parse_topic
 from crawlproject.urls.addresses import read_address
 from crawlproject.urls.canonical import Canonicalizer, canonical_url
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.urls.hosts import domain_of, host_of, origin_of
 from crawlproject.urls.naming import page_name
 from crawlproject.urls.traps import TrapFilter
 from crawlproject.webs.warc_file import WarcWeb

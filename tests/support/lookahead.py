@@ -10,8 +10,7 @@ from typing import Any
 
 from crawlproject.assembly import assemble
 from crawlproject.companion.companion import Companion
-from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, LookAhead, choose_following
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, AheadPace, LookAhead, choose_following
 from crawlproject.companion.profile import Profile
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages

@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.robots import RobotsRules
 from crawlproject.records import CrawlUrl, Fetch, Reply
 from crawlproject.urls.hosts import host_of
 from support.livecrawl import finish
@@ -93,7 +94,8 @@ def crawl_on(crawl: Crawl, web: RandomWeb, fetches: int, *, begin: float = 1000.
         now += 0.25
         if (host := host_of(url.url)) not in named:
             named.add(host)
-            crawl.name_sitemaps([f"http://{host}/map.xml"] if host.endswith("0.example") else [], url)
+            named_there = f"Sitemap: http://{host}/map.xml" if host.endswith("0.example") else ""
+            crawl.robots_read(RobotsRules(200, named_there.encode(), 1e12, "crawler"), url)
         receive(crawl, web, url, now)
     return now
 

@@ -11,7 +11,7 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.core.stated_lifetime import stated_lifetime
 from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
-from crawlproject.webs.http_answer import answer
+from crawlproject.webs.base import answer
 from crawlproject.webs.page_cache import location
 
 START = 1_700_000_000.0

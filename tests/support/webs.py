@@ -6,8 +6,8 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from crawlproject.http.virtual_web_server import Access
 from crawlproject.records import Reply
-from crawlproject.webs.access_log import Access
 from crawlproject.webs.base import not_held, spellings
 
 HTML = {"content-type": "text/html; charset=utf-8"}

@@ -8,7 +8,7 @@ from scrapy import signals
 
 from crawlproject.adapters.clock import time
 from crawlproject.adapters.running import crawl_of, interrupted, stopped, stopping
-from crawlproject.storage.finished_marker import clear_marker, write_marker
+from crawlproject.storage.crawl_files import clear_marker, write_marker
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,7 +10,7 @@ from crawlproject.adapters.clock import time
 from crawlproject.adapters.meta import ENDED_AT, EXCHANGE, LEASE, RESOURCE, ROBOTS, TAKEN_AT
 from crawlproject.adapters.running import crawl_of, stopped, stopping
 from crawlproject.records import QUERY, REVISIT
-from crawlproject.storage.warc.exchange import Exchange, Header
+from crawlproject.storage.warc.record import Exchange, Header
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,21 +1,36 @@
-"""Revisit policies compared on the same changes with the same budget: the lines of ``scrapy rehearse --revisit``."""
+"""Revisit policies compared on the same changes with the same budget: the lines of ``scrapy rehearse --revisit``.
+
+The changes may be those that the visits of a crawl that goes on showed, read as change histories. The bound is what could be
+reached by a crawler that knows all changes before they happen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from crawlproject.evaluation.freshness.collection import SiteCollection
+from crawlproject.errors import BadInput
+from crawlproject.evaluation.freshness.histories import PageHistory, SiteHistory, Sketch, find_histories, read_site
 from crawlproject.evaluation.freshness.measures import Totals, measure
-from crawlproject.evaluation.freshness.oracle import freshness_bound
-from crawlproject.evaluation.freshness.simulation import Simulation
+from crawlproject.evaluation.freshness.simulation import Simulation, SiteCollection
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
 from crawlproject.parts.revisits.registry import make_policy
+from crawlproject.records import BACK, GONE, MISSING, MOVED, Visit
+from crawlproject.storage.read import HISTORY, LINKS, read_links, read_visits
+from crawlproject.urls.hosts import host_of
 
 BASE = "uniform"
+SHORTEST = 7.0  # days of a record from which anything can be learned
+HASHES = 100  # of a sketch that stands for a text: a version replaces the share of them that is new
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: its multiples are spread evenly, like hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +90,133 @@ def compare_policies(collection: SiteCollection, names: Sequence[str], days: flo
     base = run_policy(collection, BASE, days)
     for name in names:
         yield {**(base if name == BASE else run_policy(collection, name, days)).line(base), "days": days}
+
+
+def open_collection(folder: Path) -> SiteCollection:
+    """A folder of change histories, or a crawl folder, whose pages weigh their relevance. Raises ``BadInput``."""
+    if (folder / HISTORY).exists():
+        return _crawled(folder)
+    return SiteCollection([read_site(path) for path in find_histories(folder)])
+
+
+@dataclass(slots=True)
+class _VisitedPage:
+    """A page, by its visits. A change counts as made half-way between the visit that saw it and the one before."""
+
+    url: str
+    born: float
+    weight: float
+    last: float
+    times: list[float] = field(default_factory=list)
+    texts: list[Sketch] = field(default_factory=list)  # the hashes of each version, oldest first
+    gone: list[tuple[float, float]] = field(default_factory=list)
+    version: int = 0
+
+    def see(self, visit: Visit) -> None:
+        if visit.number > 1 and not visit.change:
+            return  # it failed
+        between = (self.last + visit.at) / 2
+        away = bool(self.gone) and self.gone[-1][1] == math.inf
+        if visit.change in (MISSING, GONE, MOVED) and not away:
+            self.gone.append((between, math.inf))
+        elif visit.change == BACK and away:
+            self.gone[-1] = (self.gone[-1][0], between)
+        if visit.version > self.version:
+            self._change(between if self.times else self.born, visit.novelty)
+            self.version = visit.version
+            self.weight = visit.relevance
+        self.last = visit.at
+
+    def _change(self, at: float, novelty: float) -> None:
+        known = self.texts[-1] if self.texts else np.empty(0, np.uint64)
+        new = HASHES if not len(known) else max(1, round(HASHES * novelty))
+        first = HASHES * len(self.texts)
+        self.times.append(at)
+        self.texts.append(np.concatenate([known[new:], np.arange(first, first + new, dtype=np.uint64) * _SPREAD]))
+
+    def history(self, links: frozenset[int]) -> PageHistory:
+        numbers, sketches = np.arange(len(self.times)), [np.sort(text) for text in self.texts]
+        return PageHistory(self.url, np.array(self.times), numbers, sketches, [links] * len(numbers), self.gone)
+
+
+def _crawled(folder: Path) -> SiteCollection:
+    pages, start, end = _read_pages(read_visits(folder))
+    if not pages or end - start < SHORTEST * SECONDS_A_DAY:
+        days = (end - start) / SECONDS_A_DAY if pages else 0.0
+        raise BadInput(str(folder), f"expected revisits over {SHORTEST:g} days or more, not {days:.1f}")
+    of_host = defaultdict[str, list[_VisitedPage]](list)
+    for page in pages.values():
+        of_host[host_of(page.url)].append(page)
+    targets = _targets(folder, {page.url: number for host in of_host.values() for number, page in enumerate(host)})
+    sites = [
+        SiteHistory(host, start, end, [page.history(targets.get(page.url, frozenset())) for page in found])
+        for host, found in of_host.items()
+    ]
+    collection = SiteCollection(sites)
+    weights = np.array([page.weight for found in of_host.values() for page in found])
+    collection.weights = weights / weights.mean() if weights.any() else collection.weights
+    return collection
+
+
+def _read_pages(visits: Iterable[Visit]) -> tuple[Mapping[str, _VisitedPage], float, float]:
+    """The pages by URL, and start and end of the record. What was found before the first revisit was there from the start."""
+    pages: dict[str, _VisitedPage] = {}
+    start, end, revisited = math.inf, -math.inf, False
+    for visit in visits:
+        start, end = min(start, visit.at), max(end, visit.at)
+        revisited = revisited or visit.number > 1
+        if visit.number == 1 and visit.is_page:
+            pages[visit.url] = _VisitedPage(visit.url, visit.at if revisited else start, visit.relevance, visit.at)
+        if visit.url in pages:
+            pages[visit.url].see(visit)
+    return (pages if revisited else {}), start, end
+
+
+def _targets(folder: Path, numbers: Mapping[str, int]) -> Mapping[str, frozenset[int]]:
+    """Of each page the pages of its host that it linked to at any time."""
+    found = defaultdict[str, set[int]](set)
+    for source, targets in _links(folder):
+        if source in numbers:
+            host = host_of(source)
+            found[source].update(numbers[target] for target in targets if target in numbers and host_of(target) == host)
+    return {source: frozenset(targets) for source, targets in found.items()}
+
+
+def _links(folder: Path) -> Iterator[tuple[str, list[str]]]:
+    return read_links(folder) if (folder / LINKS).exists() else iter(())
+
+
+def freshness_bound(collection: SiteCollection, budget: float) -> float:
+    """An upper bound of weighted binary freshness with ``budget`` visits in all.
+
+    A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best is to
+    buy the longest periods (times the weight of the page), one visit each. It is a bound and not a schedule: visits may be
+    saved up and spent at any time, and a period whose text was there before is free (a copy of that text may have been kept
+    by chance). A page that goes is dropped at once.
+    """
+    free = total = 0.0
+    periods: list[float] = []
+    for page, member in enumerate(collection.members):
+        weight = float(collection.weights[page])
+        history = member.history
+        times = history.times + member.shift
+        seen: set[int] = set()
+        for number, (start, end) in enumerate(collection.lives(page)):
+            total += weight * (end - start)
+            first = collection.version_at(page, start)
+            edges = [start, *times[(times > start) & (times < end)].tolist(), end]
+            begun, text = start, int(history.texts[first])
+            known = number == 0 and start <= collection.enters[member.site]
+            for edge in edges[1:]:
+                version = collection.version_at(page, edge)
+                new = int(history.texts[version])
+                if edge != end and new == text:
+                    continue
+                if known or text in seen:
+                    free += weight * (edge - begun)
+                else:
+                    periods.append(weight * (edge - begun))
+                seen.add(text)
+                known, begun, text = False, edge, new
+    bought = np.sort(np.array(periods))[::-1][: int(budget)]
+    return float((free + bought.sum()) / total) if total else 0.0

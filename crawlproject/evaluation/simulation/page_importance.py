@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.importance import Counts, Importance, PagePool
-from crawlproject.evaluation.pool import Scores
-from crawlproject.evaluation.popularity import ranks_of
+from crawlproject.evaluation.importance import Counts, Importance, PagePool, ranks_of
+from crawlproject.evaluation.measures import Scores
 from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.evaluation.simulation.runner import read_pages, reading_key
 from crawlproject.options import Options, read_options
@@ -19,11 +18,10 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Page
 from crawlproject.storage.read import CrawlInfo
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache import PageCache
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import PageCache, PageCacheFolder
 
 if TYPE_CHECKING:
-    from crawlproject.pages.text.keyword_match import HotPages
+    from crawlproject.pages.text.spacy_language import HotPages
 
 
 class WebScorer:
@@ -123,7 +121,7 @@ class _Hot:
 
     @cached_property
     def _matches(self) -> HotPages:
-        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
+        from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
 
         return HotPages(KeywordMatcher(self._keywords, self._analyzer), self._analyzer)
 

@@ -15,18 +15,15 @@ from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, 
 from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
-from crawlproject.pages.text.assembly import make_analyzer, make_topics_judge
+from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
 from crawlproject.parts.probes.probe_log import NAME as PROBES
 from crawlproject.parts.topics.topics_log import NAME as TOPICS
 from crawlproject.records import Topic
-from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.append_log import ITEMS, write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
-from crawlproject.storage.tail import ITEMS
-from crawlproject.webs.archived_pages import ArchivedPages
 from crawlproject.webs.base import Web
-from crawlproject.webs.page_cache import JudgedPages, PageCache
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 
 # Settings that decide how a page is read: topics that agree on them share the read pages.
 READING = {

@@ -19,9 +19,8 @@ import tantivy
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.settings import program
-from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.append_log import ITEMS, START, TailPosition, write_atomically
 from crawlproject.storage.manifest import read_manifest
-from crawlproject.storage.tail import ITEMS, START, TailPosition
 
 FOLDER = "index"
 VERSION = 1  # increase it when fields or terms change, so that older indexes are rebuilt

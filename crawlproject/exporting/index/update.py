@@ -21,7 +21,7 @@ from crawlproject.exporting.index.store import (
     write_state,
 )
 from crawlproject.exporting.selection import is_first
-from crawlproject.storage.tail import ITEMS, TailReader
+from crawlproject.storage.append_log import ITEMS, TailReader
 
 BATCH = 5_000  # pages between two commits
 _HEAP = 64_000_000  # bytes that the writer may collect before it writes a segment

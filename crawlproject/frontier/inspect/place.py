@@ -10,7 +10,7 @@ from pathlib import Path
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
 from crawlproject.frontier.inspect.view import FrontierView
-from crawlproject.storage.folder_lock import holder_of
+from crawlproject.storage.crawl_files import holder_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,12 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
-from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
-from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows
-from crawlproject.orderings.adaptive.ridge import Ridge, behind_of
-from crawlproject.orderings.adaptive.url_set import UrlSet
-from crawlproject.orderings.adaptive.url_words import UrlWords
+from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
+from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
+from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
 from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
-from crawlproject.orderings.learning.term_ids import Numbers
+from crawlproject.orderings.learning import Numbers
 from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
 
@@ -36,7 +33,7 @@ UNDER_WAY = 100  # pages that were observed and whose links may not have been sc
 class Adaptive(BaseOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
-    The *worth* of a page is BM25 of the keywords (``bm25.py``), or what a person said of it; what lies *behind* it is the
+    The *worth* of a page is BM25 of the keywords (``terms.py``), or what a person said of it; what lies *behind* it is the
     mean predicted worth of its ten best new links. The evidence about a link (``link_features.py``): keywords and the vocabulary
     of good pages in anchor, surroundings and URL, the pages that link to it, and what was found on its host, in its folder, at
     its place and in its family. The regressions begin with weights worth ``strength`` examples, which hold on most webs.

@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
-from crawlproject.orderings.adaptive.group_means import GroupMeans, Means, OtherMeans
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Columns, Groups, Rows
-from crawlproject.orderings.adaptive.rocchio import RelevanceFeedback
-from crawlproject.orderings.learning.term_ids import Numbers
+from crawlproject.orderings.adaptive.predictors import GroupMeans, Means, OtherMeans
+from crawlproject.orderings.adaptive.terms import RelevanceFeedback, TermStatistics
+from crawlproject.orderings.learning import Numbers
 
 try:
     from crawlproject.orderings.adaptive import evidence

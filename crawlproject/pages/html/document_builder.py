@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from crawlproject.pages.html.document import Document, RawLink
-from crawlproject.pages.html.hidden_elements import concealing_classes, is_concealed
-from crawlproject.pages.html.html_redirects import INSTANT, refresh_of, script_target
-from crawlproject.pages.html.link_context import AggregationNodes
-from crawlproject.pages.html.meta_robots import MetaRobots, robots_rules
-from crawlproject.pages.html.publication_date import Published
-from crawlproject.pages.html.tag_path import TagPaths
-from crawlproject.pages.html.tags import BREAKING, HIDDEN, LINKS
-from crawlproject.pages.html.text_pieces import TextPieces
+from crawlproject.pages.html.document import AggregationNodes, Document, RawLink
+from crawlproject.pages.html.elements import (
+    BREAKING,
+    HIDDEN,
+    LINKS,
+    TagPaths,
+    TextPieces,
+    concealing_classes,
+    is_concealed,
+)
+from crawlproject.pages.html.head import INSTANT, MetaRobots, Published, refresh_of, robots_rules, script_target
 from crawlproject.pages.text.printable import printable
 
 Attributes = Mapping[str, str]

@@ -15,10 +15,9 @@ from contextlib import suppress
 import ada_url
 from lxml import etree
 
-from crawlproject.pages.html.document import Document, RawLink
+from crawlproject.pages.html.document import AggregationNodes, Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import as_utf8, media_type
-from crawlproject.pages.html.link_context import AggregationNodes
 
 try:
     from crawlproject.pages.html import tree_walk

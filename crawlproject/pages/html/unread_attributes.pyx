@@ -20,8 +20,8 @@ from crawlproject.pages.html.plain_markup cimport (
     is_letter,
 )
 
-from crawlproject.pages.html.read_attributes import READ, READ_OF_ALL
-from crawlproject.pages.html.tags import LINKS
+from crawlproject.pages.html.elements import READ, READ_OF_ALL
+from crawlproject.pages.html.elements import LINKS
 
 cdef enum:
     MOST = 64  # attributes of a tag that are left out

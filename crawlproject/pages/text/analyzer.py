@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from crawlproject.options import TermForm
-from crawlproject.pages.text.chunk_terms import MAX_CHUNK, REMEMBERED, ChunkTerms
 from crawlproject.pages.text.languages import stop_words, term_form, tokenizer
-from crawlproject.pages.text.tokenizer import APOSTROPHES, SOFT_HYPHEN, Tokenizer
+from crawlproject.pages.text.tokenizer import APOSTROPHES, MAX_CHUNK, REMEMBERED, SOFT_HYPHEN, ChunkTerms, Tokenizer
 
 try:
     from crawlproject.pages.text.chunk_table import ChunkTable

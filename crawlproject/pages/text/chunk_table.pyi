@@ -1,5 +1,5 @@
 """The interface of ``chunk_table.pyx``."""
 
-from crawlproject.pages.text.chunk_terms import ChunkTerms
+from crawlproject.pages.text.tokenizer import ChunkTerms
 
 class ChunkTable(ChunkTerms): ...

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""``chunk_terms.ChunkTerms`` in compiled code: neither a chunk that is known nor its term becomes an object."""
+"""``tokenizer.ChunkTerms`` in compiled code: neither a chunk that is known nor its term becomes an object."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
@@ -19,7 +19,7 @@ from sys import intern
 
 import numpy as np
 
-from crawlproject.pages.text.chunk_terms import MAX_CHUNK, REMEMBERED, SEPARATORS
+from crawlproject.pages.text.tokenizer import MAX_CHUNK, REMEMBERED, SEPARATORS
 from crawlproject.pages.text.terms import Terms, Vocabulary
 
 cdef enum:

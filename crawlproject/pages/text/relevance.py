@@ -1,4 +1,8 @@
-"""How close a page, and the context of each of its links, is to the topic's keywords."""
+"""How close a page, and the context of each of its links, is to the topic's keywords; or a page to each of several topics.
+
+Analyzer and judge are made as the ``TOPIC_*`` settings want them. A judge by meaning is in ``term_vectors``, which needs
+scipy.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ from dataclasses import replace
 from itertools import accumulate
 
 from crawlproject.errors import BadInput
+from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.span_statistics import span_squared_norms
-from crawlproject.pages.text.terms import Terms
-from crawlproject.pages.text.vectors import cosine_of, dot, squared_norm
-from crawlproject.records import Link, Page, Span
+from crawlproject.pages.text.terms import Terms, counts_of_some
+from crawlproject.pages.text.vectors import cosine_of, dot, span_squared_norms, squared_norm
+from crawlproject.records import Link, Page, Span, Topic
 
 
 class TopicJudge:
@@ -108,3 +112,83 @@ def with_context_score(link: Link, score: float) -> Link:
     if link.context_score == score:
         return link
     return Link(link.url, link.anchor, link.anchor_span, link.context_span, score, link.tag_path)
+
+
+class TopicsJudge(TopicJudge):
+    """The judge of a crawl of several topics, each with a judge of its own by name; ``whole`` has the keywords of all.
+
+    The relevance of a page is that to the topic it is closest to; its text is analysed once. Links are judged by all
+    keywords together: that is what the link log says of them, and orderings ask the judge of their topic. Use ``join`` and
+    ``leave`` to change it.
+    """
+
+    def __init__(self, whole: TopicJudge, judges: Mapping[str, TopicJudge]) -> None:
+        self._judges = dict(judges)
+        self.now_of(whole)
+
+    def now_of(self, whole: TopicJudge) -> None:
+        """The keywords of all topics are those of ``whole`` from now on."""
+        self.analyzer = whole.analyzer
+        self.query = whole.query
+        self.by_meaning = whole.by_meaning
+        self._query_norm = squared_norm(whole.query)
+        self._whole = whole
+
+    def join(self, name: str, judge: TopicJudge, whole: TopicJudge) -> None:
+        """A topic joins."""
+        self._judges[name] = judge
+        self.now_of(whole)
+
+    def leave(self, name: str, whole: TopicJudge) -> None:
+        """A topic leaves."""
+        del self._judges[name]
+        self.now_of(whole)
+
+    def relevance(self, counts: Mapping[str, int]) -> float:
+        """The highest relevance to one of the topics, 0 to 1."""
+        return max(self.topics(counts).values(), default=0.0)
+
+    def topics(self, counts: Mapping[str, int]) -> dict[str, float]:
+        """The relevance to each topic by its name, 0 to 1."""
+        if self.by_meaning:
+            return {name: judge.relevance(counts) for name, judge in self._judges.items()}
+        some, norm = counts_of_some(counts, self.query), squared_norm(counts)
+        return {name: judge.relevance_of(some, norm) for name, judge in self._judges.items()}
+
+    def with_relevance(self, page: Page) -> Page:
+        """``page`` with its relevance to each topic, and the highest of them."""
+        found = self.topics(page.counts)
+        return replace(page, relevance=max(found.values(), default=0.0), topics=found)
+
+    def presumed(self, page: Page, relevance: float) -> Page:
+        """``page`` with this relevance to every topic."""
+        return replace(page, relevance=relevance, topics=dict.fromkeys(self._judges, relevance))
+
+    def context_scores(self, terms: Sequence[str], spans: Sequence[Span]) -> list[float]:
+        """The context scores by the keywords of all topics."""
+        return self._whole.context_scores(terms, spans)
+
+
+def make_analyzer(language: str, options: Options) -> Analyzer:
+    """Raises ``BadInput`` for an unknown language, and ``BadSetting`` when lemmas are not installed for it."""
+    return Analyzer(language, options.topic_terms)
+
+
+def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) -> TopicJudge:
+    """Raises ``BadInput`` for keywords without a term, and ``BadSetting`` when vectors are wanted and not installed."""
+    if options.topic_relevance == "terms":
+        return TopicJudge(keywords, analyzer)
+    from crawlproject.pages.text.term_vectors import (
+        SemanticJudge,  # these import scipy and spaCy
+        load_term_vectors,
+    )
+
+    return SemanticJudge(keywords, analyzer, load_term_vectors(options.topic_vectors, analyzer))
+
+
+def make_topics_judge(topic: Topic, analyzer: Analyzer, options: Options) -> TopicJudge:
+    """The judge of a topic, or of several at a time if it has members. Raises as ``make_judge``."""
+    whole = make_judge(topic.keywords, analyzer, options)
+    if not topic.members:
+        return whole
+    return TopicsJudge(whole, {each.name: make_judge(each.keywords, analyzer, options) for each in topic.members})

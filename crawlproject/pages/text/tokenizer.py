@@ -1,22 +1,36 @@
-"""Text to word tokens, before stop words and stems.
+"""Text to word tokens, before stop words and stems, and the chunks of text whose terms are remembered.
 
 ``Words`` serves most languages that put spaces between words, ``Bigrams`` those that do not. ``SpacyWords``
 (``spacy_language.py``) serves the few whose apostrophes need a list of words.
+
+A chunk is what stands between white space and ASCII punctuation. Nearly always it is one word that was seen before: each
+distinct chunk is analysed once and remembered, so the tokenizer is not on the hot path, and may be slow. Where
+``chunk_table.pyx`` was compiled, its ``ChunkTable`` does what ``ChunkTerms`` does: who changes one changes the other.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
 from functools import cache
-from itertools import pairwise
-from typing import Protocol
+from itertools import chain, pairwise
+from sys import intern
+from typing import Any, Protocol
 
 APOSTROPHES = "'’"
 LETTER_APOSTROPHE = "\u02bc"  # Unicode's own for an apostrophe that is a letter
 SOFT_HYPHEN = "\u00ad"  # where a word may be broken; a reader does not see it
-_JOINERS = f"{SOFT_HYPHEN}\u200d"  # inside words, though no letters; the second makes conjuncts, as in Sinhala
+MAX_CHUNK = 64  # characters of a chunk that is remembered
+REMEMBERED = 100_000  # chunks
+_MARK = "\0"  # marks a cut of the text
+# UTF-8 keeps ASCII bytes for ASCII, so one table of 256 bytes cuts any text.
+SEPARATORS = bytes(
+    code if code > 127 or chr(code).isalnum() or chr(code) in APOSTROPHES + _MARK else ord(" ") for code in range(256)
+)
+Analyze = Callable[[str], Iterable[str]]
 
+_JOINERS = f"{SOFT_HYPHEN}\u200d"  # inside words, though no letters; the second makes conjuncts, as in Sinhala
 # Scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han; and Hangul, whose words are phrases.
 _UNSPACED = (
     "\u0e01-\u0e4e\u0e81-\u0ecd\u0f40-\u0fbc\u1000-\u1049\u1780-\u17d3\u3041-\u3096\u30a1-\u30fe"
@@ -96,3 +110,93 @@ def _word_characters() -> str:
 
 def _is_word_character(character: str) -> bool:
     return character.isalnum() or character in _JOINERS or unicodedata.category(character).startswith("M")
+
+
+class ChunkTerms:
+    """The terms of each chunk as ``analyze`` gives them; ``most`` chunks are remembered, then all are forgotten."""
+
+    def __init__(self, analyze: Analyze, most: int = REMEMBERED) -> None:
+        self._terms_of = _Remembered(analyze, most)
+
+    def between(
+        self, text: str, cuts: Iterable[int], end_of_word: Callable[[str, int, int], int]
+    ) -> tuple[list[str], dict[int, int]]:
+        """The terms of ``text``, which has no NUL, and for each position in ``cuts`` the number of terms before it.
+
+        Where a cut touches two characters that are not blank, ``end_of_word(text, start, cut)`` says where to cut the text
+        from ``start`` on instead.
+        """
+        pieces: list[str] = []
+        pieces_before: dict[int, int] = {}
+        done = 0
+        for cut in sorted(cuts):
+            if cut > done and not text[done:cut].isspace():
+                blank = text[cut - 1].isspace() or text[cut : cut + 1].isspace()
+                end = cut if blank else end_of_word(text, done, cut)
+                pieces.append(text[done:end])
+                done = end
+            pieces_before[cut] = len(pieces)
+        pieces.append(text[done:])
+        terms: list[str] = []
+        terms_before = [0]
+        for piece in _chunked(_MARK.join(pieces)).split(_MARK):
+            self._terms_of.append(terms, piece.split())
+            terms_before.append(len(terms))
+        return terms, {cut: terms_before[number] for cut, number in pieces_before.items()}
+
+    def __len__(self) -> int:
+        """Chunks that are remembered."""
+        return self._terms_of.chunks()
+
+
+class _Remembered(dict[str, str | tuple[str, ...]]):
+    """Chunk -> its term, empty when it has none; filled as chunks are asked for.
+
+    The few chunks with several terms are kept apart, so that it is noticed when one of them is asked for: nearly always
+    none is, and then what was looked up is the answer.
+    """
+
+    def __init__(self, analyze: Analyze, most: int) -> None:
+        super().__init__()
+        self._analyze = analyze
+        self._most = most
+        self._several: dict[str, tuple[str, ...]] = {}
+        self._met_several = False
+
+    def append(self, terms: list[Any], chunks: Iterable[str]) -> None:
+        """Append the terms of all the chunks, in order."""
+        before = len(terms)
+        terms.extend(filter(None, map(self.__getitem__, chunks)))
+        if self._met_several:
+            self._met_several = False
+            found = [(term,) if isinstance(term, str) else term for term in terms[before:]]
+            terms[before:] = chain.from_iterable(found)
+
+    def chunks(self) -> int:
+        return len(self) + len(self._several)
+
+    def __missing__(self, chunk: str) -> str | tuple[str, ...]:
+        terms = self._several.get(chunk)
+        if terms is None:
+            terms = tuple(self._analyze(chunk))
+            self._remember(chunk, terms)
+        if len(terms) > 1:
+            self._met_several = True
+            return terms
+        return terms[0] if terms else ""
+
+    def _remember(self, chunk: str, terms: tuple[str, ...]) -> None:
+        if len(chunk) > MAX_CHUNK:
+            return
+        if self.chunks() >= self._most:
+            self.clear()
+            self._several.clear()
+        if len(terms) > 1:
+            self._several[chunk] = tuple(map(intern, terms))
+        else:  # a word that is its own stem is one string, which is one place of the memory less to look at
+            self[intern(chunk)] = intern(terms[0]) if terms else ""
+
+
+def _chunked(text: str) -> str:
+    """``text`` with a blank for every separator."""
+    return text.encode("utf-8", "replace").translate(SEPARATORS).decode("utf-8")

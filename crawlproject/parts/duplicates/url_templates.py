@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
 from crawlproject.records import NOVELTY, FetchEvent
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.templates import templates_of
+from crawlproject.urls.traps import templates_of
 
 DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
 RECOVERED_BELOW = 0.4  # the same for a template that is demoted

@@ -15,7 +15,7 @@ from crawlproject.parts.forms.selection.registry import make_selection
 from crawlproject.parts.forms.source import FormSource
 from crawlproject.parts.forms.sources import Sources
 from crawlproject.records import PLANTED, QUERY, CrawlUrl, FetchEvent, Topic
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 from crawlproject.urls.post import canonical_request, is_post
 
 TRIES = 20  # queries of a source that are offered before it waits for another turn

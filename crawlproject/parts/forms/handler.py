@@ -10,7 +10,7 @@ from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
 from crawlproject.parts.forms.forms import Forms, is_respelled
 from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, Page, Reply, Visit
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 from crawlproject.urls.post import post_of, post_url
 
 _REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)

@@ -15,7 +15,7 @@ from crawlproject.parts.forms.selection.base import QuerySelection
 from crawlproject.parts.forms.source import FormSource
 from crawlproject.parts.forms.surface_words import SurfaceWords
 from crawlproject.records import Page
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 from crawlproject.urls.post import post_of, post_url
 
 MAX_SOURCES = 10_000  # that are remembered; later forms are left alone

@@ -11,7 +11,7 @@ from crawlproject.parts.judgments.judgments import NAME, last_judgments
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_visits
-from crawlproject.topic.add_examples import with_examples
+from crawlproject.topic.edits import with_examples
 from crawlproject.topic.parse import load_topic, parse_topic
 from crawlproject.urls.naming import page_name
 

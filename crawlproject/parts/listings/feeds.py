@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 
-from crawlproject.pages.html.related import FEED as NAMED
+from crawlproject.pages.html.head import FEED as NAMED
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.feed_file import read_feed
 from crawlproject.parts.listings.listing import Entry, Listing, listing_page, path_words

@@ -33,7 +33,7 @@ from crawlproject.parts.probes.text_difference import (
     copy_of,
 )
 from crawlproject.records import Page
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 TEXT_MARGIN = 0.15  # share of a text
 LINKS_MARGIN = 0.35  # share of the links, of which there are fewer

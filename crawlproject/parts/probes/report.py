@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, OPEN, Finding, read_findings
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import domain_of, host_of
 
 MISSING = "missing"  # the step that requests a page that does not exist
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from crawlproject.records import Page
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 CLOAKED_SIGN = "cloaked"  # name of the sign: how much the site of a page was distrusted when it was fetched, 0 to 1
 REMEMBERED = 8  # probes of a site that count: the latest

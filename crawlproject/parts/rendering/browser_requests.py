@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 MOST_REQUESTS = 100  # of a page, those included that a cache answers
 MOST_BYTES = 2**24  # that are fetched for a page

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from crawlproject.adapters.items import PageItem
     from crawlproject.core.crawl import Crawl
-    from crawlproject.storage.change_log import PageChange
+    from crawlproject.storage.logs import PageChange
 
 logger = logging.getLogger(__name__)
 

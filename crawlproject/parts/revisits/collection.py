@@ -15,9 +15,9 @@ from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED, Visit
-from crawlproject.storage.change_log import AWAY, RETIRED, read_changes
+from crawlproject.storage.append_log import TailPosition, TailReader
+from crawlproject.storage.logs import AWAY, RETIRED, read_changes
 from crawlproject.storage.read import HISTORY, visit_from
-from crawlproject.storage.tail import TailPosition, TailReader
 from crawlproject.urls.post import is_post
 
 NAME = "collection.sqlite"

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from crawlproject.adapters.clock import time
 from crawlproject.errors import StorageFailed
-from crawlproject.http.loopback.server import ListeningServer, answer
+from crawlproject.http.loopback import ListeningServer, answer
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 
 MOST_BODY = 4 * 1024 * 1024  # bytes of a delivery

@@ -20,8 +20,8 @@ from crawlproject.parts.revisits.shared_records import SharedPage
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.parts.revisits.tally import Tally
 from crawlproject.records import CHANGED, MISSING, SAME, FetchEvent, Visit
-from crawlproject.storage.change_log import PageChange, PageChangeLog
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.logs import PageChange, PageChangeLog
 
 _RECENT = 50  # new pages whose worth says what the next one is worth
 

@@ -19,7 +19,7 @@ from crawlproject.parts.revisits.revisits import Revisits, refuse_misplaced_call
 from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, SharedListing, SharedPage
 from crawlproject.parts.revisits.subscribe_handler import SubscribeHandler
 from crawlproject.records import REREAD, REVISIT, SUBSCRIBE, CrawlUrl, Fetch, FetchEvent, Page
-from crawlproject.storage.change_log import RETIRED
+from crawlproject.storage.logs import RETIRED
 
 
 class Round:

@@ -10,7 +10,7 @@ from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.outcomes import Outcomes, revisit_policy
 from crawlproject.parts.revisits.pace import rate_of
 from crawlproject.records import CHANGED, GONE, MOVED
-from crawlproject.storage.change_log import RETIRED, read_changes
+from crawlproject.storage.logs import RETIRED, read_changes
 from crawlproject.storage.read import read_visits
 
 

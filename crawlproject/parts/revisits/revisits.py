@@ -24,7 +24,7 @@ from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.parts.revisits.tally import NEW, Tally
 from crawlproject.parts.revisits.text_sketch import sketch_of
 from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Visit
-from crawlproject.storage.change_log import RETIRED, PageChange
+from crawlproject.storage.logs import RETIRED, PageChange
 from crawlproject.urls.hosts import host_of
 
 CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more

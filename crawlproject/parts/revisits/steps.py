@@ -14,7 +14,7 @@ from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.parts.revisits.text_difference import novelty, passages
 from crawlproject.parts.revisits.text_sketch import estimated_novelty, sketch_of
 from crawlproject.records import BACK, CHANGED, MISSING, NEEDS_BROWSER, SAME, CrawlUrl, Fetch, Link, Page, Visit
-from crawlproject.storage.change_log import PageChange
+from crawlproject.storage.logs import PageChange
 
 
 class RevisitSteps(PageSteps):

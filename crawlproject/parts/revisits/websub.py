@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.extensions.status_line import print_above
 from crawlproject.adapters.running import count, crawl_of, frontier_closing, stop, wake
-from crawlproject.http.loopback.server import listen
+from crawlproject.http.loopback import listen
 from crawlproject.options import read_options
 from crawlproject.parts.revisits.part import RevisitPart
 from crawlproject.parts.revisits.subscriptions import Subscriptions

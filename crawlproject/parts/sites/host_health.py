@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 from crawlproject.pages.page_types import PARKED
 from crawlproject.records import FetchEvent, Visit
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import domain_of, host_of
 
 GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
 

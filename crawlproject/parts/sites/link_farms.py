@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
-from crawlproject.urls.domains import domain_of, sites_linked
+from crawlproject.urls.hosts import domain_of, sites_linked
 
 THRESHOLD = 3.0  # suspects that a farm links to at least
 SPAM_SITES = 1.0  # of them suspect for their own pages: without any left, the rest would mark each other for ever

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 _PLACES = (1 << 27) - 1  # bits of the table of links, 16 MB; in a full one links look old, which is the harmless error
 _LINKS = 100  # of a page within its site that are looked at

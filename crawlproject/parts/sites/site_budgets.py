@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from crawlproject.parts.sites.budget_policy import POLICY, budget, single_source_limit, trust_in_web
 from crawlproject.parts.sites.site import SPAM, Site, ramp
 from crawlproject.records import NEEDS_BROWSER, NOVELTY, RENDERED, FetchEvent, Visit
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import origin_of
+from crawlproject.urls.hosts import domain_of, origin_of
 
 MAX_HOPS = 5  # redirects in a row that are forgiven
 

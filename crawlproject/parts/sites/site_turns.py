@@ -16,8 +16,7 @@ from crawlproject.parts.sites.budget_policy import POLICY
 from crawlproject.parts.sites.site import Site
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import domain_of, host_of
 
 
 class _Turns:

@@ -9,8 +9,7 @@ from crawlproject.parts.sites.part import make_tracker
 from crawlproject.records import FetchEvent, Visit
 from crawlproject.reports.why.causes import options_of
 from crawlproject.storage.read import read_info, read_links, read_visits
-from crawlproject.urls.domains import registrable_domain
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import host_of, registrable_domain
 
 
 def why_blocked(folder: Path, host: str, now: float) -> str:

@@ -16,7 +16,7 @@ from crawlproject.pages.content_features import CONCEALED, LINKED, REPEATED, SMA
 from crawlproject.pages.page_types import NATURES
 from crawlproject.parts.spam.model import SpamModel
 from crawlproject.records import Fetch, Page
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 STUFFED = "keyword_density"
 FARMED = "links_only"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadCrawlDir, BadTopic
 from crawlproject.orderings.base import OrderingContext
-from crawlproject.pages.text.topics_judge import TopicsJudge
+from crawlproject.pages.text.relevance import TopicsJudge
 from crawlproject.parts.topics.orderings.make import TopicsOrdering
 from crawlproject.parts.topics.topic_view import TopicView
 from crawlproject.parts.topics.topics_log import JOINED, LEFT, TopicEvent, TopicsLog, TopicState, read_topics

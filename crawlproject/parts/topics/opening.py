@@ -10,9 +10,7 @@ from crawlproject.core.chosen_ordering import PriorKnowledge
 from crawlproject.core.reading import topic_in_canonical_urls
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.pages.text.assembly import make_judge
-from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.topics_judge import TopicsJudge
+from crawlproject.pages.text.relevance import TopicJudge, TopicsJudge, make_judge
 from crawlproject.parts.topics.crawl_topics import CrawlTopics, TopicParts, refuse_changed
 from crawlproject.parts.topics.orderings.fair_share import FairShare
 from crawlproject.parts.topics.orderings.make import make_topics_ordering

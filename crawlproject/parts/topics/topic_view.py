@@ -17,11 +17,18 @@ import orjson
 
 from crawlproject.errors import StorageFailed
 from crawlproject.records import Topic, Visit
-from crawlproject.storage.append_log import AppendLog, parse_line, write_atomically
+from crawlproject.storage.append_log import (
+    ITEMS,
+    START,
+    AppendLog,
+    TailPosition,
+    TailReader,
+    parse_line,
+    write_atomically,
+)
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import PART_OF, topic_fields
 from crawlproject.storage.read import HISTORY, visit_from
-from crawlproject.storage.tail import ITEMS, START, TailPosition, TailReader
 
 FOLDER = "topics"
 PLACE = "view.json"

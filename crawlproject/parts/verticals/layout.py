@@ -15,8 +15,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 from crawlproject.pages.html.encoding import decode
-from crawlproject.pages.html.publication_date import day_of
-from crawlproject.pages.main_content.tree import read_tree
+from crawlproject.pages.html.head import day_of
+from crawlproject.pages.main_content import read_tree
 from crawlproject.parts.verticals.repeated_parts import Part, PartFrame, Path
 from crawlproject.parts.verticals.site_template import ARTICLE, ENTRY, LISTING, POST, THREAD, Layout, Unit
 from crawlproject.parts.verticals.structured_data import Thing, open_graph_type, text_of, things_in

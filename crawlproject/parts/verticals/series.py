@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from crawlproject.pages.html.related import NEXT
+from crawlproject.pages.html.head import NEXT
 
 FIRST = 1
 _MOST_PARTS = 200  # of a series whose numbers have no name, as in story-2.html: larger ones are years
@@ -41,7 +41,7 @@ _NEXT_WORDS = frozenset((
 def next_page(url: str, links: Iterable[tuple[str, str]], related: Iterable[tuple[str, str]] = ()) -> str:
     """The next page of the series that the page at canonical ``url`` belongs to; empty when there is none.
 
-    ``links`` are canonical URLs with their texts, ``related`` URLs by kind (``html/related.py``).
+    ``links`` are canonical URLs with their texts, ``related`` URLs by kind (``html/head.py``).
     """
     links = list(links)
     in_path = _in_path(url, links)

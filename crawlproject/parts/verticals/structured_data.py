@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 from lxml import etree
 
-from crawlproject.pages.html.publication_date import MAX_SCRIPT
+from crawlproject.pages.html.head import MAX_SCRIPT
 
 _SCRIPT = re.compile(r"<script[^>]{0,200}application/ld\+json[^>]{0,200}>(.*?)</script", re.I | re.S)
 _OG_TYPE = re.compile(

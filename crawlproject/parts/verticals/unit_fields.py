@@ -10,7 +10,7 @@ from urllib.parse import urldefrag, urljoin
 
 from lxml import etree
 
-from crawlproject.pages.html.publication_date import Published, day_of
+from crawlproject.pages.html.head import Published, day_of
 
 _AUTHOR_CLASS = re.compile(
     r"(?:^|[\s_-])(?:author|byline|user|username|poster|postprofile|member|nick|creator|by|from|hnuser)(?:$|[\s_-])",

@@ -19,12 +19,10 @@ from crawlproject.options import WORKERS
 from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
 from crawlproject.parts.probes.probe_log import NAME as PROBES
 from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
-from crawlproject.storage.change_log import NAME as CHANGES
+from crawlproject.storage.logs import CHANGES, ROBOTS, SAMPLES, Refusals
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.page_files import PAGES
-from crawlproject.storage.refusals import SAMPLES, Refusals
-from crawlproject.storage.robots_log import NAME as ROBOTS
 from crawlproject.urls.naming import page_path
 
 _SUMMED = ("refused/", "probes/", "reader/", "scheduler/", "downloader/", "item_scraped")  # statistics that add up

@@ -17,8 +17,8 @@ from crawlproject.options import Options, read_options
 from crawlproject.parts.duplicates.url_rule import parts_of, spelled
 from crawlproject.parts.duplicates.url_rule_store import read_rules
 from crawlproject.reports.why.lookup import Cause
+from crawlproject.storage.logs import read_robots
 from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
-from crawlproject.storage.robots_log import read_robots
 from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"

@@ -1,10 +1,16 @@
-"""Prints the status of one URL on the terminal; in a pipe, as plain text without colours."""
+"""Prints the status of one URL on the terminal; in a pipe, as plain text without colours.
+
+What the parts of a score mean is in words; ``adaptive`` has the most (``orderings/adaptive/link_features.py``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TextIO
 
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
 from rich.table import Table
 from rich.text import Text
 
@@ -21,16 +27,33 @@ from crawlproject.records import (
     Visit,
 )
 from crawlproject.reports.console import console_for
-from crawlproject.reports.why.link_rows import LinkRows
-from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, UrlStatus
-from crawlproject.reports.why.part_words import MEANINGS
-from crawlproject.reports.why.path import Step
-from crawlproject.storage.refusals import SHOWN
+from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, Step, UrlStatus
+from crawlproject.storage.logs import SHOWN
 from crawlproject.urls.naming import page_path
 from crawlproject.urls.post import post_of
 
 PAGES = "pages"
+MEANINGS = {  # of the parts of a score
+    "anchor": "keywords in the text of the link",
+    "around": "keywords around the link",
+    "words": "keywords in the URL",
+    "anchor feedback": "words of the best pages in the text of the link",
+    "words feedback": "words of the best pages in the URL",
+    "best parent": "the best page that links here",
+    "mean parent": "the mean of the pages that link here",
+    "parents": "all pages that link here together",
+    "host": "what was found on its host",
+    "folder": "what was found in its folder of that host",
+    "place": "what links at the same place of pages of the same site led to",
+    "family": "what other links of the same page led to",
+    "always": "the same for every link",
+    "behind": "what is expected of the pages that it links to",
+    "exploration": "raised, because little is known of its kind",
+    "learned since": "what was learned after it had got this score",
+}
+
 _NO_SCORE = 1e15  # higher scores only mean that seeds come first
+_GAP = "  "
 
 
 def print_url_status(
@@ -201,3 +224,24 @@ def _link_rows(links: Sequence[LinkTo]) -> LinkRows:
 
 def _quoted(anchor: str) -> str:
     return f"“{anchor[:80]}”" if anchor else "a link without text"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRows:
+    """``rows``: what comes before a URL, all of one width; the URL; the words of the link, or nothing.
+
+    The words stand beside the URLs where all rows fit into the terminal, otherwise each below its URL.
+    """
+
+    rows: Sequence[tuple[str, str, str]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        widest = max((cell_len(url) for _, url, _ in self.rows), default=0)
+        beside = [f"{lead}{_GAP}{url}{' ' * (widest - cell_len(url))}{_GAP}{words}" for lead, url, words in self.rows]
+        if all(cell_len(line.rstrip()) <= console.width for line in beside):
+            yield from (Text(line.rstrip()) for line in beside)
+            return
+        for lead, url, words in self.rows:
+            yield Text(f"{lead}{_GAP}{url}")
+            if words:
+                yield Text(f"{' ' * len(lead)}{_GAP}{words}")

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.records import NOT_KEPT, Topic, Visit
-from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.files import WarcFiles
 from crawlproject.storage.warc.index import read_entries
-from crawlproject.storage.warc.record import WrittenRecord, warcinfo
+from crawlproject.storage.warc.record import Exchange, WrittenRecord, reconstructed, warcinfo
 
 FOLDER = "warc"
 _MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times more than can be in flight

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crawlproject.storage.warc.exchange import Exchange, content_type, request_block, response_block
 from crawlproject.storage.warc.record import (
     IDENTICAL,
     NOT_MODIFIED,
+    Exchange,
     FirstCapture,
     WrittenRecord,
+    content_type,
     date_of,
     digest_of,
     identity_of,
     record,
+    request_block,
+    response_block,
     warc_fields,
 )
 from crawlproject.urls.post import post_of

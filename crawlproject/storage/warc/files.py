@@ -17,10 +17,8 @@ from pathlib import Path
 from crawlproject.errors import StorageFailed
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.warc.capture import ArchivedPayloads, capture
-from crawlproject.storage.warc.exchange import Exchange
-from crawlproject.storage.warc.index import INDEX, read_entries
-from crawlproject.storage.warc.losses import mend_index
-from crawlproject.storage.warc.record import WrittenRecord, identity_of, joined
+from crawlproject.storage.warc.index import INDEX, mend_index, read_entries
+from crawlproject.storage.warc.record import Exchange, WrittenRecord, identity_of, joined
 
 Describe = Callable[[str, str], WrittenRecord]  # file name and URN -> the warcinfo record of the file
 

@@ -14,11 +14,9 @@ from random import Random
 
 from crawlproject.records import Reply
 from crawlproject.webs.base import not_held, spellings
-from crawlproject.webs.sample.builder import build
 from crawlproject.webs.sample.plan import Redirect, SamplePage, SamplePlan, SampleSite
-from crawlproject.webs.sample.prose import text_of
-from crawlproject.webs.sample.render import render
-from crawlproject.webs.sample.trouble import SESSION_SHOP, month_of, with_session
+from crawlproject.webs.sample.render import render, text_of
+from crawlproject.webs.sample.sites import SESSION_SHOP, build, month_of, with_session
 from crawlproject.webs.sample.wiring import Links, PageLink, Wiring
 
 DEFAULT_SEED = 2004

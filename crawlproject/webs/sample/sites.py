@@ -1,18 +1,83 @@
-"""The pages of each kind of site."""
+"""The sites of the sample web, from a seed number: the pages of each kind of site, and the difficult hosts.
+
+Difficult are failures, mirrors, redirects of every sort, and endless traps.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from crawlproject.webs.sample.plan import SamplePage, SampleSite
-from crawlproject.webs.sample.themes import Theme
+from crawlproject.webs.sample.plan import EVERYDAY, THEMES, TROUBLE, Redirect, SamplePage, SamplePlan, SampleSite, Theme
 
+LAYOUTS = ("modern", "tables", "plain")
+HIDDEN = 5  # one site in so many of a theme is hidden behind a tunnel
+SLOW = 17  # one site in so many is slow
+DELAYED = 29  # one site in so many asks for a Crawl-delay
+OLD_CHARSET = 11  # one site in so many is encoded in ISO 8859-1
 LIST_LENGTH = 8  # entries of one page of a list
 TRAP_START = "2004/05"  # the month that the calendar of a club opens with
+MIRROR = "mirror.reef-atlas.example"
+MIRRORED = "www.reef-atlas.example"
+ALIAS = "reef-atlas.example"
+SESSION_SHOP = "www.session-shop.example"
+MOVING = "www.moving-pages.example"
+REFUSING = "www.closed-port.example"
+SLEEPING = "www.sleeping-server.example"
+BROKEN = "www.broken-gallery.example"
+BUSY_ROBOTS = "www.busy-robots.example"
+
+_MONTH = re.compile(r"(?P<site>http://[^/]+/)calendar/(?P<year>\d{4})/(?P<month>0[1-9]|1[0-2])/")
+
+
+def build(seed: int) -> SamplePlan:
+    """The plan for ``seed``; the same plan for the same seed, on every machine."""
+    rng = Random(f"plan {seed}")
+    sites = [*_theme_sites(rng), *_everyday_sites(rng)]
+    for number, site in enumerate(sites):
+        _behave(site, number, rng)
+        fill(site, THEMES, rng)
+    sites += troubled_sites(sites)
+    by_host = {site.host: site for site in sites}
+    return SamplePlan(by_host, redirects(by_host), _tunnels(sites, rng))
+
+
+def _theme_sites(rng: Random) -> Iterator[SampleSite]:
+    for theme in THEMES:
+        for number, (name, title, kind) in enumerate(theme.sites):
+            hidden = number % HIDDEN == HIDDEN - 1 and kind != "hub"
+            yield SampleSite(f"www.{name}.example", title, kind, theme, layout=rng.choice(LAYOUTS), hidden=hidden)
+
+
+def _everyday_sites(rng: Random) -> Iterator[SampleSite]:
+    for name, title, kind in EVERYDAY.sites:
+        yield SampleSite(f"www.{name}.example", title, kind, EVERYDAY, layout=rng.choice(LAYOUTS))
+
+
+def _behave(site: SampleSite, number: int, rng: Random) -> None:
+    """Latency, robots.txt and charset of a site."""
+    site.seconds = rng.uniform(2.0, 5.0) if number % SLOW == SLOW - 1 else round(rng.uniform(0.03, 0.4), 3)
+    if number % OLD_CHARSET == OLD_CHARSET - 1:
+        site.charset = "iso-8859-1"
+    rules = ["User-agent: *", "Disallow: /archive/" if number % 2 else "Disallow: /private/"]
+    delayed = number % DELAYED == DELAYED - 1
+    if delayed:
+        rules.append("Crawl-delay: 2")
+    if site.kind == "shop":
+        rules += ["Disallow: /basket/", "", "User-agent: greedybot", "Disallow: /"]
+    if delayed or number % 3:
+        site.robots = "\n".join(rules) + "\n"
+
+
+def _tunnels(sites: Sequence[SampleSite], rng: Random) -> dict[str, SampleSite]:
+    """For each hidden site, the only everyday page that links to it."""
+    stories = [page for site in sites if site.kind in ("town", "paper", "personal") for page in site.of_kind("story")]
+    hidden = [site for site in sites if site.hidden]
+    return {page.url: site for page, site in zip(rng.sample(stories, len(hidden)), hidden, strict=True)}
 
 
 class Shape(NamedTuple):
@@ -163,3 +228,75 @@ def _titled(template: str, theme: Theme, subject: str, rng: Random, number: int 
 
 def _any_subject(theme: Theme, rng: Random) -> str:
     return rng.choice(sorted(theme.subjects))
+
+
+def troubled_sites(sites: Sequence[SampleSite]) -> list[SampleSite]:
+    """Eight difficult hosts, with themes taken from ``sites``."""
+    coral, everyday = sites[0].theme, sites[-1].theme
+    mirror = _site(MIRROR, "Reef Atlas (mirror)", coral)
+    original = next(site for site in sites if site.host == MIRRORED)
+    mirror.layout = original.layout
+    mirror.pages = [_mirrored(page, mirror) for page in original.of_kind("article")]
+    mirror.pages.append(SamplePage(mirror.url, mirror, "mirror home", mirror.title, coral, "coral polyps"))
+    shop = _site(SESSION_SHOP, "The Session Shop", everyday)
+    shop.pages = [
+        SamplePage(f"{shop.url}item/{number}", shop, "item", f"Bargain {number}", everyday, "the weekly market", number)
+        for number in range(1, 25)
+    ]
+    shop.pages.append(SamplePage(shop.url, shop, "session home", shop.title, everyday, "the weekly market"))
+    moving = _site(MOVING, "Moving Pages", everyday)
+    refusing = _site(REFUSING, "Closed Port", everyday)
+    refusing.error = "connection refused"
+    sleeping = _site(SLEEPING, "The Sleeping Server", coral)
+    sleeping.error, sleeping.seconds = "timeout", 30.0
+    broken = _site(BROKEN, "Broken Gallery", coral)
+    broken.status, broken.robots_status = 500, 404
+    busy = _site(BUSY_ROBOTS, "Busy Robots", coral)
+    busy.robots_status = 503
+    for site in (moving, refusing, sleeping, broken, busy):
+        site.pages = [SamplePage(site.url, site, "lonely", site.title, site.theme, next(iter(site.theme.subjects)))]
+    return [mirror, shop, moving, refusing, sleeping, broken, busy, _site(ALIAS, "Reef Atlas", coral)]
+
+
+def redirects(sites: Mapping[str, SampleSite]) -> dict[str, Redirect]:
+    """Redirects: to another host, along a chain, round a loop, to a URL variant, and out of the web."""
+    atlas, moving = sites[MIRRORED], sites[MOVING]
+    first, second, *_ = atlas.of_kind("article")
+    odd = first.url.replace("http://www.", "HTTP://WWW.").replace(".example/", ".example:80/./articles/../") + "#top"
+    found = {
+        f"http://{ALIAS}/": Redirect(301, atlas.url),
+        f"{moving.url}reef": Redirect(302, "/reef/"),
+        f"{moving.url}reef/": Redirect(301, "reef.html"),
+        f"{moving.url}reef/reef.html": Redirect(302, second.url),
+        f"{moving.url}corals": Redirect(301, odd),
+        f"{moving.url}hither": Redirect(302, "/thither"),
+        f"{moving.url}thither": Redirect(302, "/hither"),
+        f"{moving.url}gone": Redirect(301, f"{atlas.url}articles/withdrawn.html"),
+        f"{moving.url}nowhere": Redirect(302, "http://no-such-host.example/"),
+    }
+    return found | {
+        f"http://{ALIAS}/{page.url.removeprefix(atlas.url)}": Redirect(301, page.url) for page in atlas.pages[1:]
+    }
+
+
+def month_of(url: str, sites: Mapping[str, SampleSite]) -> tuple[SampleSite, int, int] | None:
+    """Site, year and month of a page of the endless calendar of a club; None for any other URL."""
+    match = _MONTH.fullmatch(url)
+    if match is None:
+        return None
+    site = sites.get(match["site"].removeprefix("http://").rstrip("/"))
+    return (site, int(match["year"]), int(match["month"])) if site and site.kind == "club" else None
+
+
+def with_session(url: str, asked: str) -> str:
+    """``url`` with a session id that depends on the URL of the linking page: endless for a crawler that keeps the id."""
+    ticket = hashlib.md5(asked.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+    return f"{url}?PHPSESSID={ticket}"
+
+
+def _site(host: str, title: str, theme: Theme) -> SampleSite:
+    return SampleSite(host, title, TROUBLE, theme, seconds=0.15)
+
+
+def _mirrored(page: SamplePage, mirror: SampleSite) -> SamplePage:
+    return page._replace(url=mirror.url + page.url.removeprefix(page.site.url), site=mirror, kind="mirror")

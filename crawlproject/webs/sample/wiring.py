@@ -11,10 +11,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from crawlproject.webs.sample.plan import TROUBLE, SamplePage, SamplePlan, SampleSite
-from crawlproject.webs.sample.sites import LIST_LENGTH, TRAP_START
-from crawlproject.webs.sample.themes import Theme
-from crawlproject.webs.sample.trouble import MIRROR, MOVING, SESSION_SHOP
+from crawlproject.webs.sample.plan import TROUBLE, SamplePage, SamplePlan, SampleSite, Theme
+from crawlproject.webs.sample.sites import LIST_LENGTH, MIRROR, MOVING, SESSION_SHOP, TRAP_START
 
 CATEGORY_LENGTH = 14  # sites that a directory lists about a theme
 _MOVED = ("reef", "corals", "hither", "gone", "nowhere")

@@ -17,7 +17,7 @@ from benchmarks.active_set import WithActiveSet, register
 from benchmarks.quality_runs import BOUND, Asked, Found, Ledger, Row, attempt, measure, read_runs
 from crawlproject.errors import BadInput
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.orderings.dom import Dom
+from crawlproject.orderings.best_first import Dom
 from crawlproject.orderings.registry import ORDERINGS, make_ordering
 from crawlproject.records import CrawlUrl, Page
 

@@ -24,7 +24,7 @@ from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.inspect.queries import best_waiting, host_rows, place_of
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
-from crawlproject.storage.folder_lock import FolderLock
+from crawlproject.storage.crawl_files import FolderLock
 from crawlproject.storage.manifest import Manifest
 
 NOW = 1_000_000.0

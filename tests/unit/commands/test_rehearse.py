@@ -9,7 +9,8 @@ from support.items import a_crawl, an_item
 
 from crawlproject.commands import rehearse
 from crawlproject.evaluation.runs import find_runs
-from crawlproject.evaluation.simulation import plan, workers
+from crawlproject.evaluation.simulation import plan
+from crawlproject.evaluation.simulation import plan as workers
 from crawlproject.webs.sample import SampleWeb
 
 

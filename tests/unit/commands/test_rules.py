@@ -86,7 +86,7 @@ def test_what_is_no_crawl_folder_is_bad_input(tmp_path: Path, capsys: pytest.Cap
 
 def test_a_running_crawl_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = crawl_folder(tmp_path)
-    hold = "import sys; from pathlib import Path; from crawlproject.storage.folder_lock import FolderLock\n"
+    hold = "import sys; from pathlib import Path; from crawlproject.storage.crawl_files import FolderLock\n"
     hold += "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     crawl = subprocess.Popen(
         [sys.executable, "-c", hold, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT

@@ -16,7 +16,7 @@ from support.items import a_crawl, add, an_item
 from crawlproject.commands.index import IndexCommand
 from crawlproject.commands.search import SearchCommand
 from crawlproject.exporting.index import Hit, search, update
-from crawlproject.reports.search_results import print_hits
+from crawlproject.reports.console import print_hits
 
 
 def index(crawl: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:

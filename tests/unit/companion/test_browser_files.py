@@ -6,10 +6,10 @@ import json
 import re
 from pathlib import Path
 
-from crawlproject.companion.folder import extension_folder
+from crawlproject.companion.person import extension_folder
 from crawlproject.companion.service import _ASSETS
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 FOLDER = extension_folder()
 MANIFEST = json.loads((FOLDER / "manifest.json").read_text())
 

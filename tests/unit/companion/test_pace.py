@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.companion.pace import AheadPace
+from crawlproject.companion.look_ahead import AheadPace
 
 
 def test_nothing_before_the_first_page_nor_beyond_its_budget_nor_while_it_is_paused():

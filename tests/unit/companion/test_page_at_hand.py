@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from support.pages import ANALYZER
 
-from crawlproject.companion.page_at_hand import terms_of
-from crawlproject.companion.spelling import spellings
+from crawlproject.companion.interests import spellings, terms_of
 from crawlproject.pages.reader import Reader
 from crawlproject.urls.canonical import Canonicalizer
 

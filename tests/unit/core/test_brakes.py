@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
-from crawlproject.core.brakes import Brakes
+from support.livecrawl import taken
+
+from crawlproject.assembly import assemble
+from crawlproject.core.crawl import Crawl
+from crawlproject.options import read_options
+from crawlproject.records import Topic
+
+SEEDS = tuple(f"http://h{number}.example/" for number in range(5))
 
 
 class Until:
@@ -20,14 +28,25 @@ class Until:
         self.time = now + 10
 
 
-def test_every_brake_has_to_let_go():
-    brakes = Brakes([Until(5.0), Until(7.0)])
-    assert brakes.hold(6.0) and not brakes.hold(7.0)
-    assert brakes.delayed(1.0) == 7.0 and brakes.delayed(9.0) == 9.0
-    brakes.taken(8.0)
-    assert brakes.delayed(9.0) == 18.0
+def a_crawl(folder: Path, *brakes: Until) -> Crawl:
+    options = read_options({"ORDERING": "dom", "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0})
+    return assemble(Topic("reef", ("coral reef",), SEEDS), options, clock=lambda: 0.0, folder=folder, brakes=brakes)
 
 
-def test_without_brakes_nothing_is_held_and_with_an_endless_one_nothing_is_due():
-    assert not Brakes().hold(0.0) and Brakes().delayed(3.0) == 3.0
-    assert Brakes([Until(math.inf)]).delayed(3.0) is None
+def test_every_brake_has_to_let_go(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, Until(5.0), Until(7.0))
+    assert crawl.next_due(1.0) == 7.0 and crawl.take(6.0) is None
+    assert crawl.next_due(9.0) == a_crawl(tmp_path / "free").next_due(9.0), "they have let go"
+    taken(crawl, 7.0)
+    assert crawl.next_due(9.0) == 17.0 and crawl.take(16.9) is None
+    taken(crawl, 17.0)
+
+
+def test_without_brakes_nothing_is_held(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    assert [taken(crawl, 3.0).url in SEEDS for _ in SEEDS] == [True] * len(SEEDS)
+
+
+def test_with_an_endless_brake_nothing_is_due(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, Until(math.inf))
+    assert crawl.next_due(3.0) is None and crawl.take(3.0) is None

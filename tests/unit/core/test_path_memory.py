@@ -12,9 +12,8 @@ from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.orderings.fish_search import FishSearch
 from crawlproject.orderings.keyword_queue import KeywordQueue
-from crawlproject.orderings.shark_search import SharkSearch
+from crawlproject.orderings.shark_search import FishSearch, SharkSearch
 from crawlproject.records import CrawlUrl, Page
 
 X = "http://x.example/"
@@ -22,7 +21,7 @@ X = "http://x.example/"
 
 def after(ordering: BaseOrdering, *pages: Page) -> CrawlUrl:
     """The record of X after its links on these pages were offered."""
-    feed = OrderingFeed(ordering)
+    feed = OrderingFeed(ordering, {})
     frontier = MemoryFrontier(politeness=Politeness(0.0, 0.0), random=Random(1))
     for page in pages:
         feed.observe(page)

@@ -149,8 +149,8 @@ def test_a_resumed_crawl_knows_its_probes(tmp_path: Path, frontier: str) -> None
     crawl.close("shutdown", now)
 
     resumed = a_crawl(tmp_path, FRONTIER=frontier)
-    assert resumed.probes.trust.distrust(SEED) == 0.5
-    site = resumed.tracker.sites.site(SEED)
+    assert probes_of(resumed).trust.distrust(SEED) == 0.5
+    site = sites_of(resumed).tracker.sites.site(SEED)
     assert site is not None and site.distrust == 0.5
     assert resumed.stats.counters()["probes/fetches"] == 4 and resumed.stats.counters()["probes/cloaking/cloaked"] == 1
     assert browser.key in resumed.frontier and missing.key in resumed.frontier, "nothing is asked twice"

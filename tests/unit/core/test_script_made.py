@@ -19,8 +19,8 @@ from crawlproject.records import Fetch, Page, Topic, Visit
 from crawlproject.reports.report import write_report
 from crawlproject.reports.why.lookup import url_status
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.warc.exchange import Exchange
 from crawlproject.storage.warc.index import read_entries
+from crawlproject.storage.warc.record import Exchange
 
 SEED = "http://a.example/"
 SHELL = NEED_A_BROWSER["shell with menu"](Random(1)).encode()
@@ -129,9 +129,9 @@ def test_a_rendered_page_is_kept_at_a_price_and_remembered(tmp_path: Path) -> No
     crawl.close("stopped", 5.0)
     resumed = a_crawl(tmp_path, CRAWL_RENDER="needed")
     for _ in range(2):
-        unread, nothing = resumed.rendering.page(resumed.steps, url, plain, "", robots_tag="", now=6.0)  # type: ignore[union-attr]
+        unread, nothing = rendering_of(resumed).pages.page(resumed.steps, url, plain, "", robots_tag="", now=6.0)
         assert nothing == b"" and unread.needs_browser
-    assert resumed.rendering is not None and resumed.rendering.policy.wants(plain)
+    assert rendering_of(resumed).policy.wants(plain)
     resumed.close("stopped", 7.0)
 
 

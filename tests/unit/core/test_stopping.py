@@ -19,7 +19,7 @@ def a_page(score: float, relevance: float, duplicate_of: str = "") -> FetchEvent
 
 def fed(stopping: Stopping, pages: int, score: float, relevance: float) -> Stopping:
     for _ in range(pages):
-        stopping.apply(a_page(score, relevance))
+        stopping.learn(a_page(score, relevance))
     return stopping
 
 
@@ -57,7 +57,7 @@ def test_no_floor_no_saturation() -> None:
 def test_copies_bring_nothing() -> None:
     stopping = watching(floor=0.5)
     for _ in range(WINDOW):
-        stopping.apply(a_page(1.0, 1.0, "http://b.example/"))
+        stopping.learn(a_page(1.0, 1.0, "http://b.example/"))
     assert stopping.reason(0.0, lambda: 1.0) == SATURATED
 
 
@@ -65,7 +65,7 @@ def test_the_frontier_is_asked_now_and_then_only() -> None:
     asked: list[int] = []
     stopping = fed(watching(floor=0.01), WINDOW, 0.2, 0.9)
     for _ in range(10 * EVERY):
-        stopping.apply(a_page(0.2, 0.9))
+        stopping.learn(a_page(0.2, 0.9))
         stopping.reason(0.0, lambda: asked.append(1) or 0.2)  # type: ignore[func-returns-value]
     assert len(asked) <= 11
 

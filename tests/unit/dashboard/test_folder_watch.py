@@ -14,7 +14,7 @@ from crawlproject.dashboard.crawls import CrawlManager
 from crawlproject.dashboard.folder_watch import FolderWatch
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.options import read_options
-from crawlproject.storage.change_log import PageChange, PageChangeLog
+from crawlproject.storage.logs import PageChange, PageChangeLog
 
 
 def test_a_crawl_in_numbers(write_crawl, crawl_of_pages, tmp_path):

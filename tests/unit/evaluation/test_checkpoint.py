@@ -10,10 +10,9 @@ from support.invoking import invoke
 from crawlproject.commands import compare as command
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
-from crawlproject.evaluation.checkpoint import Elapsed, read_checkpoints
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question
-from crawlproject.evaluation.runs import find_runs
+from crawlproject.evaluation.runs import Elapsed, find_runs, read_checkpoints
 
 CLOCK = {"CONCURRENT_REQUESTS": 64}
 

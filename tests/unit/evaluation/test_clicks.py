@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.clicks import ClickLog
-from crawlproject.evaluation.question import Question
+from crawlproject.evaluation.question import ClickLog, Question
 
 X, Y, Z = (f"http://{name}.example/" for name in "xyz")
 LOG = ClickLog({"reef": {X: 3, Y: 2, Z: 1}, "train": {Z: 4}})

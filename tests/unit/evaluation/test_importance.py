@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from support.pages import a_link
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.importance import PagePool, rank_share
-from crawlproject.evaluation.popularity import IMPORTANCE
+from crawlproject.evaluation.importance import IMPORTANCE, PagePool, rank_share
 from crawlproject.records import Page
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.clicks import ClickLog
 from crawlproject.evaluation.compare import compare
-from crawlproject.evaluation.question import Question, mean_curve
+from crawlproject.evaluation.question import ClickLog, Question, mean_curve
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.reports.verdict import remarks
 

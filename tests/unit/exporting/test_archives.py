@@ -22,11 +22,11 @@ from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.exporting.files import export_file
 from crawlproject.exporting.selection import EVERYTHING, Selection
 from crawlproject.records import Topic, Visit
+from crawlproject.storage.logs import RobotsLog
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.storage.robots_log import RobotsLog
-from crawlproject.storage.warc import cdxj as index
+from crawlproject.storage.warc import index
 from crawlproject.storage.warc.archive import CrawlArchive
-from crawlproject.storage.warc.exchange import Exchange
+from crawlproject.storage.warc.record import Exchange
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.open import open_web
 from crawlproject.webs.sample import SampleWeb

@@ -27,9 +27,8 @@ from support.items import a_crawl, add, an_item
 from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.exporting.files import FORMATS, export_file
-from crawlproject.exporting.graphml import write_graphml
 from crawlproject.exporting.selection import EVERYTHING, Selection, read_items
-from crawlproject.exporting.tables import write_csv, write_parquet
+from crawlproject.exporting.tables import write_csv, write_graphml, write_parquet
 from crawlproject.storage.items import item_schema
 
 NAMES = list(item_schema()["properties"])

@@ -18,7 +18,7 @@ from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.library.crawling import crawl
 from crawlproject.library.stored_pages import StoredPage
 from crawlproject.orderings import registry
-from crawlproject.orderings.breadth_first import BreadthFirst
+from crawlproject.orderings.baselines import BreadthFirst
 from crawlproject.storage.items import item_schema
 
 REEFS = Topic("reefs", ("coral reef",), ("http://www.lagoon-notes.example/",))
@@ -133,7 +133,7 @@ def test_an_ordering_is_registered_once_it_is_valid() -> None:
 
 def test_packages_bring_orderings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lab_orderings.py").write_text(
-        "from crawlproject.orderings.breadth_first import BreadthFirst\n"
+        "from crawlproject.orderings.baselines import BreadthFirst\n"
         "class Lab(BreadthFirst):\n    def __init__(self, context, *, knob=1.0):\n        super().__init__(context)\n"
     )
     information = tmp_path / "lab-1.0.dist-info"

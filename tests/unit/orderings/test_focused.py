@@ -7,7 +7,7 @@ from support.pages import DictArchive, a_context, a_link, a_page, a_text_page
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.focused import Focused
-from crawlproject.orderings.learning.examples import bad_pages, drawn_pages, good_pages, taxonomy_of
+from crawlproject.orderings.taxonomy import bad_pages, drawn_pages, good_pages, taxonomy_of
 from crawlproject.records import CrawlUrl, Page
 
 REEF = a_text_page("http://reef.example/", "coral atoll lagoon", "http://x.example/")

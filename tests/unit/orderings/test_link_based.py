@@ -11,14 +11,10 @@ from hypothesis import strategies as st
 from support.pages import DictArchive, a_context, a_link, a_page
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.backlink_count import BacklinkCount
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.orderings.largest_site_first import LargestSiteFirst
-from crawlproject.orderings.link_based import LinkBased
-from crawlproject.orderings.opic import Opic
+from crawlproject.orderings.link_based import BacklinkCount, LargestSiteFirst, LinkBased, Opic, TransDomainIndegree
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.orderings.registry import make_ordering
-from crawlproject.orderings.trans_domain_indegree import TransDomainIndegree
 from crawlproject.records import CrawlUrl, Page
 from crawlproject.urls.hosts import host_of
 

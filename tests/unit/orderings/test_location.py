@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.pages import a_context, a_link, a_page
 
-from crawlproject.orderings.location import Location
+from crawlproject.orderings.baselines import Location
 from crawlproject.records import CrawlUrl
 
 

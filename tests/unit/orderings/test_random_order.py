@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from support.pages import a_context, a_link, a_page
 
-from crawlproject.orderings.random_order import RandomOrder
+from crawlproject.orderings.baselines import RandomOrder
 
 TRIALS = 400
 

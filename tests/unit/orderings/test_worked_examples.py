@@ -7,14 +7,9 @@ from math import sqrt
 import pytest
 from support.pages import a_context, a_link, a_page, a_page_of
 
-from crawlproject.orderings.best_first import BestFirst
-from crawlproject.orderings.best_n_first import BestNFirst
-from crawlproject.orderings.breadth_first import BreadthFirst
-from crawlproject.orderings.dom import Dom
-from crawlproject.orderings.fish_search import FishSearch
-from crawlproject.orderings.hub_seeking import HubSeeking, hub_score
-from crawlproject.orderings.random_order import RandomOrder
-from crawlproject.orderings.shark_search import SharkSearch
+from crawlproject.orderings.baselines import BreadthFirst, RandomOrder
+from crawlproject.orderings.best_first import BestFirst, BestNFirst, Dom, HubSeeking, hub_score
+from crawlproject.orderings.shark_search import FishSearch, SharkSearch
 
 
 def test_breadth_first_scores_everything_alike() -> None:

@@ -17,7 +17,7 @@ from support.webs import DictWeb, page
 from crawlproject.errors import BadInput
 from crawlproject.parts.revisits.collection import Collection
 from crawlproject.records import Reply, Topic
-from crawlproject.storage.change_log import read_changes
+from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
 
 ROOT = "http://a.example/"

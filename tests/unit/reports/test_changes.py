@@ -16,11 +16,9 @@ from support.invoking import Terminal
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import PlainStream
 from crawlproject.records import CHANGED, GONE
-from crawlproject.reports.changes.atom import atom_feed
-from crawlproject.reports.changes.select import NEW, Changes, select_changes
-from crawlproject.reports.changes.text import print_changes
+from crawlproject.reports.changes import NEW, Changes, atom_feed, print_changes, select_changes
 from crawlproject.reports.spans import in_words, read_moment
-from crawlproject.storage.change_log import RETIRED, PageChange, PageChangeLog
+from crawlproject.storage.logs import RETIRED, PageChange, PageChangeLog
 from crawlproject.storage.read import CrawlInfo
 
 ATOM = "{http://www.w3.org/2005/Atom}"

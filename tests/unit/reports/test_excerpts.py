@@ -9,10 +9,9 @@ from support.items import a_crawl, an_item
 from support.markdown import first_cells, section
 
 from crawlproject.orderings.adaptive.link_features import KINDS
-from crawlproject.reports.excerpts import LENGTH, excerpt, excerpts
-from crawlproject.reports.reasons import WORDS
+from crawlproject.reports.evidence import LENGTH, WORDS, excerpt, excerpts
 from crawlproject.reports.report import write_report
-from crawlproject.reports.why.part_words import MEANINGS
+from crawlproject.reports.why.text import MEANINGS
 
 TEXT = "Home About Contact\nWelcome to us. We sell steel. Bleached corals die when the reef is warm. More of it."
 

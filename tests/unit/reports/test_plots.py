@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.reports import trends
-from crawlproject.reports.exports import write_svg
+from crawlproject.reports import plots
+from crawlproject.reports.comparison import write_svg
 from crawlproject.reports.plots import HEIGHT, WIDTH, Axis, Series, line_chart, scatter_chart, style_class, tidy
 
 
@@ -79,18 +79,18 @@ def test_a_scatter_chart_has_a_dot_a_point():
 
 
 def test_scores_that_are_all_equal_have_no_chart():
-    assert trends.score_chart(np.array([np.nan, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4])) is None
+    assert plots.score_chart(np.array([np.nan, 1, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4])) is None
 
 
 def test_the_trend_of_scores_averages_tenths():
     scores = np.arange(100.0)
-    chart = trends.score_chart(scores, scores / 100)
+    chart = plots.score_chart(scores, scores / 100)
     assert len(points(chart.svg)) == 10
 
 
 @pytest.mark.parametrize("pages", [0, 1, 2, 239, 240, 241, 100_000])
 def test_lines_are_drawn_at_a_bounded_number_of_points(pages):
-    sampled = trends.sample_points(pages)
+    sampled = plots.sample_points(pages)
     assert len(sampled) == min(pages, 240)
     assert sampled == sorted(set(sampled))
     assert not pages or (sampled[0], sampled[-1]) == (1, pages)

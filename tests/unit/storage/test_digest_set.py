@@ -7,7 +7,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.storage.digest_set import DigestSet
+from crawlproject.storage.history import DigestSet
 
 
 @given(st.lists(st.text(max_size=3)), st.lists(st.text(max_size=3)))

@@ -10,9 +10,9 @@ import pytest
 from support.crawling import ROOT
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.folder_lock import FolderLock, holder_of
+from crawlproject.storage.crawl_files import FolderLock, holder_of
 
-HOLD = "import sys; from pathlib import Path; from crawlproject.storage.folder_lock import FolderLock\n"
+HOLD = "import sys; from pathlib import Path; from crawlproject.storage.crawl_files import FolderLock\n"
 HOLD += "lock = FolderLock(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
 
 

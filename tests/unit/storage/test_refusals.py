@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.refusals import SAMPLES, SHOWN, Refusals
+from crawlproject.storage.logs import SAMPLES, SHOWN, Refusals
 
 
 def test_what_was_saved_is_loaded_and_counted_on(tmp_path: Path) -> None:

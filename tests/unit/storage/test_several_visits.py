@@ -26,7 +26,7 @@ from crawlproject.reports.summary import summarise
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.lookup import url_status
 from crawlproject.storage.read import first_visits, present_visits, read_info, read_visits
-from crawlproject.webs.crawl_folder import CrawledWeb
+from crawlproject.webs.open import CrawledWeb
 
 ROOT = "http://a.example/"
 URLS = [f"{ROOT}p{n}" for n in range(6)]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.tail import TailPosition, TailReader
+from crawlproject.storage.append_log import TailPosition, TailReader
 
 
 def line(number: int, pad: int = 0) -> bytes:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadTopic
-from crawlproject.topic.add_examples import with_examples
+from crawlproject.topic.edits import with_examples
 
 HEAD = '# mine\nkeywords = ["reef"]  # all\nseeds = ["http://a.example/"]\n'
 BOTH = {"positive": ("mine.examples/relevant", True), "negative": ("mine.examples/not-relevant", True)}

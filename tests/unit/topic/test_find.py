@@ -11,7 +11,7 @@ import pytest
 from support.crawling import ROOT
 
 from crawlproject.errors import BadTopic
-from crawlproject.topic.find import find_topic, topic_names
+from crawlproject.topic.folder import find_topic, topic_names
 from crawlproject.topic.parse import load_topic
 
 TEXT = 'name = "sun"\nkeywords = ["solar = power"]\nseeds = ["http://example.org/"]\n'
@@ -71,7 +71,7 @@ def test_by_name_out_of_a_zip(tmp_path: Path) -> None:
             if path.is_file():
                 archive.write(path, path.relative_to(ROOT))
     code = (
-        "from crawlproject.topic import find as t; import topics\n"
+        "from crawlproject.topic import folder as t; import topics\n"
         "print(topics.__file__); print(t.find_topic('demo').name, len(t.topic_names()))"
     )
     done = subprocess.run(

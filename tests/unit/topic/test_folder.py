@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlproject.errors import BadTopic
-from crawlproject.topic.find import find_topic
-from crawlproject.topic.folder import load_topics
+from crawlproject.topic.folder import find_topic, load_topics
 
 
 def write(

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadTopic
-from crawlproject.topic.add_seeds import with_seeds
-from crawlproject.topic.hubs import Hub, find_hubs, is_mirror
+from crawlproject.topic.edits import with_seeds
+from crawlproject.topic.found_seeds import Hub, find_hubs, is_mirror
 
 SEEDS = ("http://a.example/", "http://b.example/x", "http://c.example/")
 LINKS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.urls.domains import domain_of
+from crawlproject.urls.hosts import domain_of
 
 
 @pytest.mark.parametrize(

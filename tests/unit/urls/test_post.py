@@ -5,15 +5,14 @@ from __future__ import annotations
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
+from crawlproject.core.normalization import Normalization
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.core.normalization import Normalization
 from crawlproject.core.robots import RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.canonical import Canonicalizer
-from crawlproject.urls.domains import domain_of
-from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.urls.hosts import domain_of, host_of, origin_of
 from crawlproject.urls.naming import page_name
 from crawlproject.urls.post import as_get, canonical_request, is_form_body, is_post, post_of, post_url
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.urls.templates import folded, templates_of
+from crawlproject.urls.traps import folded, templates_of
 
 
 @pytest.mark.parametrize(

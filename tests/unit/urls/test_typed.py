@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawlproject.topic.parse import parse_topic
-from crawlproject.urls.typed import with_scheme
+from crawlproject.urls.canonical import with_scheme
 
 
 @pytest.mark.parametrize(

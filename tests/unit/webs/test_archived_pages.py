@@ -9,8 +9,7 @@ from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Reply
-from crawlproject.webs.archived_pages import ArchivedPages
-from crawlproject.webs.page_cache import JudgedPages
+from crawlproject.webs.page_cache import ArchivedPages, JudgedPages
 
 HOME, OLD, LOOP, PLAIN = (f"http://h.example/{name}" for name in ("", "old", "loop", "plain"))
 

@@ -9,8 +9,8 @@ import pytest
 
 from crawlproject.errors import BadCrawlDir, BadWeb
 from crawlproject.records import Visit
+from crawlproject.storage.logs import RobotsLog
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.storage.robots_log import RobotsLog
 from crawlproject.urls.naming import page_name
 from crawlproject.webs.open import Web, open_web
 

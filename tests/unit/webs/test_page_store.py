@@ -16,11 +16,9 @@ from support.webs import DictWeb, page
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.records import Link, Page, Reply, Span
-from crawlproject.webs import page_cache_folder as shelves
-from crawlproject.webs.page_cache import PageCache
-from crawlproject.webs.page_cache_folder import PageCacheFolder
-from crawlproject.webs.page_format import pack, unpack
-from crawlproject.webs.page_store import PageStore
+from crawlproject.webs import page_cache as shelves
+from crawlproject.webs.page_cache import PageCache, PageCacheFolder
+from crawlproject.webs.page_store import PageStore, pack, unpack
 
 URL = "http://a.example/"
 REPLY = Reply(URL, 203, seconds=0.25)

@@ -20,7 +20,7 @@ from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.sample import SampleWeb
 from crawlproject.webs.sample.demo import TOPICS, topic_file
-from crawlproject.webs.sample.trouble import (
+from crawlproject.webs.sample.sites import (
     ALIAS,
     BROKEN,
     BUSY_ROBOTS,

@@ -10,7 +10,7 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from crawlproject.webs.http_answer import answer
+from crawlproject.webs.base import answer
 from crawlproject.webs.open import open_web
 from crawlproject.webs.warc_file import WarcWeb
 

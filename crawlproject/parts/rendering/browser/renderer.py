@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlproject.options import Options
-    from crawlproject.storage.warc.exchange import Exchange
+    from crawlproject.storage.warc.record import Exchange
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from crawlproject.adapters.meta import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RE
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import count
 from crawlproject.pages.html.encoding import media_type
-from crawlproject.pages.html.meta_robots import robots_rules
+from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.parts.rendering.browser.page_session import PageAnswer
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawlproject.options import Options
-    from crawlproject.storage.warc.exchange import Exchange
+    from crawlproject.storage.warc.record import Exchange
 
 logger = logging.getLogger(__name__)
 

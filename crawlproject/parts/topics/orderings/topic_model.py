@@ -7,13 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.bm25 import CONTRAST, Bm25Worth
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import LinkFeatures
 from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, TopicColumns
-from crawlproject.orderings.adaptive.ridge import FAR_BEHIND, Ridge, behind_of
+from crawlproject.orderings.adaptive.predictors import FAR_BEHIND, Ridge, behind_of
+from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics
 from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.learning.term_ids import Numbers
+from crawlproject.orderings.learning import Numbers
 from crawlproject.pages.text.terms import counted
 from crawlproject.records import JUDGED, Page
 from crawlproject.urls.hosts import folder_of, host_of

@@ -1,6 +1,6 @@
 """The patterns that a site's URLs may be told apart by: which of them lead to content, and which to another view of it.
 
-Other than the templates of ``templates.py``, patterns keep what a view is named by: words as values (``view=print``) and
+Other than the templates of ``traps.py``, patterns keep what a view is named by: words as values (``view=print``) and
 the last segment (``/print``). URLs of a board are grouped so by Cai and others, "iRobot: An Intelligent Crawler for Web Forums",
 WWW 2008.
 """

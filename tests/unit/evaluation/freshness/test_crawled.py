@@ -11,8 +11,7 @@ from support.invoking import invoke
 
 from crawlproject.commands import rehearse
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.freshness.comparison import compare_policies
-from crawlproject.evaluation.freshness.crawled import open_collection
+from crawlproject.evaluation.freshness.comparison import compare_policies, open_collection
 from crawlproject.records import BACK, CHANGED, MISSING, SAME, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History

@@ -14,19 +14,19 @@ import pytest
 from support.archives import shared_data
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.freshness.collection import SiteCollection
+from crawlproject.evaluation.freshness.comparison import freshness_bound
 from crawlproject.evaluation.freshness.histories import (
     PageHistory,
     SiteHistory,
     find_histories,
+    greedy_cover,
     jaccard_distance,
     read_site,
     section_of,
+    spawned_links,
 )
 from crawlproject.evaluation.freshness.measures import Totals, measure
-from crawlproject.evaluation.freshness.oracle import freshness_bound
-from crawlproject.evaluation.freshness.simulation import Simulation, VisitLog
-from crawlproject.evaluation.freshness.spawning import greedy_cover, spawned_links
+from crawlproject.evaluation.freshness.simulation import Simulation, SiteCollection, VisitLog
 from crawlproject.parts.revisits.registry import POLICIES, make_policy
 
 DAY = 86_400.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crawlproject.errors import BadInput
-from crawlproject.evaluation.popularity import IMPORTANCE
+from crawlproject.evaluation.importance import IMPORTANCE
 from crawlproject.evaluation.runs import find_runs
 from crawlproject.evaluation.simulation.page_importance import WebScorer
 from crawlproject.storage.read import CrawlInfo

@@ -20,8 +20,7 @@ from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.open import open_web
-from crawlproject.webs.page_cache import ROUND_TRIP
-from crawlproject.webs.page_cache_folder import PageCacheFolder
+from crawlproject.webs.page_cache import ROUND_TRIP, PageCacheFolder
 
 HOSTS, PAGES = 60, 6
 PORTAL = "http://portal.example/"

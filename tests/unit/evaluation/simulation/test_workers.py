@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from crawlproject.errors import BadSetting
-from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
-from crawlproject.evaluation.simulation.workers import WorkerFailed, rehearse_with_workers
+from crawlproject.evaluation.simulation.plan import Plan, WorkerFailed, rehearse_here, rehearse_with_workers
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_info
 from crawlproject.webs.sample import SampleWeb

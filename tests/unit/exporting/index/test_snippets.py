@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.items import a_crawl, an_item
 
 from crawlproject.exporting.index import search, update
-from crawlproject.exporting.index.snippets import snippet
+from crawlproject.exporting.index.search import snippet
 
 
 def marked(text: str, *words: str, language: str = "en", size: int = 40) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawlproject.http.loopback.guard import PRIVATE_TOKEN, TOKEN, Guard, PrivateGuard
+from crawlproject.http.loopback import PRIVATE_TOKEN, TOKEN, Guard, PrivateGuard
 
 GUARD = Guard("crawler.internal", "secret")
 HERE = "127.0.0.1"

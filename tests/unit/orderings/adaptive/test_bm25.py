@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.bm25 import Bm25Worth
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
+from crawlproject.orderings.adaptive.terms import Bm25Worth, TermStatistics
 
 counts = st.dictionaries(st.sampled_from(["coral", "reef", "steam"]), st.integers(1, 50))
 

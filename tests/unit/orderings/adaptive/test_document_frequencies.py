@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
+from crawlproject.orderings.adaptive.terms import TermStatistics
 
 texts = st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=8)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from crawlproject.orderings.adaptive import link_features, link_table
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import WIDTH, WORDS_KEPT, LinkTable, Rows
+from crawlproject.orderings.adaptive.terms import TermStatistics
 from crawlproject.records import Span
 
 pytest.importorskip("crawlproject.orderings.adaptive.evidence", reason="not compiled")

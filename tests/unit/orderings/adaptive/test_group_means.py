@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.group_means import GroupMeans
+from crawlproject.orderings.adaptive.predictors import GroupMeans
 
 unit = st.floats(0, 1)
 

@@ -8,9 +8,9 @@ from math import log
 import numpy as np
 import pytest
 
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures
 from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, WORDS, LinkTable, Rows
+from crawlproject.orderings.adaptive.terms import TermStatistics
 
 
 class Evidence:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from crawlproject.orderings.adaptive.ridge import Ridge
+from crawlproject.orderings.adaptive.predictors import Ridge
 
 unit = st.floats(0, 1)
 

@@ -8,8 +8,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from crawlproject.orderings.adaptive.document_frequencies import TermStatistics
-from crawlproject.orderings.adaptive.rocchio import PAGES, TERMS, RelevanceFeedback
+from crawlproject.orderings.adaptive.terms import PAGES, TERMS, RelevanceFeedback, TermStatistics
 
 
 class Pages:

@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.url_set import UrlSet
+from crawlproject.orderings.adaptive.link_table import UrlSet
 
 
 @given(st.sets(st.text(max_size=6)), st.sets(st.text(max_size=6)))

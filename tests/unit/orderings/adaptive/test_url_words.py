@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.orderings.adaptive import url_words as urlwords
-from crawlproject.orderings.adaptive.url_words import UrlWords
-from crawlproject.orderings.learning.term_ids import TermIds
+from crawlproject.orderings.adaptive import terms as urlwords
+from crawlproject.orderings.adaptive.terms import UrlWords
+from crawlproject.orderings.learning import TermIds
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.urls.canonical import canonical_url
 

@@ -6,8 +6,7 @@ import pytest
 from support.pages import DictArchive, a_context, a_link, a_text_page
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.context_graph.context_graph import ContextGraph
-from crawlproject.orderings.context_graph.context_layers import merged_context_graph
+from crawlproject.orderings.context_graph import ContextGraph, merged_context_graph
 
 COURSE, FACULTY, HOME = "http://uni.example/course", "http://uni.example/faculty", "http://uni.example/"
 LAW = "http://law.example/"

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_context, a_link, a_text_page
 
-from crawlproject.orderings.context_graph.context_graph import ContextGraph
-from crawlproject.orderings.context_graph.crawl_layers import CrawlLayers
+from crawlproject.orderings.context_graph import ContextGraph, CrawlLayers
 
 FARTHEST = 3
 numbers = st.integers(0, 11)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.orderings.graph.distiller import Distiller
+from crawlproject.orderings.focused import Distiller
 from crawlproject.urls.hosts import host_of
 
 

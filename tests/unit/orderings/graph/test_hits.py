@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crawlproject.orderings.graph.hits import hits
-from crawlproject.orderings.graph.linkgraph import adjacency
+from crawlproject.orderings.link_graph import adjacency, hits
 
 
 def test_two_hubs_that_share_one_authority() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.graph.linkgraph import LinkGraph
+from crawlproject.orderings.link_graph import LinkGraph
 
 
 def test_a_web_of_three_pages() -> None:

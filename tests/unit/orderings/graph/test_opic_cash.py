@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.graph.opic_cash import OpicCash
+from crawlproject.orderings.link_based import OpicCash
 
 
 def test_a_page_hands_on_its_cash_in_equal_parts() -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.orderings.graph.linkgraph import LinkGraph, adjacency
-from crawlproject.orderings.graph.pagerank import GrowingPageRank, flow, pagerank
+from crawlproject.orderings.link_graph import LinkGraph, adjacency
+from crawlproject.orderings.pagerank import GrowingPageRank, flow, pagerank
 
 
 def by_the_definition(links: np.ndarray, damping: float) -> np.ndarray:

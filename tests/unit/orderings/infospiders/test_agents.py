@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.pages import a_page_of
 
-from crawlproject.orderings.infospiders.agents import Agent, LinkNet
+from crawlproject.orderings.infospiders_agents import Agent, LinkNet
 
 
 class TestNet:

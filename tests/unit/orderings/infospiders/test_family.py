@@ -13,7 +13,7 @@ from crawlproject.options import read_options
 from crawlproject.orderings.base import AgentLife
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import AGENT, NOT_KEPT, Topic
-from crawlproject.storage.agents import NAME, read_agents
+from crawlproject.storage.logs import AGENTS, read_agents
 from crawlproject.storage.read import read_visits
 from crawlproject.webs.sample import SampleWeb
 
@@ -110,5 +110,5 @@ def test_other_orderings_have_no_agents(tmp_path: Path) -> None:
     crawl = opened(tmp_path, "best_first")
     crawl_on(crawl, SampleWeb(), 3)
     crawl.close("shutdown", 5000.0)
-    assert not (tmp_path / NAME).exists() and read_agents(tmp_path) == []
+    assert not (tmp_path / AGENTS).exists() and read_agents(tmp_path) == []
     assert {name for name, cls in ORDERINGS.items() if "family" in vars(cls)} == {"infospiders"}

@@ -8,7 +8,7 @@ from math import exp, isfinite, log, sqrt
 import pytest
 from support.pages import a_context, a_page, a_page_of
 
-from crawlproject.orderings.infospiders.infospiders import InfoSpiders
+from crawlproject.orderings.infospiders import InfoSpiders
 from crawlproject.records import CrawlUrl, Page
 
 SEED = "http://seed.example/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crawlproject.orderings.infospiders.proximity import REACH, keyword_proximity
+from crawlproject.orderings.infospiders import REACH, keyword_proximity
 from crawlproject.records import Span
 
 

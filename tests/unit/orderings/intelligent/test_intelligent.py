@@ -7,7 +7,7 @@ from math import log
 import pytest
 from support.pages import a_context, a_link, a_page
 
-from crawlproject.orderings.intelligent.intelligent import STEP, Intelligent
+from crawlproject.orderings.intelligent import STEP, Intelligent
 from crawlproject.records import CrawlUrl, Page
 
 

@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import pytest
 
-from crawlproject.orderings.intelligent.interest_ratio import InterestRatios, log_interest
+from crawlproject.orderings.intelligent import InterestRatios, log_interest
 
 
 def table(significance: float) -> tuple[InterestRatios, np.ndarray]:

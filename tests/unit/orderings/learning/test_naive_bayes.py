@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.context_graph.term_selection import distinctive_terms
-from crawlproject.orderings.learning.naive_bayes import NaiveBayes
+from crawlproject.orderings.context_graph import distinctive_terms
+from crawlproject.orderings.taxonomy import NaiveBayes
 
 
 def test_two_documents_worked_out_by_hand() -> None:

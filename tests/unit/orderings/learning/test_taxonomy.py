@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.orderings.learning.naive_bayes import NaiveBayes
-from crawlproject.orderings.learning.taxonomy import Example, Taxonomy
+from crawlproject.orderings.taxonomy import Example, NaiveBayes, Taxonomy
 
 
 def example(path: str, *words: str, good: bool = False) -> Example:

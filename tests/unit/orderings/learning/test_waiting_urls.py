@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from support.pages import a_context
 
-from crawlproject.orderings.learning.seeded_random import SeededDraw
-from crawlproject.orderings.learning.waiting_urls import WaitingUrls
+from crawlproject.orderings.learning import SeededDraw, WaitingUrls
 
 
 def test_what_has_ended_never_waits_again_and_the_oldest_is_forgotten() -> None:

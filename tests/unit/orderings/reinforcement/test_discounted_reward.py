@@ -8,10 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.orderings.learning.term_ids import TermIds
-from crawlproject.orderings.reinforcement.discounted_reward import DiscountedRewards, graph_values
-from crawlproject.orderings.reinforcement.link_text import expected_values, pieces_of, text_of
-from crawlproject.orderings.reinforcement.value_classifier import ValueClassifier
+from crawlproject.orderings.learning import TermIds
+from crawlproject.orderings.reinforcement import (
+    DiscountedRewards,
+    ValueClassifier,
+    expected_values,
+    graph_values,
+    pieces_of,
+    text_of,
+)
 from crawlproject.records import Link, Span
 
 

@@ -9,8 +9,7 @@ import pytest
 from support.pages import DictArchive, a_context, a_link, a_page_of
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.reinforcement.known_paths import known_paths
-from crawlproject.orderings.reinforcement.reinforcement import Reinforcement
+from crawlproject.orderings.reinforcement import Reinforcement, known_paths
 from crawlproject.records import Link, Page
 
 HOME = "http://home.example/"

@@ -8,7 +8,7 @@ from math import log, sqrt
 import pytest
 from support.pages import a_context, a_link, a_page
 
-from crawlproject.orderings.tag_path_bandit.tag_path_bandit import SHOWN, TIE, TagPathBandit
+from crawlproject.orderings.tag_path_bandit import SHOWN, TIE, TagPathBandit
 from crawlproject.records import CrawlUrl, Link, Page
 
 MENU, BODY = "html body nav ul li a", "html body main p a"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.orderings.tag_path_bandit.tag_path_clusters import TagPathClusters
+from crawlproject.orderings.tag_path_bandit import TagPathClusters
 
 
 def test_paths_join_the_nearest_cluster_at_a_cosine_of_three_quarters() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.html.html_redirects import refresh_of, script_target
+from crawlproject.pages.html.head import refresh_of, script_target
 from crawlproject.pages.html.parse import parse_document
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadInput
-from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.pages.html.document import AggregationNodes
 from crawlproject.pages.html.parse import parse_document
 
 # Like Figure 2 of paper 000 and paper 003: links in list items, among text at several depths.

@@ -1,6 +1,6 @@
 import pytest
 
-from crawlproject.pages.html.meta_robots import MetaRobots, robots_rules
+from crawlproject.pages.html.head import MetaRobots, robots_rules
 
 LATER = 1_908_658_800.0  # 25 June 2030, 23:00:00 UTC
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crawlproject.pages.html import parse
 from crawlproject.pages.html.document import Document
-from crawlproject.pages.html.meta_robots import MetaRobots
+from crawlproject.pages.html.head import MetaRobots
 from crawlproject.pages.html.parse import parse_document
 
 SOUP = (

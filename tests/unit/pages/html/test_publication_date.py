@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.pages.html.head import day_of
 from crawlproject.pages.html.parse import parse_document
-from crawlproject.pages.html.publication_date import day_of
 
 
 def published(markup: str) -> str:

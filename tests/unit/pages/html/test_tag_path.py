@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from crawlproject.pages.html.elements import MAX_PATH
 from crawlproject.pages.html.parse import parse_document
-from crawlproject.pages.html.tag_path import MAX_PATH
 
 
 def paths(body: str) -> list[str]:

@@ -16,10 +16,10 @@ from support.archives import shared_data
 from support.havoc import mutated
 
 from crawlproject.pages.html import parse
+from crawlproject.pages.html.document import AggregationNodes
 from crawlproject.pages.html.document_builder import OPENERS, DocumentBuilder
-from crawlproject.pages.html.link_context import AggregationNodes
+from crawlproject.pages.html.elements import READ, READ_OF_ALL
 from crawlproject.pages.html.parse import parse_document
-from crawlproject.pages.html.read_attributes import READ, READ_OF_ALL
 from crawlproject.webs.open import open_web
 from crawlproject.webs.sample import SampleWeb
 
@@ -248,7 +248,7 @@ def asked_of(tag: str, given: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize("tag", sorted({*OPENERS, "p", "input", "link", "div"}))
 def test_each_attribute_that_is_read_is_named(tag: str) -> None:
-    """Whoever begins to read another attribute names it in ``read_attributes.py``."""
+    """Whoever begins to read another attribute names it in ``elements.py``."""
     whole = dict.fromkeys(READ_OF_ALL.union(*READ.values()), "k")
     asked = asked_of(tag, {}) | asked_of(tag, {**whole, "hidden": ""})
     for name in whole:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lxml import html
 from markdown_it import MarkdownIt
 
-from crawlproject.pages.main_content import tree
-from crawlproject.pages.main_content.extract import main_text
-from crawlproject.pages.main_content.markdown import markdown
+from crawlproject.pages import main_content
+from crawlproject.pages.main_content import main_text
+from crawlproject.pages.markdown import markdown
 
 PROSE = "The coral reef was bleached in a warm summer, and it took the animals ten years to come back to it. " * 3
 URL = "http://a.example/reefs/page"
@@ -132,7 +132,7 @@ ATTACKS = {
 @pytest.mark.parametrize("name", ATTACKS)
 def test_hostile_markup_costs_little(name: str, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:
-        monkeypatch.setattr(tree, "tree_walk", None)
+        monkeypatch.setattr(main_content, "tree_walk", None)
     body = ATTACKS[name].encode()
     began = time.process_time()
     text, marked = main_text(body), markdown(body, url=URL)

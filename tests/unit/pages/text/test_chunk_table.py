@@ -8,7 +8,7 @@ import pytest
 
 from crawlproject.pages.text import analyzer as analysis
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.chunk_terms import ChunkTerms
+from crawlproject.pages.text.tokenizer import ChunkTerms
 from crawlproject.webs.sample import SampleWeb
 
 pytest.importorskip("crawlproject.pages.text.chunk_table", reason="not compiled")

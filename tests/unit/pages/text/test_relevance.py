@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.span_statistics import span_squared_norms
-from crawlproject.pages.text.vectors import cosine
+from crawlproject.pages.text.vectors import cosine, span_squared_norms
 from crawlproject.records import Link, Page, Span
 
 ANALYZER = Analyzer()

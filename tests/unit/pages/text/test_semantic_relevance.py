@@ -19,10 +19,8 @@ from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.assembly import make_judge
-from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.semantic_relevance import SemanticJudge
-from crawlproject.pages.text.term_vectors import load_term_vectors
+from crawlproject.pages.text.relevance import TopicJudge, make_judge
+from crawlproject.pages.text.term_vectors import SemanticJudge, load_term_vectors
 from crawlproject.records import Link, Page, Span
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.open import open_web

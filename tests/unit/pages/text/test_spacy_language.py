@@ -80,7 +80,7 @@ IMPORTS = {
         from pathlib import Path
         from crawlproject.assembly import assemble
         from crawlproject.options import read_options
-        from crawlproject.topic.find import find_topic
+        from crawlproject.topic.folder import find_topic
         crawl = assemble(find_topic("demo"), read_options({}), clock=lambda: 0.0, folder=Path(sys.argv[1]))
         assert crawl.ordering.context.judge.similarity("O'Neill's coral reef")
     """,

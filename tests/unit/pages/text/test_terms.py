@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.learning.term_ids import TermIds
+from crawlproject.orderings.learning import TermIds
 from crawlproject.pages.text import terms as texts
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.span_statistics import span_squared_norms
 from crawlproject.pages.text.terms import (
     TermCounts,
     Terms,
@@ -26,7 +25,7 @@ from crawlproject.pages.text.terms import (
     look_up,
     place_of,
 )
-from crawlproject.pages.text.vectors import squared_norm
+from crawlproject.pages.text.vectors import span_squared_norms, squared_norm
 from crawlproject.parts.duplicates import minhash
 from crawlproject.parts.duplicates.minhash import term_hashes
 from crawlproject.records import Span

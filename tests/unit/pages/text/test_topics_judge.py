@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.topics_judge import TopicsJudge
+from crawlproject.pages.text.relevance import TopicJudge, TopicsJudge
 from crawlproject.records import Page
 
 KEYWORDS = {"reefs": ("coral reef", "fish"), "bread": ("sourdough bread",), "soup": ("fish soup",)}

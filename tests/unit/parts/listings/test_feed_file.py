@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.pages.html.related import FEED, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
+from crawlproject.pages.html.head import FEED, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
 from crawlproject.parts.listings.feed_file import MAX_ENTRIES, FeedEntry, FeedFile, moment, read_feed
 from crawlproject.parts.listings.hub_links import HubLinks
 

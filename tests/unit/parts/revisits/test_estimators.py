@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadSetting
-from crawlproject.evaluation.freshness.known_rates import expected_bias_reduced, expected_naive, judge
+from crawlproject.evaluation.freshness.measures import expected_bias_reduced, expected_naive, judge
 from crawlproject.parts.revisits.estimators.base import Evidence
 from crawlproject.parts.revisits.estimators.bias_reduced import bias_reduced
 from crawlproject.parts.revisits.estimators.group_prior import GroupPrior

@@ -14,7 +14,7 @@ from support.pages import a_link
 from crawlproject.parts.sites.budget_policy import POLICY
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CrawlUrl, FetchEvent, Page
-from crawlproject.urls.domains import sites_linked
+from crawlproject.urls.hosts import sites_linked
 
 
 def a_page(

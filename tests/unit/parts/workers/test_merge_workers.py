@@ -10,9 +10,9 @@ import pytest
 from crawlproject.errors import BadCrawlDir
 from crawlproject.parts.workers.merge_workers import merge_workers, workers_of
 from crawlproject.records import Page, Topic, Visit
-from crawlproject.reports.changes.select import select_changes
-from crawlproject.storage.change_log import PageChange, PageChangeLog
+from crawlproject.reports.changes import select_changes
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.logs import PageChange, PageChangeLog
 from crawlproject.urls.naming import page_name, page_path
 
 TOPIC = Topic("reef", ("reef",), ("http://a.test/",))

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from crawlproject.reports.why.link_rows import LinkRows
+from crawlproject.reports.why.text import LinkRows
 
 ROWS = [("seed", "http://a.example/", ""), ("   1", "http://a.example/a/page", "“a page”")]
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.reports.why.path import lines_backwards, path_to, paths_to
+from crawlproject.reports.why.lookup import lines_backwards, path_to, paths_to
 
 
 def chain(page, length):

@@ -13,7 +13,7 @@ from support.warcs import check, records
 from crawlproject.errors import StorageFailed
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.warc.archive import CrawlArchive, about
-from crawlproject.storage.warc.exchange import Exchange
+from crawlproject.storage.warc.record import Exchange
 from crawlproject.urls.naming import page_name
 
 TOPIC = Topic("reefs", ("coral",), ("http://a.example/",), description="Of reefs")

@@ -13,10 +13,17 @@ from hypothesis import strategies as st
 from support.warcs import check, records
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.warc.exchange import Exchange, request_block, response_block
 from crawlproject.storage.warc.files import WarcFiles
 from crawlproject.storage.warc.index import INDEX, read_entries
-from crawlproject.storage.warc.record import WrittenRecord, date_of, stamp_of, warcinfo
+from crawlproject.storage.warc.record import (
+    Exchange,
+    WrittenRecord,
+    date_of,
+    request_block,
+    response_block,
+    stamp_of,
+    warcinfo,
+)
 
 HTML = ((b"Content-Type", b"text/html; charset=utf-8"), (b"Server", b"Reef/1.0"))
 SENT = ((b"User-Agent", b"tests"), (b"Accept", b"text/html"))

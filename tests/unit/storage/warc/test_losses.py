@@ -13,8 +13,8 @@ from support.warcs import check, records
 
 from crawlproject.records import Visit
 from crawlproject.storage.warc.archive import CrawlArchive
-from crawlproject.storage.warc.exchange import Exchange
 from crawlproject.storage.warc.index import INDEX, read_entries
+from crawlproject.storage.warc.record import Exchange
 
 PAGES = 9
 BODIES = {f"http://a.example/{n}": Random(n if n != 5 else 2).randbytes(600) for n in range(PAGES)}  # 5 is a copy of 2

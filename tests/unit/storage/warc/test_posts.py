@@ -17,14 +17,12 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from crawlproject.records import Reply, Visit
-from crawlproject.storage.warc.cdxj import cdxj_line, sorted_lines
-from crawlproject.storage.warc.exchange import Exchange, reconstructed
 from crawlproject.storage.warc.files import WarcFiles
-from crawlproject.storage.warc.index import read_entries
-from crawlproject.storage.warc.record import warcinfo
+from crawlproject.storage.warc.index import cdxj_line, read_entries, sorted_lines
+from crawlproject.storage.warc.record import Exchange, reconstructed, warcinfo
 from crawlproject.urls.post import FORM_TYPE, post_url
-from crawlproject.webs.crawl_folder import CrawledWeb
-from crawlproject.webs.http_answer import answer
+from crawlproject.webs.base import answer
+from crawlproject.webs.open import CrawledWeb
 from crawlproject.webs.warc_file import WarcWeb
 
 PLACE = "http://a.example/find"

@@ -9,8 +9,8 @@ from support.warcs import check, records
 
 from crawlproject.records import NOT_KEPT, RENDERED, Visit
 from crawlproject.storage.warc.archive import CrawlArchive, RenderedPage
-from crawlproject.storage.warc.exchange import Exchange
 from crawlproject.storage.warc.index import read_entries
+from crawlproject.storage.warc.record import Exchange
 from crawlproject.urls.post import is_digest
 
 URL = "http://a.example/1"

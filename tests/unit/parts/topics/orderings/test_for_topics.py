@@ -16,8 +16,7 @@ from crawlproject.parts.topics.orderings.adaptive_for_topics import AdaptiveForT
 from crawlproject.parts.topics.orderings.fair_share import FairShare
 from crawlproject.records import CrawlUrl, Page, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.topic.find import find_topic
-from crawlproject.topic.folder import together
+from crawlproject.topic.folder import find_topic, together
 from crawlproject.webs.sample import SampleWeb
 
 IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1}

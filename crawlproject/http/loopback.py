@@ -1,0 +1,234 @@
+"""Servers on a port of ours. On loopback, each request to the table of routes passes a guard first, which looks at headers
+alone.
+
+A page of the web that is open in the same browser can send requests to loopback, and after rebinding its name to 127.0.0.1
+it can read the answers. So a request must name this machine by address, which no rebound name does; and whatever changes
+something must carry a token that only our own page has. Where what is read is private, all requests carry it.
+"""
+
+from __future__ import annotations
+
+import hmac
+import socket
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from importlib.resources.abc import Traversable
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from crawlproject.errors import BadInput, BadSetting, StorageFailed
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+TOKEN = "X-Dashboard-Token"
+PRIVATE_TOKEN = "X-Companion-Token"
+EXTENSIONS = ("chrome-extension://", "moz-extension://")  # origins of a browser's extensions
+# No script but ours, nothing from elsewhere, no site may frame it.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_MOST_BODY = 64 * 1024  # bytes of a request
+
+
+class ListeningServer(ABC):
+    """Serves on a socket that listens already, while an event loop runs."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._listening = listening
+        self._runner: web.ServerRunner | None = None
+
+    @property
+    def url(self) -> str:
+        """The address to open, without a slash at its end."""
+        host, port = self._listening.getsockname()[:2]
+        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+        return f"http://{shown}:{port}"
+
+    async def begin(self) -> None:
+        """Answer requests from now on."""
+        from aiohttp import web
+
+        self._runner = web.ServerRunner(self._server(), shutdown_timeout=0.5)
+        await self._runner.setup()
+        await web.SockSite(self._runner, self._listening).start()
+
+    async def end(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    @abstractmethod
+    def _server(self) -> web.Server:
+        """What makes a handler for each connection."""
+
+
+class LoopbackServer(ListeningServer):
+    """For browsers on this machine, behind a guard.
+
+    A subclass sets ``routes``, by method and path, and ``assets``, files and their content types by path, before ``begin``.
+    ``objection`` says why a request is refused. A handler may raise ``BadInput`` (400) and ``StorageFailed`` (507).
+    """
+
+    def __init__(self, listening: socket.socket) -> None:
+        super().__init__(listening)
+        self.routes: dict[tuple[str, str], Callable[[web.BaseRequest], Awaitable[web.Response]]] = {}
+        self.assets: dict[str, tuple[Traversable, str]] = {}
+
+    @abstractmethod
+    def objection(self, method: str, request: web.BaseRequest) -> str | None:
+        """Why a request is refused; None: it may pass. A HEAD comes as a GET."""
+
+    def _server(self) -> web.Server:
+        from aiohttp import web
+
+        return web.Server(self._answer, access_log=None, max_field_size=16_384)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        method = "GET" if request.method == "HEAD" else request.method
+        objection = self.objection(method, request)
+        if objection:
+            return json_answer({"error": objection}, 403)
+        if method == "GET" and request.path in self.assets:
+            file, kind = self.assets[request.path]  # which may be in a zip file
+            return answer(file.read_bytes(), kind)
+        handler = self.routes.get((method, request.path))
+        if handler is None:
+            wrong_method = any(path == request.path for _, path in self.routes)
+            return json_answer({"error": "no such page"}, 405 if wrong_method else 404)
+        try:
+            return await handler(request)
+        except BadInput as wrong:
+            return json_answer({"error": str(wrong)}, 400)
+        except StorageFailed as failure:
+            return json_answer({"error": str(failure)}, 507)
+
+
+def listen(host: str, port: int, setting: str) -> socket.socket:
+    """A socket for a server; raises ``BadSetting`` for the ``setting`` of its port when nothing can listen there."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, OverflowError) as refused:
+        wish = "set another, or 0 for any that is free"
+        raise BadSetting(f"setting {setting}", f"cannot listen on {host}:{port} ({refused}); {wish}") from None
+
+
+async def json_body(request: web.BaseRequest, most: int = _MOST_BODY) -> Mapping[str, Any]:
+    """The JSON object of a request with at most so many bytes. Raises ``BadInput``."""
+    raw = bytearray()
+    async for chunk in request.content.iter_any():
+        raw += chunk
+        if len(raw) > most:
+            raise BadInput("request", f"expected at most {most:,} bytes")
+    try:
+        found = orjson.loads(bytes(raw))
+    except orjson.JSONDecodeError:
+        found = None
+    if not isinstance(found, dict):
+        raise BadInput("request", "expected a JSON object")
+    return found
+
+
+def json_answer(document: Any, status: int = 200) -> web.Response:
+    body = orjson.dumps(document, default=str, option=orjson.OPT_NON_STR_KEYS)
+    return answer(body, "application/json", status=status)
+
+
+def answer(body: bytes, kind: str, headers: Mapping[str, str] | None = None, status: int = 200) -> web.Response:
+    from aiohttp import web
+
+    return web.Response(body=body, status=status, headers={**HEADERS, "Content-Type": kind, **(headers or {})})
+
+
+class Guard:
+    """``name`` is the setting ``DASHBOARD_HOST``: whoever set a name may use it. ``token`` is a secret."""
+
+    def __init__(self, name: str, token: str) -> None:
+        self._name = name.lower()
+        self._token = token
+
+    def objection(self, method: str, headers: Mapping[str, str], peer: str) -> str | None:
+        """Why a request is refused; None: it may pass. ``headers`` ignore case; ``peer`` is the address it came from."""
+        host = headers.get("Host", "")
+        if not self._is_ours(_without_port(host).lower()):
+            return "the Host header must be the address of this machine, not a name (DNS rebinding)"
+        if headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+            return "requests from other sites are refused"
+        if method in ("GET", "HEAD"):
+            return None
+        if not _is_loopback(peer):
+            return "crawls can be controlled from their own machine only"
+        if headers.get("Origin", f"http://{host}") != f"http://{host}":
+            return "requests from other sites are refused"
+        if headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
+            return "expected application/json"
+        if not hmac.compare_digest(headers.get(TOKEN, "").encode(), self._token.encode()):
+            return f"expected the token of this dashboard in {TOKEN}; reload it"
+        return None
+
+    def _is_ours(self, name: str) -> bool:
+        if name in ("localhost", self._name):
+            return True
+        try:
+            ip_address(name.strip("[]"))
+        except ValueError:
+            return False
+        return True
+
+
+class PrivateGuard:
+    """For what nobody else at this machine may see. Every request carries the token, but for pages and files without secrets.
+
+    The token is in no page: the person brings it, in the address that the command prints, or in an extension of the browser.
+    So requests of extensions pass, whose origin no page of the web can have.
+    """
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def objection(self, method: str, headers: Mapping[str, str], peer: str, *, is_open: bool) -> str | None:
+        """As ``Guard.objection``. ``is_open``: the request is for a page or file without secrets."""
+        host, origin = headers.get("Host", ""), headers.get("Origin", "")
+        if _without_port(host).lower() not in ("localhost", "127.0.0.1", "[::1]"):
+            return "the Host header must be the loopback address of this machine, not a name (DNS rebinding)"
+        if not _is_loopback(peer):
+            return "only this machine is answered"
+        if is_open and method == "GET":
+            return None
+        if not hmac.compare_digest(headers.get(PRIVATE_TOKEN, "").encode(), self._token.encode()):
+            return f"expected the token in {PRIVATE_TOKEN}; open the address that the command printed"
+        if origin.startswith(EXTENSIONS):
+            site = True
+        else:
+            site = headers.get("Sec-Fetch-Site", "same-origin") in ("same-origin", "none")
+            site = site and (origin or f"http://{host}") == f"http://{host}"
+        if not site:
+            return "requests from other sites are refused"
+        if method == "POST" and headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
+            return "expected application/json"
+        return None
+
+
+def _without_port(host: str) -> str:
+    bracket = host.rfind("]") + 1  # after an IPv6 address
+    return host[:bracket] or host.partition(":")[0]
+
+
+def _is_loopback(peer: str) -> bool:
+    try:
+        address = ip_address(peer.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback

@@ -1,0 +1,201 @@
+"""What the adaptive ordering predicts with: shrunk means over small groups, and ridge regression with a prior."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+
+FAR_BEHIND = 1.5  # most that a prediction of what lies behind a link counts for
+
+
+class Means(Protocol):
+    """Means of the groups that a ``GroupMeans`` numbers."""
+
+    @property
+    def sums(self) -> Vector: ...
+    @property
+    def members(self) -> Vector: ...
+
+    def add(self, number: int, values: Vector) -> None:
+        """Add a member to a group that is used."""
+        ...
+
+    def means(self, numbers: Rows, priors: Vector) -> Vector:
+        """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
+        ...
+
+
+class GroupMeans:
+    """Sums of ``width`` values per member, by group. The name of a group is any hashable; it is stored as a number.
+
+    A mean over few members is unreliable, so it is shrunk: ``(sum + strength * prior) / (members + strength)``, as if there
+    were ``strength`` more members with the value of the prior.
+
+    A number is valid while somebody uses it (``join``, ``leave``). Of the groups that nobody uses, those with members are
+    remembered, the latest ``remembered`` of them. ``sums`` (groups, ``width``) and ``members`` are by number.
+    """
+
+    def __init__(self, width: int, strength: float, remembered: int = 16_384) -> None:
+        self.strength = strength
+        self._remembered = remembered
+        self._numbers: dict[Hashable, int] = {}
+        self._names: list[Hashable] = []
+        self._users: list[int] = []
+        self._unused: OrderedDict[int, None] = OrderedDict()  # with members, the one left first in front
+        self._free: list[int] = []
+        self.sums: Vector = np.zeros((1024, width))
+        self.members: Vector = np.zeros(1024)
+        self.others: list[OtherMeans] = []  # of the same groups
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def find(self, name: Hashable) -> int:
+        """The number of a group; -1 if there is none."""
+        return self._numbers.get(name, -1)
+
+    def join(self, name: Hashable) -> int:
+        """The number of a group that is used once more; a new one for a new name."""
+        return self.join_all((name,))[0]
+
+    def leave(self, number: int) -> None:
+        """The group is used once less."""
+        self.leave_all((number,))
+
+    def join_all(self, names: Iterable[Hashable]) -> list[int]:
+        """``join`` each of them, in this order."""
+        known, users, unused = self._numbers.get, self._users, self._unused
+        found = []
+        for name in names:
+            number = known(name)
+            if number is None:
+                number = self._new(name)
+            elif not users[number]:
+                unused.pop(number, None)
+            users[number] += 1
+            found.append(number)
+        return found
+
+    def leave_all(self, numbers: Iterable[int]) -> None:
+        """``leave`` each of them, in this order."""
+        users, unused = self._users, self._unused
+        for number in numbers:
+            users[number] -= 1
+            if users[number]:
+                continue
+            if not self.members[number]:
+                self._forget(number)
+                continue
+            unused[number] = None
+            if len(unused) > self._remembered:
+                self._forget(unused.popitem(last=False)[0])
+
+    def add(self, number: int, values: Vector) -> None:
+        """Add a member to a group that is used."""
+        self.sums[number] += values
+        self.members[number] += 1
+
+    def means(self, numbers: Rows, priors: Vector) -> Vector:
+        """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
+        members = self.members[numbers][:, None]
+        return (self.sums[numbers] + self.strength * priors) / (members + self.strength)
+
+    def _new(self, name: Hashable) -> int:
+        if self._free:
+            number = self._free.pop()
+            self._names[number] = name
+            self.sums[number] = 0.0
+            self.members[number] = 0.0
+            for other in self.others:
+                other.clear(number)
+        else:
+            number = len(self._names)
+            self._names.append(name)
+            self._users.append(0)
+            if number == len(self.members):
+                self.sums = np.concatenate([self.sums, np.zeros_like(self.sums)])
+                self.members = np.concatenate([self.members, np.zeros_like(self.members)])
+        self._numbers[name] = number
+        return number
+
+    def _forget(self, number: int) -> None:
+        del self._numbers[self._names[number]]
+        self._names[number] = None
+        self._free.append(number)
+
+
+class OtherMeans:
+    """Means of other values over the groups of a ``GroupMeans``, which numbers them; in use once it is among its ``others``."""
+
+    def __init__(self, groups: GroupMeans) -> None:
+        self._groups = groups
+        self._sums = np.zeros_like(groups.sums)
+        self._members = np.zeros_like(groups.members)
+
+    @property
+    def sums(self) -> Vector:
+        self._grow()
+        return self._sums
+
+    @property
+    def members(self) -> Vector:
+        self._grow()
+        return self._members
+
+    def add(self, number: int, values: Vector) -> None:
+        """Add a member to a group that is used."""
+        self._grow()
+        self._sums[number] += values
+        self._members[number] += 1
+
+    def means(self, numbers: Rows, priors: Vector) -> Vector:
+        """As those of ``GroupMeans``."""
+        members = self.members[numbers][:, None]
+        return (self._sums[numbers] + self._groups.strength * priors) / (members + self._groups.strength)
+
+    def clear(self, number: int) -> None:
+        """The number is that of another group from now on."""
+        self._grow()
+        self._sums[number] = 0.0
+        self._members[number] = 0.0
+
+    def _grow(self) -> None:
+        missing = len(self._groups.members) - len(self._members)
+        if missing:
+            self._sums = np.concatenate([self._sums, np.zeros((missing, self._sums.shape[1]))])
+            self._members = np.concatenate([self._members, np.zeros(missing)])
+
+
+class Ridge:
+    """The weights ``w`` that minimise ``sum (y - w.x)^2 + strength * |w - prior|^2`` over the examples so far.
+
+    Without examples ``w`` is the prior; ``strength`` is its weight in examples of unit size. Several outputs are learned
+    independently, each from its own evidence: ``prior`` has shape (outputs, features).
+    """
+
+    def __init__(self, prior: Vector, strength: float) -> None:
+        outputs, features = prior.shape
+        self.weights = prior.copy()
+        self._gram = np.tile(np.eye(features) * strength, (outputs, 1, 1))
+        self._moments = prior * strength
+
+    def learn(self, evidence: Vector, outcome: Vector) -> None:
+        """Add an example: ``evidence`` of shape (outputs, features), ``outcome`` of shape (outputs,)."""
+        self._gram += evidence[:, :, None] * evidence[:, None, :]
+        self._moments += outcome[:, None] * evidence
+
+    def solve(self) -> None:
+        """Update ``weights``; costs one small linear system per output."""
+        self.weights = np.asarray(np.linalg.solve(self._gram, self._moments[:, :, None])[:, :, 0], dtype=np.float64)
+
+
+def behind_of(predicted: float | Vector) -> float | Vector:
+    """What lies behind a link, as predicted: at least nothing; far above 1 it is a slip of the regression."""
+    return np.minimum(np.maximum(predicted, 0.0), FAR_BEHIND)

@@ -1,0 +1,300 @@
+"""The main content of a page as Markdown (CommonMark, with tables of GitHub Flavored Markdown).
+
+Nothing in a page becomes markup that it was not: characters that mean something to Markdown are escaped, ``<`` always, and
+only links to http, https and mailto are links. Tables of data are tables; a table that only arranges a page is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import quote, urljoin
+
+from crawlproject.pages.html.encoding import decode
+from crawlproject.pages.main_content import MAX_MARKUP, is_plain_text, marked_tree
+from crawlproject.pages.text.printable import printable
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog",
+    "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5",
+    "h6", "header", "hr", "html", "legend", "li", "main", "menu", "nav", "ol", "option", "p", "pre", "section",
+    "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul",
+))  # fmt: skip
+_PERMALINK = " \N{PILCROW SIGN}"  # of a heading, in documentation
+_LISTS = ("ul", "ol", "menu", "dir")
+_LEVELS = 10  # lists and quotes are indented so often: the text may not grow with the square of their number
+_LANGUAGE = re.compile(r"(?:^|[\s-])(?:lang|language|highlight|source)-([A-Za-z][\w+#.]{0,19})")
+_MOST_COLUMNS = 40
+_LONGEST_CELL = 300  # characters of a table of data
+_PARTS = ("thead", "tbody", "tfoot")
+_STRONG = ("b", "strong")
+_EMPHASIS = ("em", "i")
+_CODE = ("code", "kbd", "samp", "tt", "var")
+_BREAK = "\x01"  # stands for a line break until white space is folded; no page has it, as none has control characters
+_SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|&(?=[A-Za-z#][\w#]{0,31};)|~(?=~)")
+_SPACE = re.compile(r"[ \t\r\n\f\v\xa0\u200b]+")
+_BLOCK_MARK = re.compile(r"(?m)^(?=#{1,6}(?:\s|$)|>|~{3}|[-+](?:\s|$)|[-=]+\s*$|\|)")
+_NUMBER = re.compile(r"(?m)^(\d{1,9})(?=[.)](?:\s|$))")
+_LONGEST_HREF = 2_048
+
+
+def markdown(body: bytes, *, url: str, content_type: str = "") -> str:
+    """The main content of the page at ``url`` in Markdown, empty when there is none. ``content_type`` is the HTTP header.
+
+    A page that is plain text is a code block. Raises nothing, takes about a second at most.
+    """
+    _, markup = decode(body, content_type)
+    if is_plain_text(content_type):
+        return fenced(printable(markup[:MAX_MARKUP]).strip("\n"))
+    root, kept = marked_tree(markup)
+    if root is None or not kept:
+        return ""
+    base = next((element.get("href") or "" for element in root.iter("base")), "")
+    return printable("\n\n".join(_Writer(root, kept, _joined(url, base)).blocks(root, 0)))
+
+
+class _Writer:
+    """Writes the texts of a marked tree that begin with a character of ``kept``."""
+
+    def __init__(self, root: Any, kept: frozenset[str], base: str) -> None:
+        self._kept = kept
+        self._inlines = Inlines(self._shown, base)
+        self._containers = _elements_with_blocks(root)
+
+    def blocks(self, element: Any, level: int) -> list[str]:
+        """The blocks in an element, in document order; ``level`` lists and quotes are open."""
+        found: list[str] = []
+        run: list[str] = [self._inlines.text(element.text)]
+        for child in element:
+            if child.tag in _BLOCKS or child in self._containers:
+                self._end_run(run, found)
+                found += self._block(child, level)
+            else:
+                run.append(self._inlines.element(child))
+            run.append(self._inlines.text(child.tail))
+        self._end_run(run, found)
+        return found
+
+    def _end_run(self, run: list[str], found: list[str]) -> None:
+        if paragraph := self._inlines.folded("".join(run)):
+            found.append(escaped_line(paragraph))
+        run.clear()
+
+    def _block(self, element: Any, level: int) -> list[str]:
+        tag = element.tag
+        if tag in _HEADINGS:
+            title = self._inlines.folded(self._inlines.inside(element)).replace("\n", " ").rstrip(_PERMALINK)
+            return [f"{'#' * _HEADINGS[tag]} {title}"] if title else []
+        if tag == "pre":
+            code = self._code(element).strip("\n").rstrip()
+            return [fenced(code, _language_of(element))] if code else []
+        if tag in _LISTS and level < _LEVELS:
+            return self._list(element, level)
+        if tag == "blockquote" and level < _LEVELS:
+            quoted = "\n\n".join(self.blocks(element, level + 1))
+            return ["\n".join(f"> {line}".rstrip() for line in quoted.split("\n"))] if quoted else []
+        if tag == "table":
+            rows = table_rows(element)
+            if rows and not any(cell in self._containers and _is_rich(cell) for row in rows for cell in row):
+                written = written_table([[" ".join(self.blocks(cell, level)) for cell in row] for row in rows], rows)
+                return [written] if written else []
+        if tag == "dt":
+            term = self._inlines.folded(self._inlines.inside(element)).replace("\n", " ")
+            return [f"**{term}**"] if term and "**" not in term else [term][: len(term)]
+        return self.blocks(element, level)
+
+    def _list(self, element: Any, level: int) -> list[str]:
+        start = element.get("start") or "1"
+        number = int(start) if start.isascii() and start.isdigit() and len(start) < 8 else 1
+        written: list[str] = []
+        for blocks in self._items(element, level + 1):
+            mark = f"{number}. " if element.tag == "ol" else "- "
+            number += 1
+            text = blocks[0]
+            for block in blocks[1:]:
+                text += ("\n" if block.startswith(("- ", "1. ")) else "\n\n") + block
+            indent = " " * len(mark)
+            written.append(mark + "\n".join(indent + line if line else "" for line in text.split("\n"))[len(mark) :])
+        return ["\n".join(written)] if written else []
+
+    def _items(self, element: Any, level: int) -> list[list[str]]:
+        """The blocks of each item; what stands between two items is one, and a list there belongs to the item before."""
+        items: list[list[str]] = []
+        run = [self._inlines.text(element.text)]
+        for child in element:
+            if child.tag in _BLOCKS or child in self._containers:
+                items += self._between(run)
+                blocks = self._block(child, level) if child.tag != "li" else self.blocks(child, level)
+                if child.tag in _LISTS and items:
+                    items[-1] += blocks
+                elif blocks:
+                    items.append(blocks)
+            else:
+                run.append(self._inlines.element(child))
+            run.append(self._inlines.text(child.tail))
+        return items + self._between(run)
+
+    def _between(self, run: list[str]) -> list[list[str]]:
+        blocks: list[str] = []
+        self._end_run(run, blocks)
+        return [blocks] if blocks else []
+
+    def _code(self, element: Any) -> str:
+        """The text of an element as it is."""
+        for line_break in element.iter("br"):
+            line_break.text = "\n"
+        return "".join(map(self._shown, element.itertext()))
+
+    def _shown(self, text: str | None) -> str:
+        """A text of the tree if it is main content, without its mark. White space has no mark."""
+        if not text or text.isspace():
+            return text or ""
+        return text[1:] if text[0] in self._kept else ""
+
+
+def _elements_with_blocks(root: Any) -> frozenset[Any]:
+    """The elements that have a block somewhere inside, in linear time."""
+    found: set[Any] = set()
+    for element in root.iter(*_BLOCKS):
+        above = element.getparent()
+        while above is not None and above not in found:
+            found.add(above)
+            above = above.getparent()
+    return frozenset(found)
+
+
+def _is_rich(cell: Any) -> bool:
+    """Whether a cell of a table has what no cell can have in Markdown."""
+    return next(cell.iter("table", "pre", "blockquote", *_LISTS, *_HEADINGS), None) is not None
+
+
+def _language_of(element: Any) -> str:
+    inner = element[0].get("class") if len(element) else None
+    outer = element.getparent()
+    names = (element.get("class"), inner, outer.get("class") if outer is not None else None)
+    found = next(filter(None, (_LANGUAGE.search(name) for name in names if name)), None)
+    return found[1].lower() if found else ""
+
+
+def _joined(url: str, href: str) -> str:
+    try:
+        return urljoin(url, href)
+    except ValueError:
+        return url
+
+
+def table_rows(table: Any) -> list[list[Any]]:
+    """The cells of a table of at least two rows and two columns; empty for another."""
+    rows: list[list[Any]] = []
+    for part in table:
+        if part.tag == "caption":
+            return []  # Markdown has none: the table is written as text
+        found = (part,) if part.tag == "tr" else part.iterchildren("tr") if part.tag in _PARTS else ()
+        rows += [[cell for cell in row if cell.tag in ("td", "th")] for row in found]
+    widest = max(map(len, rows), default=0)
+    return rows if len(rows) > 1 and 2 <= widest <= _MOST_COLUMNS else []
+
+
+def written_table(texts: Sequence[Sequence[str]], rows: Sequence[Sequence[Any]]) -> str:
+    """A table with the texts of its cells. The first row is its head if it has a ``th``, or stands in a ``thead``."""
+    filled = [(row, cells) for row, cells in zip(texts, rows, strict=True) if any(row)]
+    if not filled or max(len(text) for row, _ in filled for text in row) > _LONGEST_CELL:
+        return "\n\n".join(text for row, _ in filled for text in row if text)
+    width = max(len(row) for row, _ in filled)
+    first = filled[0][1]
+    has_head = all(cell.tag == "th" for cell in first) or first[0].getparent().getparent().tag == "thead"
+    lines = [row for row, _ in filled] if has_head else [[], *(row for row, _ in filled)]
+    written = [_line(row, width) for row in lines]
+    return "\n".join([written[0], "|" + " --- |" * width, *written[1:]])
+
+
+def _line(row: Sequence[str], width: int) -> str:
+    cells = [" ".join(text.replace("|", "\\|").split()) for text in row]
+    return "| " + " | ".join(cells + [""] * (width - len(cells))) + " |"
+
+
+class Inlines:
+    """Writes what stands inside a paragraph. ``shown`` gives the part of a text of the tree that is wanted."""
+
+    def __init__(self, shown: Callable[[str | None], str], base: str) -> None:
+        self._shown = shown
+        self._base = base
+
+    def text(self, text: str | None) -> str:
+        return escaped(self._shown(text).replace(_BREAK, "")) if text else ""
+
+    def inside(self, element: Any) -> str:
+        """The texts of an element and of all in it."""
+        pieces = [self.text(element.text)]
+        for child in element:
+            pieces.append(self.element(child))
+            pieces.append(self.text(child.tail))
+        return "".join(pieces)
+
+    def element(self, element: Any) -> str:
+        tag = element.tag
+        if tag == "br":
+            return _BREAK
+        if tag in _CODE:
+            return _code(_SPACE.sub(" ", "".join(map(self._shown, element.itertext()))))
+        inside = self.inside(element)
+        if tag in _STRONG:
+            return _around(inside, "**")
+        if tag in _EMPHASIS:
+            return _around(inside, "*")
+        target = self._target(element.get("href")) if tag == "a" else ""
+        return _around(inside, "[", f"]({target})") if target else inside
+
+    def folded(self, text: str) -> str:
+        """White space folded; a line for each line break."""
+        lines = (line.strip() for line in _SPACE.sub(" ", text).split(_BREAK))
+        return "  \n".join(filter(None, lines))
+
+    def _target(self, href: str | None) -> str:
+        """Where a link leads, absolute and safe to write; empty for what is no web or mail address, or leads inside the page."""
+        if not href or href.lstrip().startswith("#") or len(href) > _LONGEST_HREF:
+            return ""
+        try:
+            target = urljoin(self._base, href.strip())
+        except ValueError:
+            return ""
+        if not target.startswith(("http://", "https://", "mailto:")):
+            return ""
+        return quote(target, safe="!#$%&'*+,/:;=?@[]~", errors="replace")
+
+
+def escaped(text: str) -> str:
+    """Text of which nothing is read as markup inside a paragraph."""
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def escaped_line(paragraph: str) -> str:
+    """A paragraph none of whose lines begins like a heading, a list, a quotation or a table."""
+    return _NUMBER.sub(r"\1\\", _BLOCK_MARK.sub(r"\\", paragraph))
+
+
+def fenced(code: str, language: str = "") -> str:
+    """A code block, behind a fence that the code does not have."""
+    longest = max(map(len, re.findall("`{3,}", code)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}{language}\n{code}\n{fence}" if code else ""
+
+
+def _code(text: str) -> str:
+    text = text.replace(_BREAK, "").strip()
+    if not text:
+        return ""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    mark = "`" * (longest + 1)
+    return f"{mark} {text} {mark}" if longest else f"{mark}{text}{mark}"
+
+
+def _around(text: str, before: str, after: str = "") -> str:
+    """``text`` between marks, which touch no white space."""
+    bare = text.strip(" \t\r\n\f\v\xa0" + _BREAK)
+    if not bare or (before in ("*", "**") and before in bare):
+        return text
+    start = text.index(bare)
+    return f"{text[:start]}{before}{bare}{after or before}{text[start + len(bare) :]}"

@@ -1,0 +1,255 @@
+"""The small logs of a crawl folder, beside its history and its items.
+
+``changes.jsonl``: what has become of the pages of a collection, a line a change, in the order in which it was seen; new
+pages are not in it, the history has them. ``links.jsonl``: one line per link of a fetched page. ``robots.jsonl``: every
+robots.txt that a crawl fetched, so that its rules can be applied again later. ``agents.json``: the agents of an ordering
+that has several, as they were when the crawl ended last.
+
+``refused.json`` holds ``{"counts": {reason: n}, "samples": {reason: [[url, parent], ...]}}``, counts and samples of refused
+URLs. A reason reads ``component/rule``, for example ``trap/too_long`` or ``robots/forbidden``; ``n`` counts links, not
+distinct URLs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.records import GONE, MOVED, Page
+from crawlproject.storage.append_log import START, AppendLog, TailReader, read_lines, unexpected, write_atomically
+from crawlproject.storage.history import History
+from crawlproject.storage.warc.record import Exchange
+
+CHANGES = "changes.jsonl"
+RETIRED = "retired"  # by the crawl itself, which keeps only so many pages (``CRAWL_KEEP_PAGES``)
+AWAY = (GONE, MOVED, RETIRED)  # states of pages that are no part of the collection any more
+ROBOTS = "robots.jsonl"
+MAX_ROBOTS = 512_000  # bytes recorded: the least that a parser must read (RFC 9309 section 2.5)
+SAMPLES = 20  # samples kept per reason
+SHOWN = 2000  # characters of a sample that are kept
+AGENTS = "agents.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PageChange:
+    """One change of one page.
+
+    ``change`` is that of ``Visit``, or ``RETIRED``. ``at`` is when it was seen, in seconds since the epoch; the change itself
+    came after ``since``, the visit before. ``version`` counts the texts of the page; ``novelty``, 0 to 1, is the share of this
+    one that is new. ``added`` and ``removed`` are passages of its text and of the text before. ``target`` is where a page moved
+    to.
+    """
+
+    url: str
+    change: str
+    at: float
+    since: float
+    number: int
+    version: int
+    title: str = ""
+    relevance: float = 0.0
+    novelty: float = 0.0
+    target: str = ""
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+_FIELDS = frozenset(field.name for field in fields(PageChange))
+
+
+class PageChangeLog:
+    """Appends changes. Raises ``StorageFailed``.
+
+    A line is written before the line of the history that commits it. A crawl that is killed in between visits the page again,
+    and its change has two lines: readers take the last one of a page and a version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / CHANGES
+        self._log: AppendLog | None = None
+
+    def append(self, change: PageChange) -> None:
+        if self._log is None:
+            self._log = AppendLog(self._path)
+        self._log.append(change)
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.sync()
+            self._log.close()
+
+
+def read_changes(folder: Path) -> Iterator[PageChange]:
+    """Stream the changes. Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line."""
+    path = folder / CHANGES
+    for number, line in enumerate(read_lines(path), start=1):
+        yield _change_of(line, f"{path}, line {number}")
+
+
+class LatestChanges:
+    """The latest ``most`` changes of a log that grows, each once."""
+
+    def __init__(self, folder: Path, most: int) -> None:
+        self._path = folder / CHANGES
+        self._most = most
+        self._place = START
+        self._found: dict[tuple[str, int, bool], PageChange] = {}  # the latest last
+
+    def read(self) -> list[PageChange]:
+        """Those that are in the log now, the latest first. Raises ``BadCrawlDir`` for a damaged line."""
+        lines = TailReader(self._path, self._place)
+        if lines.restarted:
+            self._found.clear()
+        for line in lines:
+            change = _change_of(line, lines.here)
+            key = change.url, change.number, change.change == RETIRED
+            self._found.pop(key, None)  # a crawl that is killed may write one twice
+            self._found[key] = change
+            if len(self._found) > self._most:
+                del self._found[next(iter(self._found))]
+        self._place = lines.place
+        return list(reversed(self._found.values()))
+
+
+def _change_of(line: Mapping[str, Any], place: str) -> PageChange:
+    try:
+        known = {name: value for name, value in line.items() if name in _FIELDS}
+        known |= {name: tuple(known.get(name, ())) for name in ("added", "removed")}
+        return PageChange(**known)
+    except (AttributeError, TypeError) as damage:
+        raise BadCrawlDir(place, f"expected the fields of a change: {damage}") from None
+
+
+class LinkLog:
+    """Writes lines ``{"source", "target", "anchor", "context_score"}``, in page order and link order."""
+
+    def __init__(self, path: Path, history: History) -> None:
+        self._log = AppendLog(path)
+        self.trim(history)
+
+    def append(self, page: Page) -> None:
+        """Write the links of a page, all or none. Raises ``StorageFailed``."""
+        self._log.append(*link_lines(page))
+
+    def trim(self, history: History) -> None:
+        """Remove the last lines whose page is not in the history."""
+        self._log.trim(lambda line: history.has_line(line["source"]))
+
+    def count(self) -> int:
+        """The number of lines."""
+        return self._log.count()
+
+    def replace_all(self, steps: Iterable[Sequence[dict[str, Any]]]) -> None:
+        """Replace all lines. Raises ``StorageFailed``; then the file is as before."""
+        self._log.replace_all(steps)
+
+    def close(self) -> None:
+        self._log.close()
+
+
+def link_lines(page: Page) -> list[dict[str, Any]]:
+    """The lines of a page, one for each link."""
+    return [
+        {"source": page.url, "target": link.url, "anchor": link.anchor, "context_score": link.context_score}
+        for link in page.links
+    ]
+
+
+class RobotsLog:
+    """Writes lines ``{"url", "status", "at", "content_type", "location", "body"}``, with the body decoded as ISO 8859-1.
+
+    The file is created with its first line. Raises ``StorageFailed``.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / ROBOTS
+        self._log: AppendLog | None = None
+
+    def begin(self) -> None:
+        """Create the file now."""
+        self._log = self._log or AppendLog(self._path)
+
+    def append(self, url: str, status: int, at: float, *, content_type: str, location: str, body: bytes) -> None:
+        """Record a decompressed response. ``content_type`` and ``location`` are its headers."""
+        self._log = self._log or AppendLog(self._path)
+        said = {"content_type": content_type, "location": location, "body": body[:MAX_ROBOTS].decode("latin-1")}
+        self._log.append({"url": url, "status": status, "at": at, **said})
+
+    def close(self) -> None:
+        if self._log:
+            self._log.close()
+            self._log = None
+
+
+def read_robots(folder: Path) -> Iterator[Exchange]:
+    """The recorded responses, in order. Raises ``BadCrawlDir``."""
+    path = folder / ROBOTS
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            headers = ((b"Content-Type", line["content_type"]), (b"Location", line["location"]))
+            known = tuple((name, value.encode("latin-1", "replace")) for name, value in headers if value)
+            yield Exchange(
+                line["url"], int(line["status"]), known, line["body"].encode("latin-1", "replace"), line["at"]
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as damage:
+            raise unexpected(path, number, damage) from None
+
+
+class Refusals:
+    """Counts and samples, kept in memory and saved with ``save``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.counts: Counter[str] = Counter()
+        self.samples: dict[str, list[tuple[str, str | None]]] = {}
+        if path.exists():
+            self._load()
+
+    def add(self, reason: str, url: str, parent: str | None = None) -> None:
+        """Count a refusal of ``url`` found on ``parent``."""
+        self.counts[reason] += 1
+        samples, shown = self.samples.setdefault(reason, []), url[:SHOWN]
+        if len(samples) < SAMPLES and not any(shown == seen for seen, _ in samples):
+            samples.append((shown, parent))
+
+    def count(self, reason: str, n: int = 1) -> None:
+        """Count refusals without a sample."""
+        self.counts[reason] += n
+
+    def save(self) -> None:
+        """Write ``refused.json``. Raises ``StorageFailed``."""
+        document = {"counts": dict(self.counts.most_common()), "samples": self.samples}
+        write_atomically(self._path, [orjson.dumps(document, option=orjson.OPT_INDENT_2)], sync=False)
+
+    def _load(self) -> None:
+        try:
+            document = orjson.loads(self._path.read_bytes())
+            self.counts.update({reason: int(count) for reason, count in document["counts"].items()})
+            self.samples.update({reason: [(u, p) for u, p in urls] for reason, urls in document["samples"].items()})
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as damage:
+            raise BadCrawlDir(str(self._path), f"expected refusal counts ({damage!r}); remove the file") from None
+
+
+def write_agents(folder: Path, agents: Sequence[Mapping[str, Any]]) -> None:
+    """Replace the file. Raises ``StorageFailed``."""
+    write_atomically(folder / AGENTS, [orjson.dumps(agents, option=orjson.OPT_INDENT_2)])
+
+
+def read_agents(folder: Path) -> list[dict[str, Any]]:
+    """The agents; none without a file. Raises ``BadCrawlDir``."""
+    path = folder / AGENTS
+    try:
+        found = orjson.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except (OSError, orjson.JSONDecodeError) as damage:
+        raise unexpected(path, None, damage) from None
+    if not isinstance(found, list) or not all(isinstance(agent, dict) for agent in found):
+        raise unexpected(path, None, TypeError("a list of objects is expected"))
+    return found
