@@ -25,6 +25,7 @@ class Leasing:
         self._frontier = services.frontier
         self._admission = services.admission
         self._ordering = services.ordering
+        self._parts = services.parts
         self._peers = services.peers
         self._handler = services.handler
 
@@ -75,5 +76,7 @@ class Leasing:
         if taken is None:
             taken = passed.pop(0)
         for url in passed:
+            for part in self._parts:
+                part.left(url)
             self._frontier.hold(url.key, url.not_before)  # its host has its turn back
         return taken

@@ -11,7 +11,6 @@ from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.records import UNINFORMATIVE, CrawlUrl
 
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
-LONGEST_WAIT = 86_400.0  # seconds
 
 _TURNS = 100_000  # templates whose latest turn is remembered
 
@@ -37,7 +36,7 @@ class TemplateTurns:
         if now < self._turns.get(name, 0.0):
             return UNINFORMATIVE
         self._turns.pop(name, None)
-        self._turns[name] = now + min(self._templates.delay(name), LONGEST_WAIT)
+        self._turns[name] = now + self._templates.delay(name)
         if len(self._turns) > _TURNS:
             self._turns.popitem(last=False)
         return url.precedence

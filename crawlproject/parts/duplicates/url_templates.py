@@ -1,7 +1,7 @@
 """Which URL templates lead to pages that say nothing new.
 
 Calendars, shops with every order of their goods, soft 404s for every address, sessions in the path: what is behind the next
-URL is like what was behind the last. Such a template is demoted: ``template_holds.py`` makes its URLs wait.
+URL is like what was behind the last. Such a template is demoted: its URLs come later (``template_turns.py``).
 """
 
 from __future__ import annotations

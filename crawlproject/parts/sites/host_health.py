@@ -16,6 +16,7 @@ from crawlproject.urls.hosts import domain_of, host_of
 GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
 
 LONGEST_REST = 3_600.0  # seconds
+_MOST_DOUBLINGS = 32  # of the first rest: where no host is given up, levels have no end
 _BLOCKS = ("block/", "flood/", "safety/decompression")  # errors: no page, on purpose
 _ASKING = (429, 503)  # statuses that mean the host, not the page
 _FORBIDDEN = 403
@@ -62,9 +63,9 @@ class HostHealth:
         if not is_block and visit.status not in (*_ASKING, _FORBIDDEN):
             return
         level = self._count(self._levels, host, self._patience)
-        if visit.status == _FORBIDDEN and not is_block and level < _SEVERAL:
+        if not self._first_rest or (visit.status == _FORBIDDEN and not is_block and level < _SEVERAL):
             return
-        self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** (level - 1)))
+        self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** min(level - 1, _MOST_DOUBLINGS)))
 
     def _answered(self, host: str) -> None:
         """A page with content came."""

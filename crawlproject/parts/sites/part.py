@@ -9,7 +9,7 @@ from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Services
 from crawlproject.options import Options
 from crawlproject.parts.sites.host_health import HostHealth
-from crawlproject.parts.sites.site_budgets import SiteBudgets
+from crawlproject.parts.sites.site_budgets import SiteBudgets, cost_of
 from crawlproject.parts.sites.site_turns import SiteTurns
 from crawlproject.parts.sites.tracker import SiteTracker
 from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Page
@@ -72,8 +72,8 @@ class Sites(Part):
         if event.visit.number > 1:
             self._hosts.learn(event)
             return
-        self.turns.ended(event.visit.url)
         self.tracker.learn(event)
+        self.turns.ended(event.visit.url, cost_of(event.visit))
         if self._is_live:
             self.turns.reconsider(event.visit.url)
 

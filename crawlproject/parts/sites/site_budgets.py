@@ -140,9 +140,7 @@ class SiteBudgets:
     def _pay(self, visit: Visit) -> None:
         self.fetches += 1
         site = self._site(domain_of(visit.url))
-        missing = visit.error and not visit.is_page and not visit.error.startswith((*_WASTE, NEEDS_BROWSER))
-        cost = POLICY.missing if missing else POLICY.moved if _leads_elsewhere(visit) else 1.0
-        cost += visit.signs.get(RENDERED, 0.0)
+        cost = cost_of(visit)
         self._single_source += cost * site.single_source
         site.fetches += cost
 
@@ -175,6 +173,13 @@ class SiteBudgets:
         unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.named]
         for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
+
+
+def cost_of(visit: Visit) -> float:
+    """What a fetch costs its site; one that brought nothing costs less."""
+    missing = visit.error and not visit.is_page and not visit.error.startswith((*_WASTE, NEEDS_BROWSER))
+    cost = POLICY.missing if missing else POLICY.moved if _leads_elsewhere(visit) else 1.0
+    return cost + visit.signs.get(RENDERED, 0.0)
 
 
 def _leads_elsewhere(visit: Visit) -> bool:

@@ -25,8 +25,8 @@ class _Turns:
     __slots__ = ("hosts", "in_flight", "is_trial", "spared", "waits")
 
     def __init__(self) -> None:
-        self.in_flight: set[str] = set()  # URLs that are being fetched
-        self.spared = 0.0  # fetches in a later class, which count for nothing
+        self.in_flight: dict[str, bool] = {}  # URLs that are being fetched, and whether that counts
+        self.spared = 0.0  # what fetches in a later class have cost: they count for nothing
         self.hosts: dict[str, int] = {}  # those that wait in a later class
         self.waits = 0
         self.is_trial = False  # whether the next fetch is one
@@ -62,19 +62,21 @@ class SiteTurns:
         self._try_some()
         name, host = domain_of(url), host_of(url)
         turns, site = self._of(name), self._sites.site(url)
-        if host in turns.hosts:
-            turns.spared += 1.0  # nothing better was due
-        elif self._is_over(site, turns) and not turns.is_trial:
+        if url in turns.in_flight:
+            return True  # it had its turn, and had to wait for robots.txt
+        counts = host not in turns.hosts  # else nothing better was due
+        if counts and self._is_over(site, turns) and not turns.is_trial:
             self._put_back(name, host, turns, site)
             return False
         turns.is_trial = False
-        turns.in_flight.add(url)
+        turns.in_flight[url] = counts
         return True
 
-    def ended(self, url: str) -> None:
-        """``url`` is no longer being fetched."""
-        if turns := self._turns.get(domain_of(url)):
-            turns.in_flight.discard(url)
+    def ended(self, url: str, cost: float = 0.0) -> None:
+        """``url`` is no longer being fetched, which its site has paid for."""
+        turns = self._turns.get(domain_of(url))
+        if turns is not None and not turns.in_flight.pop(url, True):
+            turns.spared += cost
 
     def reconsider(self, url: str) -> None:
         """A fetch has ended: its site, and another one in turn, are as others again if they have earned more."""
@@ -98,7 +100,7 @@ class SiteTurns:
 
     def _is_over(self, site: Site | None, turns: _Turns) -> bool:
         """Whether a site has no budget left, or no part in that of the single-source sites."""
-        used = (site.fetches if site else 0.0) + len(turns.in_flight) - turns.spared
+        used = (site.fetches if site else 0.0) + sum(turns.in_flight.values()) - turns.spared
         return used >= self._sites.budget(site) or self._sites.is_rationed(site)
 
     def _put_back(self, name: str, host: str, turns: _Turns, site: Site | None) -> None:

@@ -24,7 +24,7 @@ class Crawled:
 
     def fetch(self, url: str, first: str = "", error: str = "") -> None:
         self.urls.add(url)
-        self.learner.apply(error_event(url, error) if error else page_event(Page(url, duplicate_of=first)))
+        self.learner.learn(error_event(url, error) if error else page_event(Page(url, duplicate_of=first)))
 
     def sessions(self, pages: range, sessions: int = 2) -> None:
         """So many pages, each under some session ids."""

@@ -19,7 +19,7 @@ from crawlproject.parts.probes.probe_steps import AGAIN, BROWSER, MISSING
 from crawlproject.parts.probes.probes import Probes
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
-from crawlproject.records import PROBE, CrawlUrl, Fetch, Page
+from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, Page
 from crawlproject.urls.post import is_post, post_url
 
 URL = "http://www.a.example/dir/page.html"
@@ -35,13 +35,9 @@ def replay(probes: Probes, folder: Path) -> None:
         probes.apply_finding(finding)
 
 
-def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1, best: float | None = None) -> Probes:
+def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1) -> Probes:
     return Probes(
-        share=share,
-        missing=Soft404Detector(after=after),
-        trust=SiteTrust(),
-        log=ProbeLog(folder) if folder else None,
-        best=lambda: best,
+        share=share, missing=Soft404Detector(after=after), trust=SiteTrust(), log=ProbeLog(folder) if folder else None
     )
 
 
@@ -58,7 +54,7 @@ def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[Cr
 
 
 def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
-    probes = some_probes(best=0.75)
+    probes = some_probes()
     page = a_page()
     probes.learn(page_event(page))
     browser, missing = probes.wanted(page)
@@ -66,7 +62,7 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
     assert missing.variant == MISSING and missing.url.startswith("http://www.a.example/dir/")
     for record in (browser, missing):
         assert (record.parent, record.depth) == (URL, 3)
-        assert 0.75 < record.score < 0.7500001, "just before what waits"
+        assert (record.score, record.precedence) == (page.score, FIRST), "before what waits, whatever it is worth"
     assert [record.url for record in probes.wanted(page)] == [browser.url, missing.url], "a page that is fetched again"
 
 

@@ -6,15 +6,15 @@ import pytest
 from support.events import error_event, page_event
 
 from crawlproject.parts.sites.host_health import GIVEN_UP, LONGEST_REST, HostHealth
-from crawlproject.records import CrawlUrl, Page
+from crawlproject.records import Page
 
 URL = "http://www.a.example/1"
 
 
 def failed(hosts: HostHealth, url: str, status: int, error: str, at: float) -> float:
     """Until when the host rests after a fetch."""
-    hosts.apply(error_event(url, error, at, status))
-    return hosts.host_blocked_until(url)
+    hosts.learn(error_event(url, error, at, status))
+    return hosts.rests_until(url)
 
 
 def test_rests_double_and_end_in_giving_up():
@@ -26,12 +26,25 @@ def test_rests_double_and_end_in_giving_up():
     assert hosts.refusal("http://b.example/") == ""
 
 
-def test_its_urls_wait_until_the_rest_is_over():
-    hosts = HostHealth(first_rest=10.0)
+def test_the_frontier_is_told_of_each_rest_and_of_its_end():
+    told: list[tuple[str, float]] = []
+    hosts = HostHealth(first_rest=10.0, rests=lambda host, until: told.append((host, until)))
     failed(hosts, URL, 200, "block/captcha", 100.0)
-    assert hosts.hold_until(CrawlUrl("http://www.a.example/2", 1.0), 101.0) == 110.0
-    assert hosts.release_order(URL, 101.0) == 0.0 and hosts.release_order(URL, 111.0) == 1.0
-    assert hosts.hold_until(CrawlUrl("http://b.example/2", 1.0), 101.0) <= 101.0
+    assert hosts.rests_until("http://www.a.example/2") == 110.0
+    assert hosts.rests_until("http://b.example/2") == 0.0
+    assert hosts.resting() == [("www.a.example", 110.0)]
+    hosts.learn(page_event(Page(URL)))
+    hosts.learn(page_event(Page(URL)))
+    assert told == [("www.a.example", 110.0), ("www.a.example", 0.0)]
+    assert hosts.resting() == [] and hosts.rests_until(URL) == 0.0
+
+
+def test_a_host_that_does_not_answer_rests_as_long_as_it_is_told():
+    told: list[tuple[str, float]] = []
+    hosts = HostHealth(rests=lambda host, until: told.append((host, until)))
+    hosts.rest(URL, 7_000.0)
+    assert told == [("www.a.example", 7_000.0)] and hosts.rests_until(URL) == 7_000.0
+    assert hosts.refusal(URL) == ""
 
 
 def test_a_page_takes_back_one_block():
@@ -70,3 +83,12 @@ def test_no_rest_is_longer_than_the_longest():
     hosts = HostHealth(first_rest=1000.0, patience=0)
     assert max(failed(hosts, URL, 429, "http 429", 0.0) for _ in range(60)) == LONGEST_REST
     assert hosts.refusal(URL) == "", "0 of patience means never"
+
+
+def test_hosts_that_are_never_given_up_may_block_for_ever():
+    for rest in (0.0, 10.0):
+        hosts = HostHealth(first_rest=rest, patience=0)
+        assert failed(hosts, URL, 429, "http 429", 5.0) == (15.0 if rest else 0.0), "0 of the first rest means no rest"
+        for _ in range(2_000):
+            failed(hosts, URL, 429, "http 429", 5.0)
+        assert hosts.refusal(URL) == ""

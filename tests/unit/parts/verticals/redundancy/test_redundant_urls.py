@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
@@ -24,9 +24,13 @@ def words(number: int) -> str:
 class Site:
     """Pages are visited in order, each linked from a page before it, and what is learned is asked for."""
 
-    def __init__(self, templates: SiteTemplates | None = None, *, learns: bool = True) -> None:
+    def __init__(
+        self, templates: SiteTemplates | None = None, *, learns: bool = True, planted: Collection[str] = ()
+    ) -> None:
         self.known: set[str] = set()
-        self.urls = RedundantUrls(templates or SiteTemplates(), self.known.__contains__, learns=learns)
+        self.urls = RedundantUrls(
+            templates or SiteTemplates(), self.known.__contains__, learns=learns, planted=planted.__contains__
+        )
         self.shown = ShownContent(self.urls.leads_on, self.known.__contains__)
 
     def visit(self, path: str, parent: str, text: str, links: Iterable[str] = (), *, duplicate_of: str = "") -> Page:
@@ -129,8 +133,7 @@ def test_an_order_is_refused_only_where_the_list_itself_is_known() -> None:
 
 
 def test_what_is_planted_is_fetched() -> None:
-    site = Site()
-    site.urls.planted = {f"{HOST}/thread/{n}/print" for n in range(50)}.__contains__
+    site = Site(planted={f"{HOST}/thread/{n}/print" for n in range(50)})
     assert site.refused(f"/thread/{n}/print" for n in range(50)) == 0.0
 
 
