@@ -13,7 +13,7 @@ from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.robots import RobotsRules
 from crawlproject.options import read_options
-from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
+from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 SEED = "http://www.seed.example/"
@@ -56,20 +56,20 @@ def fetched(crawl: Crawl, now: float, n: int) -> list[str]:
     return urls
 
 
-def test_a_host_over_budget_is_blocked_when_its_first_url_comes_up(tmp_path: Path) -> None:
+def test_a_host_over_budget_comes_later_when_its_first_url_comes_up(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     spend(crawl, "greedy.example", spam=1.0)
     offer(crawl, "www.greedy.example", pages=500, score=0.9)
     offer(crawl, "www.modest.example", score=0.1)
     assert host_of(taken(crawl, 10.0).url) == "www.modest.example"
-    blocked = {found.host: found.until for found in crawl.frontier.blocked()}
-    assert blocked.keys() == {"www.greedy.example"} and blocked["www.greedy.example"] > 10.0
+    assert not list(crawl.frontier.blocked()), "it comes later, it is not forbidden"
+    assert sites_of(crawl).why_waits("www.greedy.example", 10.0) == "over budget"
     assert crawl.stats.counters()["sites/waits"] == 1, "one URL represents all of its host"
     assert len(crawl.frontier) == 502 and not any(url.not_before for url in crawl.frontier.waiting())
 
 
-def test_the_best_blocked_host_is_released_when_nothing_else_may_go(tmp_path: Path) -> None:
-    crawl = a_crawl(tmp_path)
+def test_hosts_over_budget_are_fetched_when_nothing_better_is_due(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, CRAWL_MAX_PAGES=1000)
     spend(crawl, "spam.example", spam=1.0)
     spend(crawl, "honest.example")
     offer(crawl, "www.spam.example", score=0.9)
@@ -113,7 +113,7 @@ def test_a_robots_txt_that_has_expired_or_was_not_there_says_nothing(tmp_path: P
     assert len(fetched(crawl, 1001.0, 5)) == 3
 
 
-def test_a_release_is_not_spent_on_what_robots_txt_forbids(tmp_path: Path) -> None:
+def test_what_robots_txt_forbids_takes_no_turn_of_hosts_over_budget(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     hosts = [f"www.greedy{number}.example" for number in range(3)]
     for host in hosts:
@@ -122,12 +122,10 @@ def test_a_release_is_not_spent_on_what_robots_txt_forbids(tmp_path: Path) -> No
     offer(crawl, hosts[2], score=0.1, pages=1)
     for host in hosts:
         crawl.learn_robots(f"http://{host}", FORBIDDING, 5.0)
-    crawl.frontier.block_host(hosts[0], 500.0)
-    crawl.frontier.block_host(hosts[1], 500.0)
     assert taken(crawl, 10.0).url == f"http://{hosts[2]}/0"
 
 
-def test_a_host_that_rests_is_not_released(tmp_path: Path) -> None:
+def test_a_host_that_rests_is_left_alone(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, CRAWL_BLOCKED_REST=60)
     offer(crawl, "www.wall.example")
     sites_of(crawl).tracker.learn(FetchEvent(Visit("http://www.wall.example/x", 503, 5.0, error="http 503")))
@@ -136,9 +134,10 @@ def test_a_host_that_rests_is_not_released(tmp_path: Path) -> None:
 
 
 def test_a_probe_waits_for_the_rest_of_its_host_but_not_for_the_budget_of_its_site(tmp_path: Path) -> None:
-    crawl = a_crawl(tmp_path)
+    crawl = a_crawl(tmp_path, CRAWL_CLOAKING_PROBE=0.1)
     spend(crawl, "greedy.example", spam=1.0)
-    probe = CrawlUrl("http://www.greedy.example/a", 1.0, 1, SEED, kind=PROBE, variant="browser")
+    offer(crawl, "www.greedy.example")
+    probe = CrawlUrl("http://www.greedy.example/a", 1.0, 1, SEED, kind=PROBE, variant="browser", precedence=FIRST)
     crawl.frontier.put(probe)
     assert crawl.take(10.0) == probe
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.core.scarcity import MOST, NEARLY, RECENT, Scarcity
+from crawlproject.records import ACTIVE, SPARE, WASTE
 
 
 def of_pages(spent: float = 0.5) -> Scarcity:
@@ -17,28 +18,31 @@ def of_pages(spent: float = 0.5) -> Scarcity:
     return Scarcity("both", pages=lambda: spent)
 
 
-@pytest.mark.parametrize("floor", [0.8, 0.0, -0.8])
-def test_pages_leave_no_room_below_the_floor_and_time_leaves_all(floor: float) -> None:
-    assert Scarcity("pages").spare(floor) == floor
-    assert Scarcity("time").spare(floor) == -math.inf
-    assert not Scarcity("pages").taken(floor - 1, floor) and not Scarcity("time").taken(floor - 1, floor)
+def test_pages_are_for_active_hosts_and_time_is_for_all() -> None:
+    assert Scarcity("pages").ceiling() == ACTIVE
+    assert Scarcity("time").ceiling() == WASTE
 
 
 def test_a_budget_of_pages_leaves_room_for_hosts_that_are_nearly_as_good() -> None:
     scarcity = of_pages()
+    assert scarcity.ceiling() == SPARE
     assert scarcity.spare(1.0) == NEARLY
     assert scarcity.spare(-1.0) == -1 / NEARLY, "worse than the floor, also below zero"
 
 
+def taken_until(scarcity: Scarcity, ceiling: int, score: float) -> int:
+    """How many fetches of this score, under a floor of 1, bring the ceiling there."""
+    number = 0
+    while scarcity.ceiling() != ceiling:
+        scarcity.taken(score, 1.0)
+        number += 1
+    return number
+
+
 def test_after_too_many_fetches_below_the_floor_the_crawl_waits_for_its_best_hosts() -> None:
-    scarcity, below = of_pages(), 0
-    while not scarcity.taken(0.95, 1.0):
-        below += 1
-    assert below <= MOST * RECENT + 1 and scarcity.spare(1.0) == 1.0
-    above = 1
-    while not scarcity.taken(1.5, 1.0):
-        above += 1
-    assert scarcity.spare(1.0) == NEARLY and above < RECENT
+    scarcity = of_pages()
+    assert taken_until(scarcity, ACTIVE, 0.95) <= MOST * RECENT + 2
+    assert taken_until(scarcity, SPARE, 1.5) < RECENT
 
 
 @given(st.lists(st.sampled_from([0.95, 1.2]), min_size=500, max_size=1000))
@@ -46,7 +50,7 @@ def test_the_share_of_fetches_below_the_floor_is_bounded(scores: list[float]) ->
     """Of a stream of URLs that would be taken, those below the floor only while there is room."""
     scarcity, taken = of_pages(), []
     for score in scores:
-        if score >= scarcity.spare(1.0):
+        if score >= 1.0 or scarcity.ceiling() >= SPARE:
             taken.append(score < 1.0)
             scarcity.taken(score, 1.0)
     assert sum(taken) <= (MOST + 1 / RECENT) * (len(taken) + RECENT)
@@ -54,21 +58,22 @@ def test_the_share_of_fetches_below_the_floor_is_bounded(scores: list[float]) ->
 
 def test_without_a_floor_nothing_changes() -> None:
     scarcity = of_pages()
-    assert not any(scarcity.taken(0.1, -math.inf) for _ in range(1000))
-    assert scarcity.spare(-math.inf) == -math.inf
+    for _ in range(1000):
+        scarcity.taken(0.1, -math.inf)
+    assert scarcity.ceiling() == SPARE and scarcity.spare(-math.inf) == -math.inf
 
 
 @pytest.mark.parametrize("time", [None, lambda: 0.5], ids=["no budget", "a budget of time"])
 def test_without_a_budget_of_pages_waiting_saves_nothing(time: Callable[[], float] | None) -> None:
     scarcity = Scarcity("both", time=time)
-    assert scarcity.spare(1.0) == -math.inf
-    assert not scarcity.taken(0.1, 1.0) and scarcity.spare(1.0) == -math.inf
+    scarcity.taken(0.1, 1.0)
+    assert scarcity.ceiling() == WASTE
 
 
 def test_pages_that_somebody_else_limits_are_a_budget() -> None:
     scarcity = Scarcity("both")
     scarcity.limit_pages()
-    assert scarcity.spare(1.0) == NEARLY
+    assert scarcity.ceiling() == SPARE
 
 
 @given(st.floats(0.05, 4.0), st.floats(0.05, 4.0))
@@ -78,9 +83,9 @@ def test_with_both_budgets_they_are_spent_together_if_they_can_be(active: float,
     scarcity = Scarcity("both", pages=lambda: pages / 1000, time=lambda: now / 1000)
     while pages < 1000 and now < 1000:
         now += 1
-        pages += active + (all_hosts if scarcity.spare(1.0) == -math.inf else 0.0)
+        pages += active + (all_hosts if scarcity.ceiling() == WASTE else 0.0)
         scarcity.taken(1.5, 1.0)
     if active < 1.0 <= active + all_hosts:
         assert pages >= 990 and now >= 990
     elif active >= 1.0:
-        assert scarcity.spare(1.0) == NEARLY or now < 5, "never late: only the best hosts are visited"
+        assert scarcity.ceiling() == SPARE or now < 5, "never late: only the best hosts are visited"

@@ -12,13 +12,14 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.parts import sites_of
 from support.randomweb import RandomWeb, receive
 
 from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
 from crawlproject.options import read_options
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import SPARE, CrawlUrl, Topic
 from crawlproject.urls.hosts import host_of
 
 DELAY = 1.0
@@ -33,12 +34,18 @@ class Clock:
         self.due: dict[str, float] = defaultdict(float)
         self.in_flight: set[str] = set()
 
-    def idle_hosts(self, crawl: Crawl, now: float) -> dict[str, float]:
-        """The hosts with a waiting URL that may be fetched now, each with the best score among these."""
+    def idle_hosts(self, crawl: Crawl, now: float, *, saves_pages: bool) -> dict[str, float]:
+        """The hosts with a waiting URL that may be fetched now, each with the best score among these.
+
+        A crawl that saves pages leaves later classes alone as long as others wait.
+        """
         best: dict[str, float] = {}
+        is_later = sites_of(crawl).turns.is_postponed
         blocked = {found.host for found in crawl.frontier.blocked() if found.until > now}
         for url in crawl.frontier.waiting():
             host = host_of(url.url)
+            if saves_pages and (url.precedence > SPARE or (url.depth and is_later(url.url))):
+                continue
             if url.not_before <= now and host not in blocked | self.in_flight and self.due[host] <= now - 1e-6:
                 best[host] = max(best.get(host, -math.inf), url.score)
         return best
@@ -61,7 +68,8 @@ def crawl_without_idle_slots(crawl: Crawl, web: RandomWeb, slots: int, random: R
             continue
         if len(leases) < slots and not crawl.budget_in_flight():
             least = crawl.ordering.floor * spare if spare and crawl.ordering.floor > 0 else -math.inf
-            forgotten = {host: best for host, best in clock.idle_hosts(crawl, now).items() if best >= least}
+            idle = clock.idle_hosts(crawl, now, saves_pages=bool(spare))
+            forgotten = {host: best for host, best in idle.items() if best >= least}
             assert not forgotten, f"idle at {now}, floor {crawl.ordering.floor}: {forgotten}"
         if leases:
             now, _, url = heapq.heappop(leases)
