@@ -52,7 +52,7 @@ def crawl_web(topic: Topic, web: Any, folder: Path, **settings: object) -> None:
     now = 1_700_000_000.0
     options = read_options({**topic.settings, **settings})
     crawl = assemble(topic, options, clock=lambda: now, folder=folder)
-    while not crawl.budget.is_spent:
+    while not crawl.budget.end_reason(now):
         url = crawl.take(now)
         if url is None:
             due = crawl.frontier.next_due(now)

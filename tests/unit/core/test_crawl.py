@@ -14,6 +14,7 @@ from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.core.robots import RobotsRules
+from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import StorageFailed
 from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
@@ -149,23 +150,23 @@ def test_seeds_and_links_wait_once(tmp_path: Path) -> None:
 def test_open_leases_count_against_the_budget(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, *(f"http://h{n}.example/" for n in range(9)), CRAWL_MAX_PAGES=3)
     first, second, third = (taken(crawl) for _ in range(3))
-    assert crawl.take(1.0) is None and crawl.budget_in_flight() and not crawl.budget.is_spent
+    assert crawl.take(1.0) is None and crawl.budget_in_flight() and not crawl.end_reason(1.0)
     crawl.fail(first, "http 404", Fetch(404, 1.0, 0.1))
     fourth = taken(crawl)
     assert crawl.take(1.0) is None
     crawl.refuse(second, "robots/forbidden")
     fifth = taken(crawl)
     for url in (third, fourth, fifth):
-        assert not crawl.budget.is_spent
+        assert not crawl.end_reason(1.0)
         receive(crawl, url, html(text="reef"))
-    assert crawl.budget.is_spent and crawl.stats.pages == 3 and crawl.take(1.0) is None
+    assert crawl.end_reason(1.0) == PAGE_BUDGET and crawl.stats.pages == 3 and crawl.take(1.0) is None
     assert crawl.frontier.leases() == 0 and crawl.stats.frontier_size == 4
 
 
 def test_without_a_budget_nothing_is_ever_spent(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, CRAWL_MAX_PAGES=0)
     receive(crawl, taken(crawl), html(text="reef"))
-    assert not crawl.budget.is_spent and not crawl.budget_in_flight()
+    assert not crawl.end_reason(1.0) and not crawl.budget_in_flight()
 
 
 # ------------------------------------------------------------ the door

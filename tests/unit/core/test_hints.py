@@ -52,17 +52,17 @@ def test_only_later_dates_of_known_pages_are_hints(known: tuple[Hints, Collectio
         ("http://x/", LATER),
         (url(4), "2099-01-01"),
     ]
-    assert [page.row for page in hints.told(entries, NOW + 1_000)] == [1]
-    assert hints.due == {1} and hints.told(entries, NOW + 1_000) == []
+    assert [page.row for page in hints.read(entries, NOW + 1_000)] == [1]
+    assert hints.due == {1} and hints.read(entries, NOW + 1_000) == []
 
 
 def test_a_day_is_later_than_a_visit_on_that_day(known: tuple[Hints, Collection, History]) -> None:
-    assert [page.row for page in known[0].told([(url(0), "2023-11-14"), (url(1), "2023-11-13")], NOW)] == [0]
+    assert [page.row for page in known[0].read([(url(0), "2023-11-14"), (url(1), "2023-11-13")], NOW)] == [0]
 
 
 def test_a_host_that_tells_the_truth_is_believed_more(known: tuple[Hints, Collection, History]) -> None:
     hints = known[0]
-    due = {page.row for page in hints.told([(url(n), LATER) for n in range(40)], NOW + 1_000)}
+    due = {page.row for page in hints.read([(url(n), LATER) for n in range(40)], NOW + 1_000)}
     assert len(due) == 4, "nobody knows yet whether it is true"
     seen = 0
     while due:
@@ -75,7 +75,7 @@ def test_a_host_that_lies_costs_a_few_visits_and_may_be_believed_again(
     known: tuple[Hints, Collection, History],
 ) -> None:
     hints = known[0]
-    due = [page.row for page in hints.told([(url(n), LATER) for n in range(40)], NOW + 1_000)]
+    due = [page.row for page in hints.read([(url(n), LATER) for n in range(40)], NOW + 1_000)]
     for row in due:  # which grows
         due += visit(known, row, SAME)
     assert len(due) == 5
@@ -94,7 +94,7 @@ def test_a_replay_learns_the_same(known: tuple[Hints, Collection, History]) -> N
 
 def test_readings_come_closer_with_news_and_drift_apart_without() -> None:
     rereads = Rereads(3_600.0)
-    rereads.add(Visit("http://a.example/s.xml", 200, NOW, error=SITEMAP, etag='"1"'))
+    rereads.add(Visit("http://a.example/s.xml", 200, NOW, kind=SITEMAP, etag='"1"'))
     (record,) = rereads.records()
     assert (record.kind, record.variant, record.not_before) == ("reread", SITEMAP, NOW + 86_400)
     assert rereads.validators(record.url) == {"If-None-Match": '"1"'}

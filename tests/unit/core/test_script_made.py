@@ -49,7 +49,7 @@ def test_it_is_named_in_the_history_and_not_stored(tmp_path: Path) -> None:
     fetch(crawl, SHELL, 1.0)
     (line,) = lines(crawl)
     assert (line["error"], line["md5"], line["links"], line["signs"]["needs_browser"]) == ("needs_browser", "", 6, 1.0)
-    assert lines(crawl, "items.jsonl") == [] and crawl.stats.pages == 0 and not crawl.budget.is_spent
+    assert lines(crawl, "items.jsonl") == [] and crawl.stats.pages == 0 and not crawl.end_reason(1.0)
     assert len(lines(crawl, "links.jsonl")) == 6 == crawl.stats.frontier_size, "its links are followed"
     assert crawl.stopping.harvest() == 0.0 and not crawl.stopping._pages, "nor does it count for the harvest"
     crawl.close("stopped", 2.0)
