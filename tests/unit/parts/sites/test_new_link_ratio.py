@@ -1,8 +1,10 @@
-"""How open a site is: people's sites close, endless ones do not, and memory is bounded."""
+"""How open a site is: people's sites close, endless ones do not, and what is never fetched says nothing."""
 
 from __future__ import annotations
 
-from crawlproject.parts.sites.new_link_ratio import NewLinkRatio
+import pytest
+
+from crawlproject.parts.sites.new_link_ratio import NewLinkRatio, is_action
 
 
 def new_link_ratio(pages: int, links_of, host: str = "x.example") -> float:
@@ -44,3 +46,52 @@ def test_names_below_a_domain_are_inside_and_other_sites_are_not():
 
 def test_a_link_counts_once_a_page():
     assert new_link_ratio(20, lambda n: ["http://x.example/a", *[f"http://x.example/new{n}"] * 9]) < 0.6
+
+
+def browsed(links_of, counts=lambda link: True) -> float:
+    """After twenty pages of an open site, the ratio after twenty more with these links."""
+    sites, found = NewLinkRatio(), 0.0
+    for number in range(20):
+        sites.learn(f"http://x.example/{number}", [f"http://x.example/open/{number}/{k}" for k in range(9)])
+    for number in range(60):
+        found = sites.learn(f"http://x.example/page/{number}", links_of(number), counts)
+    return found
+
+
+OLD = ["http://x.example/open/1/1"]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "w/Page{}?action=edit",
+        "w/index.php?title=Page{}&oldid=1",
+        "page/{}/edit",
+        "talk/{}/login?next=1",
+        "Special:Links/{}",
+    ],
+)
+def test_links_that_only_do_something_with_their_page_do_not_count(action: str):
+    assert is_action(f"http://x.example/{action}".format(1))
+    assert browsed(lambda n: [*OLD, *[f"http://x.example/{action}".format(f"{n}-{k}") for k in range(6)]]) < 0.5
+
+
+@pytest.mark.parametrize("plain", ["w/Page{}", "edits/{}", "login-history/{}", "a?transaction={}", "shares/{}.html"])
+def test_other_links_count_whatever_words_they_have(plain: str):
+    assert not is_action(f"http://x.example/{plain}".format(1))
+    assert browsed(lambda n: [*OLD, *[f"http://x.example/{plain}".format(f"{n}-{k}") for k in range(6)]]) > 0.8
+
+
+def test_links_that_are_forbidden_do_not_count():
+    def links(n):
+        return [*OLD, *[f"http://x.example/private/{n}/{k}" for k in range(6)]]
+
+    assert browsed(links) > 0.8
+    assert browsed(links, lambda link: "/private/" not in link) < 0.5
+
+
+def test_a_site_that_closes_is_not_asked_about_its_links():
+    sites, asked = NewLinkRatio(), list[str]()
+    for number in range(30):
+        sites.learn(f"http://x.example/{number}", OLD, lambda link: not asked.append(link))
+    assert not asked, "that would cost more than to learn"

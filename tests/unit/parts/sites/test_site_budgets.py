@@ -1,4 +1,4 @@
-"""Budgets of sites: what links and pages earn, what waits, and that nothing is lost on a resume."""
+"""Budgets of sites: what links and pages earn, and who comes later."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from crawlproject.parts.sites.site_holds import SiteHolds
 from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
 from crawlproject.parts.sites.budget_policy import POLICY
-from crawlproject.parts.sites.site_budgets import SiteBudgets
-from crawlproject.records import CrawlUrl, FetchEvent, Page
-from crawlproject.urls.hosts import sites_linked
+from crawlproject.parts.sites.site_budgets import SiteBudgets, cost_of
+from crawlproject.parts.sites.site_turns import SiteTurns
+from crawlproject.records import ACTIVE, FetchEvent, Page
+from crawlproject.urls.hosts import host_of, sites_linked
 
 
 def a_page(
@@ -36,15 +36,21 @@ def at(url: str) -> Page:
 
 
 class Books(SiteBudgets):
-    """Budgets with the holds that follow from them."""
+    """Budgets with the turns that follow from them, and the classes of hosts as a frontier has them."""
 
     def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
         super().__init__(share=share, alone=alone)
-        self.holds = SiteHolds(self)
+        self.classes: dict[str, int] = {}
+        self.turns = SiteTurns(self, self.classes.__setitem__)
 
-    def apply(self, event: FetchEvent, *found: object, **more: object) -> None:
-        self.holds.ended(event.visit.url)
-        super().learn(event, *found, **more)  # type: ignore[arg-type]
+    def learn(self, event: FetchEvent, *found: Any, **more: Any) -> None:
+        super().learn(event, *found, **more)
+        self.turns.ended(event.visit.url, cost_of(event.visit))
+        self.turns.reconsider(event.visit.url)
+
+    def goes(self, url: str) -> bool:
+        """Whether a URL is fetched while others are due: its host has no later class, and is given none."""
+        return self.classes.get(host_of(url), ACTIVE) == ACTIVE and self.turns.turn(url)
 
 
 def fetch(sites: Books, page: Page, at: float, new_link_ratio: float = 0.0) -> None:
@@ -53,9 +59,9 @@ def fetch(sites: Books, page: Page, at: float, new_link_ratio: float = 0.0) -> N
 
 
 def allowed(sites: Books, host: str, most: int = 500, **page: object) -> int:
-    """How many pages of a host in a row may be fetched before one has to wait."""
+    """How many pages of a host in a row may be fetched before one comes later."""
     for number in range(most):
-        if sites.holds.hold_until(CrawlUrl(f"http://{host}/{number}", 1.0), float(number)) > number:
+        if not sites.goes(f"http://{host}/{number}"):
             return number
         fetch(sites, a_page(host, number, **page), float(number))
     return most
@@ -66,7 +72,7 @@ def with_a_crawl_of_relevant_pages(walls: int = 300) -> Books:
     sites = Books()
     for number in range(walls):
         sites.add_named(f"http://wall{number}.example/")
-        sites.apply(error_event(f"http://wall{number}.example/", "block/captcha"))
+        sites.learn(error_event(f"http://wall{number}.example/", "block/captcha"))
     for number in range(5):
         fetch(sites, a_page(f"g{number}.example", 0), float(number))
     return sites
@@ -100,7 +106,7 @@ def test_a_site_without_links_from_others_ends_somewhere_whatever_its_pages_are_
 def test_pages_that_say_nothing_new_earn_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(50):
-        if sites.holds.hold_until(CrawlUrl(f"http://x.example/{number}", 1.0), 5.0) > 5.0:
+        if not sites.goes(f"http://x.example/{number}"):
             break
         fetch(sites, replace(a_page("x.example", number), signs={"novelty": 0.0}), 5.0)
     assert number <= POLICY.first + 1
@@ -135,7 +141,7 @@ def test_sites_that_only_one_other_links_to_get_a_part_of_the_fetches():
     sites.add_named("http://known.example/")
     for second in range(600):
         url = f"http://swarm{second}.example/0"
-        if sites.holds.hold_until(CrawlUrl(url, 1.0), float(second)) <= second:
+        if sites.goes(url):
             fetch(
                 sites, a_page(f"swarm{second}.example", 0, links=(f"http://swarm{second + 1}.example/",)), float(second)
             )
@@ -153,7 +159,7 @@ def test_with_other_workers_nobody_waits_at_first():
     sites = Books(alone=False)
     for number in range(300):
         url = f"http://new{number}.example/"
-        assert sites.holds.hold_until(CrawlUrl(url, 1.0), float(number)) == number
+        assert sites.goes(url)
         fetch(sites, a_page(f"new{number}.example", 0, spam=1.0), float(number))
     assert allowed(sites, "other.example", relevance=0.0) > POLICY.first
 
@@ -162,8 +168,8 @@ def test_two_that_link_to_a_site_are_enough():
     sites = Books()
     for number in range(300):
         fetch(sites, a_page(f"x{number}.example", 0, links=("http://well.example/",)), float(number))
-    assert sites.holds.hold_until(CrawlUrl("http://nobody.example/", 1.0), 300.0) > 300.0
-    assert sites.holds.hold_until(CrawlUrl("http://well.example/", 1.0), 300.0) == 300.0
+    assert not sites.goes("http://nobody.example/")
+    assert sites.goes("http://well.example/")
 
 
 def test_what_a_seed_links_to_is_trusted_whatever_the_seed_looks_like():
@@ -173,15 +179,15 @@ def test_what_a_seed_links_to_is_trusted_whatever_the_seed_looks_like():
     listed = [f"http://listed{number}.example/" for number in range(300)]
     fetch(sites, a_page("list.example", 0, spam=1.0, links=tuple(listed), depth=0), 0.0)
     for second, url in enumerate(listed, 1):
-        assert sites.holds.hold_until(CrawlUrl(url, 1.0), float(second)) == second
+        assert sites.goes(url)
         fetch(sites, a_page(f"listed{second}.example", 0), float(second))
 
 
 def test_a_redirect_is_worth_less_than_nothing():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(2):
-        sites.apply(redirect_event(f"http://maze.example/{number}", f"http://maze.example/{number}?on", at=5.0))
-    assert sites.holds.hold_until(CrawlUrl("http://maze.example/9", 1.0), 5.0) > 5.0
+        sites.learn(redirect_event(f"http://maze.example/{number}", f"http://maze.example/{number}?on", at=5.0))
+    assert not sites.goes("http://maze.example/9")
 
 
 @pytest.mark.parametrize("target", ["https://moved.example/", "http://www.moved.example/", "http://new.example/"])
@@ -190,8 +196,8 @@ def test_a_redirect_to_another_place_is_no_evidence_against_a_site(target: str):
     sites = with_a_crawl_of_relevant_pages()
     for number in range(200):
         url = f"http://moved.example/{number}"
-        assert sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
-        sites.apply(redirect_event(url, f"{target}{number}", at=5.0))
+        assert sites.goes(url)
+        sites.learn(redirect_event(url, f"{target}{number}", at=5.0))
         if "//new" in target or number < 5:
             sites.learn(page_event(at(f"{target}{number}"), 5.0))
         else:
@@ -203,9 +209,9 @@ def test_redirects_to_other_places_without_a_page_count_like_pages_that_are_not_
     sites = with_a_crawl_of_relevant_pages()
     for number in range(100):
         url = f"http://maze.example/{number}"
-        if sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) > 5.0:
+        if not sites.goes(url):
             break
-        sites.apply(redirect_event(url, f"http://maze{number}.example/", at=5.0))
+        sites.learn(redirect_event(url, f"http://maze{number}.example/", at=5.0))
     assert 5 < number < 25
 
 
@@ -213,7 +219,7 @@ def test_a_chain_of_redirects_is_forgiven_as_a_whole():
     sites = with_a_crawl_of_relevant_pages()
     names = [f"http://hop{number}.example/" for number in range(4)]
     for url, target in pairwise(names):
-        sites.apply(redirect_event(url, target, at=5.0))
+        sites.learn(redirect_event(url, target, at=5.0))
     assert all(sites.site(url).fetches > 0.0 for url in names[:-1])
     sites.learn(page_event(at(names[-1]), 5.0))
     assert [sites.site(url).fetches for url in names] == [0.0, 0.0, 0.0, 1.0]
@@ -223,8 +229,8 @@ def test_pages_that_are_not_there_hardly_count():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(15):
         url = f"http://old.example/{number}"
-        assert sites.holds.hold_until(CrawlUrl(url, 1.0), 5.0) == 5.0
-        sites.apply(error_event(url, "http 404", 5.0, 404))
+        assert sites.goes(url)
+        sites.learn(error_event(url, "http 404", 5.0, 404))
 
 
 def test_links_of_its_own_do_not_count():
@@ -239,8 +245,8 @@ def test_spam_copies_and_walls_cost_more_than_a_fetch():
     assert allowed(with_a_crawl_of_relevant_pages(), "x.example", copy="http://g0.example/0") < dull
     sites = with_a_crawl_of_relevant_pages()
     for number in range(4):
-        sites.apply(error_event(f"http://x.example/{number}", "soft_404", 10.0))
-    assert sites.holds.hold_until(CrawlUrl("http://x.example/9", 1.0), 10.0) > 10.0
+        sites.learn(error_event(f"http://x.example/{number}", "soft_404", 10.0))
+    assert not sites.goes("http://x.example/9")
 
 
 def test_spam_recommends_nobody():
@@ -253,26 +259,16 @@ def test_spam_recommends_nobody():
 def test_waits_double_and_trials_are_few():
     sites = with_a_crawl_of_relevant_pages()
     allowed(sites, "dull.example", relevance=0.0)
+    sites.add_named("http://other.example/")
     trials: list[int] = []
     for second in range(20, 5000):
+        assert sites.goes(f"http://other.example/{second}")
         fetch(sites, a_page("other.example", second), float(second))
-        url = CrawlUrl(f"http://dull.example/w{second}", 1.0)
-        if sites.holds.hold_until(url, float(second)) <= second:
+        if sites.goes(f"http://dull.example/w{second}"):
             trials.append(second)
-            fetch(sites, a_page("dull.example", 10_000 + second, relevance=0.0), float(second))
+            fetch(sites, replace(a_page("dull.example", 0, relevance=0.0), url=f"http://dull.example/w{second}"), 1.0)
     assert 3 <= len(trials) <= 8
     assert trials[-1] - trials[-2] > 4 * (trials[1] - trials[0])
-
-
-def test_a_release_lets_one_more_go():
-    sites = with_a_crawl_of_relevant_pages()
-    allowed(sites, "dull.example", relevance=0.0)
-    url = CrawlUrl("http://dull.example/x", 1.0)
-    assert sites.holds.host_blocked_until(url.url) > 10.0
-    assert sites.holds.release_order(url.url, 10.0) < 1.0
-    for _ in range(3):
-        sites.holds.release(url.url)
-    assert sites.holds.hold_until(url, 10.0) == 10.0
 
 
 def test_without_budgets_nobody_waits():
@@ -283,7 +279,7 @@ def test_subdomains_share_a_budget():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(100):
         fetch(sites, a_page(f"x{number}.farm.example", 0, relevance=0.0), 5.0)
-    assert sites.holds.hold_until(CrawlUrl("http://new.farm.example/", 1.0), 5.0) > 5.0
+    assert not sites.goes("http://new.farm.example/")
 
 
 def test_a_site_that_a_person_named_has_no_budget_until_there_is_evidence():
@@ -300,7 +296,7 @@ def test_evidence_counts_more_than_a_name(evidence: dict[str, Any]):
     sites = with_a_crawl_of_relevant_pages()
     sites.add_named("http://trap.example/")
     for number in range(100):
-        if sites.holds.hold_until(CrawlUrl(f"http://trap.example/{number}", 1.0), 5.0) > 5.0:
+        if not sites.goes(f"http://trap.example/{number}"):
             break
         page = a_page("trap.example", number, relevance=0.0, **evidence)
         fetch(sites, replace(page, signs={"novelty": novelty}), 5.0, ratio)
@@ -309,5 +305,5 @@ def test_evidence_counts_more_than_a_name(evidence: dict[str, Any]):
 
 def test_the_site_that_a_seed_has_moved_to_is_named_too():
     sites = with_a_crawl_of_relevant_pages()
-    sites.apply(redirect_event("http://seed.example/", "https://new.example/", at=5.0, depth=0))
+    sites.learn(redirect_event("http://seed.example/", "https://new.example/", at=5.0, depth=0))
     assert allowed(sites, "www.new.example", most=100, relevance=0.0) == 100
