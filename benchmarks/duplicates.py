@@ -27,8 +27,8 @@ from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.options import read_options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.minhash import similarity, sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, original_of
-from crawlproject.parts.duplicates.minhash import similarity, sketch
 from crawlproject.parts.duplicates.novelty import SeenShingles
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
 from crawlproject.records import Page

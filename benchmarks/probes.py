@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 from benchmarks.changing_pages import CHANGES, Serve, added, also, everything, farmed, nothing, sneaky, stuffed
 from benchmarks.duplicates import a_reader
 from crawlproject.pages.reader import Reader
+from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import is_duplicate, original_of
-from crawlproject.parts.duplicates.minhash import sketch
 from crawlproject.parts.probes.cloaking import can_be_judged, judge
 from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding
 from crawlproject.parts.probes.probe_response import ProbeResponse

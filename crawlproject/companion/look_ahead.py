@@ -19,7 +19,7 @@ from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.pages.text.vectors import DocumentFrequencies
-from crawlproject.records import CrawlUrl, Page, Topic
+from crawlproject.records import Page, Topic
 
 NO_TOPIC = Topic(
     "companion", ("companion",), ()
@@ -90,7 +90,7 @@ class LookAhead:
         self.following.turn_to(url, keywords)
         self.pace.begin()
         if self.following.page(url) is None:
-            self.crawl.admission.offer(CrawlUrl(url, self.following.seed_score(url)))
+            self.crawl.admission.offer(self.crawl.admission.seed_record(url))
             return
         for ahead in self._walk(url, self.clicks - 1):
             page = self.following.judged(replace(ahead.page, depth=ahead.clicks))

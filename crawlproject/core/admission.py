@@ -114,7 +114,8 @@ class Admission:
 
     def seed_record(self, url: str, score: float | None = None) -> CrawlUrl:
         """The record of a seed in canonical spelling."""
-        return CrawlUrl(url, self._ordering.seed_score(url) if score is None else score, precedence=FIRST)
+        score = self._ordering.seed_score(url) if score is None else score
+        return CrawlUrl(url, score, precedence=FIRST if self._ordering.seeds_first else ACTIVE)
 
     def is_replaced(self, url: str) -> bool:
         """Whether a URL whose turn has come is a variant of one that is known. A seed is fetched as it is spelled."""

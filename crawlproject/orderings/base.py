@@ -32,9 +32,6 @@ class RedirectLinks(PassageLinks):
     __slots__ = ()
 
 
-SEEDS_FIRST = 1e18  # the score of seeds in orderings whose scores have no upper bound, such as counts
-
-
 class PageArchive(Protocol):
     """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic.
 
@@ -98,16 +95,17 @@ class BaseOrdering:
     """One published algorithm; numbers out. By default it does not learn, revise, or let links inherit values.
 
     ``needs_targets``: the ordering can only be rehearsed, since it must know the targets. ``commit`` is the ordering's own
-    value of ``FRONTIER_COMMIT``, used if that setting is 1. ``learns``: observed pages change its scores, so a resumed
-    crawl replays the stored pages. ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web.
-    ``reads_examples``: an example of the topic that cannot be found is an error. ``reads_tag_paths``: it reads
-    ``Link.tag_path``, which a live crawl otherwise leaves empty. ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages,
-    which they otherwise do not have. ``floor``: the score from which URLs are active (see
-    ``frontier.base``); read after ``revise``.
+    value of ``FRONTIER_COMMIT``, used if that setting is 1. ``seeds_first``: seeds are fetched before all links, whatever
+    the scores. ``learns``: observed pages change its scores, so a resumed crawl replays the stored pages.
+    ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web. ``reads_examples``: an example of
+    the topic that cannot be found is an error. ``reads_tag_paths``: it reads ``Link.tag_path``, which a live crawl
+    otherwise leaves empty. ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages, which they otherwise do not have.
+    ``floor``: the score from which URLs are active (see ``frontier.base``); read after ``revise``.
     """
 
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
+    seeds_first: ClassVar[bool] = True
     reads_examples: ClassVar[bool] = False
     learns: bool = False
     reads_tag_paths: bool = False
@@ -123,7 +121,7 @@ class BaseOrdering:
         raise NotImplementedError
 
     def seed_score(self, url: str) -> float:
-        """The score of a seed: as good as the best link can be."""
+        """The score of a seed. Seeds come before all links, so it only tells seeds apart."""
         return 1.0
 
     def observe(self, page: Page) -> None:

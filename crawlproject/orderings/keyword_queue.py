@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.baselines import BreadthFirst
 from crawlproject.orderings.learning import WaitingUrls
 from crawlproject.orderings.link_based import BacklinkCount
 from crawlproject.orderings.pagerank import PageRank
-from crawlproject.records import CrawlUrl, Link, Page
+from crawlproject.records import ACTIVE, CrawlUrl, Link, Page
 
 HOT = 1e9  # above any backlink count, below the seeds
 RESTS: dict[str, type[BaseOrdering]] = {
@@ -64,9 +64,6 @@ class KeywordQueue(BaseOrdering):
             self._hot.put(link.url, True)
         return HOT + rest
 
-    def seed_score(self, url: str) -> float:
-        return SEEDS_FIRST
-
     def observe(self, page: Page) -> None:
         self._hot.end(page.url)
         self._rest.observe(page)
@@ -88,7 +85,7 @@ class KeywordQueue(BaseOrdering):
         self._rest.failed(url)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        if url.parent is None or url.score >= SEEDS_FIRST:
+        if url.parent is None or url.precedence < ACTIVE:
             return {}
         if url.score < HOT:
             return self._rest.explain(url)

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar, Generic
 
-from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.link_graph import Node
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import domain_of, host_of
@@ -42,9 +42,6 @@ class LinkBased(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float:
         return self.worth(link.url)
-
-    def seed_score(self, url: str) -> float:
-        return SEEDS_FIRST
 
     def redirected(self, url: str, target: str) -> None:
         if url in self.seeds:

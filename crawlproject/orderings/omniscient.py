@@ -23,6 +23,7 @@ class Omniscient(BaseOrdering):
     """The URLs of the plan one after the other; no other link is followed."""
 
     needs_targets = True
+    seeds_first = False  # it knows which of them lead to targets
     floor = NEXT
 
     def __init__(self, context: OrderingContext) -> None:

@@ -20,7 +20,6 @@ SHOWN = 32  # links of an arm that are scored with the index of the arm; the oth
 TOLERANCE = 0.02  # relative change of an index at which its links are revised
 ARMS_A_PAGE = 32  # arms whose index is checked after a page
 TIE = 1e-3  # share of a score that comes from the draw within an arm
-SEEDS_FIRST = 1e9
 DIMENSIONS = 1 << 12  # of the vector of a tag path
 MAX_CLUSTERS = 1024  # of tag paths
 MAX_PATHS = 100_000  # paths whose cluster is cached
@@ -116,9 +115,6 @@ class TagPathBandit(BaseOrdering):
         if self._waiting.get(link.url) is None:
             self._wait(link.url, self._arm_at(link.tag_path))
         return self._score(link.url)
-
-    def seed_score(self, url: str) -> float:
-        return SEEDS_FIRST * max(1.0, self.exploration)
 
     def observe(self, page: Page) -> None:
         self._reward(page.url, page.relevance)

@@ -31,13 +31,15 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "workers": "Workers",
 }
 
+NEEDS = {"revisits": ("listings",)}  # listings are visited again, too, and say which pages have changed
+
 
 @cache
 def part_classes() -> dict[str, type[Part]]:
     """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is no part."""
     found: dict[str, type[Part]] = {}
     for name, class_name in OURS.items():
-        if (module := part_module(name, "part")) is not None:
+        if all(map(is_there, NEEDS.get(name, ()))) and (module := part_module(name, "part")) is not None:
             found[name] = getattr(module, class_name)
     for entry in entry_points(group=GROUP):
         part = entry.load()
@@ -49,8 +51,13 @@ def part_classes() -> dict[str, type[Part]]:
     return found
 
 
+def is_there(part: str) -> bool:
+    """Whether the folder of a part of ours is there."""
+    return find_spec(f"crawlproject.parts.{part}") is not None
+
+
 def part_module(part: str, module: str) -> ModuleType | None:
     """A module of a part of ours; None when the part, or the module, is not there."""
-    if find_spec(f"crawlproject.parts.{part}") is None or find_spec(f"crawlproject.parts.{part}.{module}") is None:
+    if not is_there(part) or find_spec(f"crawlproject.parts.{part}.{module}") is None:
         return None
     return import_module(f"crawlproject.parts.{part}.{module}")

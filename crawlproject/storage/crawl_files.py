@@ -21,6 +21,8 @@ from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.storage.append_log import write_atomically
 
 MANIFEST = "crawl.json"
+PROBES = "probes.jsonl"
+SITEMAPS = "sitemaps.jsonl"
 REPORT = "report.html"
 SIGNS = (b'<meta name="generator" content="topical crawler">',)
 REPORT_SIGNS = (*SIGNS, " – crawl report</title>".encode())  # the latter is older
@@ -35,11 +37,11 @@ _LOGS = (
     "items.jsonl",
     "judgments.jsonl",
     "links.jsonl",
-    "probes.jsonl",
+    PROBES,
     "refused.json",
     "robots.jsonl",
     "rules.jsonl",
-    "sitemaps.jsonl",
+    SITEMAPS,
     "sketches.jsonl",
     "topics.jsonl",
     "websub.jsonl",

@@ -22,7 +22,6 @@ from scrapy.utils.asyncio import create_looping_call
 from crawlproject.adapters.extensions.status_line import StatusLine, is_interactive
 from crawlproject.adapters.running import INTERRUPTED, STORAGE_FAILED, crawl_of
 from crawlproject.core.stopping import NO_NETWORK
-from crawlproject.orderings.base import SEEDS_FIRST
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
@@ -175,7 +174,7 @@ def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
         counted(source.errors, "error"),
         f"{source.refused:,} refused",
         f"{source.frontier_size:,} waiting on {counted(source.hosts_waiting, 'host')}",
-        "" if best is None else "best a seed" if best >= SEEDS_FIRST else f"best {best:.3f}",
+        "" if best is None else f"best {best:.3f}",
     ]
     return " · ".join(filter(None, parts))
 

@@ -17,7 +17,7 @@ from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, k
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
-from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.learning import Numbers
 from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
@@ -87,9 +87,6 @@ class Adaptive(BaseOrdering):
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
 
     # ------------------------------------------------------------ scores
-
-    def seed_score(self, url: str) -> float:
-        return SEEDS_FIRST
 
     def score(self, page: Page, link: Link) -> float:
         """The value that ``observe`` found; 0 for what was fetched already."""

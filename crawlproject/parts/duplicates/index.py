@@ -29,8 +29,8 @@ from collections.abc import Iterator
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.pages.text.minhash import Sketch, same_names, similarity, sketch_names
 from crawlproject.parts.duplicates.key_table import KeyTable
-from crawlproject.parts.duplicates.minhash import Sketch, same_names, similarity, sketch_names
 from crawlproject.parts.duplicates.page_names import headline, link_names, name_of, series_of, title_of
 from crawlproject.parts.duplicates.sketch_store import OriginalPage, SketchStore
 from crawlproject.records import Page

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
-from crawlproject.parts.duplicates.minhash import sketch
 from crawlproject.parts.duplicates.novelty import SeenShingles
 from crawlproject.parts.duplicates.sketch_store import OriginalPage
 from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, FetchEvent, Page

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.parts.duplicates import minhash
-from crawlproject.parts.duplicates.minhash import Hashes
+from crawlproject.pages.text import minhash
+from crawlproject.pages.text.minhash import Hashes
 
 LEAST = 20  # shingles of which fewer say nothing
 

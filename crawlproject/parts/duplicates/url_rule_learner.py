@@ -13,9 +13,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from crawlproject.core.wilson_bound import wilson_lower_bound
 from crawlproject.parts.duplicates.url_rule import UrlRule, parts_of, proposals, spelled, value_of
 from crawlproject.parts.duplicates.url_variants import UrlVariants, digest_of
-from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
 from crawlproject.records import FetchEvent
 from crawlproject.urls.post import is_post
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
-from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
+from crawlproject.core.wilson_bound import wilson_lower_bound
 from crawlproject.records import NOVELTY, FetchEvent
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import templates_of

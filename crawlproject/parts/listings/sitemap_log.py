@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crawlproject.storage.append_log import AppendLog, read_lines
+from crawlproject.storage.crawl_files import SITEMAPS as NAME
 from crawlproject.storage.history import History
-
-NAME = "sitemaps.jsonl"
 
 
 class ListingLog:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
-
-NAME = "probes.jsonl"
+from crawlproject.storage.crawl_files import PROBES as NAME
 
 HONEST = "honest"  # a browser is shown the same page; a missing page is answered correctly
 CLOAKED = "cloaked"  # the crawler is shown text that a browser is not

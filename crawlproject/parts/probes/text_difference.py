@@ -13,7 +13,7 @@ from math import sqrt
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.parts.duplicates.minhash import BINS, Minima, minima_of, shingle_hashes, similarity, term_hashes
+from crawlproject.pages.text.minhash import BINS, Minima, minima_of, shingle_hashes, similarity, term_hashes
 from crawlproject.records import Page
 
 LEAST_SHINGLES = 50  # of a text that can be judged

@@ -16,9 +16,8 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.options import WORKERS
-from crawlproject.parts.listings.sitemap_log import NAME as SITEMAPS
-from crawlproject.parts.probes.probe_log import NAME as PROBES
 from crawlproject.storage.append_log import read_lines, unexpected, write_atomically
+from crawlproject.storage.crawl_files import PROBES, SITEMAPS
 from crawlproject.storage.logs import CHANGES, ROBOTS, SAMPLES, Refusals
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import read_manifest

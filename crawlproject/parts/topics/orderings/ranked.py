@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.base import SEEDS_FIRST, BaseOrdering, OrderingContext
+from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.pages.text.relevance import with_context_score
 from crawlproject.parts.topics.orderings.fair_share import FairShare
 from crawlproject.parts.topics.orderings.score_table import ScoreTable
@@ -94,9 +94,6 @@ class RankedTopics(BaseOrdering):
                 self._table.note(link.url, {index: score})
 
     # ------------------------------------------------------------ scores
-
-    def seed_score(self, url: str) -> float:
-        return SEEDS_FIRST
 
     def score(self, page: Page, link: Link) -> float | None:
         pages = self._seen(page)

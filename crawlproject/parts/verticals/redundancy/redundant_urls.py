@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.parts.duplicates.url_variants import AUDITED
-from crawlproject.parts.duplicates.wilson_bound import wilson_lower_bound
+from crawlproject.core.wilson_bound import wilson_lower_bound
 from crawlproject.parts.verticals.redundancy.path_orders import PathOrders
 from crawlproject.parts.verticals.redundancy.redundant_words import base_of, is_redundant
 from crawlproject.parts.verticals.redundancy.view_patterns import names_in, view_patterns
@@ -25,6 +24,7 @@ from crawlproject.records import QUERY, SHOWN_BEFORE, FetchEvent
 from crawlproject.urls.hosts import host_of
 
 REASON = "trap/redundant"
+AUDITED = 25  # one of so many URLs that a rule refuses is fetched all the same
 CONFIRMED_FROM = 0.55  # share of redundant pages that is surpassed for sure: four in a row
 WITHDRAWN_BELOW = 0.4
 PRESUMED = 4.0  # redundant pages that a word for another view counts for

@@ -26,8 +26,8 @@ from crawlproject.pages.text.terms import (
     place_of,
 )
 from crawlproject.pages.text.vectors import span_squared_norms, squared_norm
-from crawlproject.parts.duplicates import minhash
-from crawlproject.parts.duplicates.minhash import term_hashes
+from crawlproject.pages.text import minhash
+from crawlproject.pages.text.minhash import term_hashes
 from crawlproject.records import Span
 
 words = st.lists(st.sampled_from(["reef", "coral", "fish", "2026", "é", "珊瑚", "a" * 40]), max_size=40)

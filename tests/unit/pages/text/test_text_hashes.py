@@ -7,11 +7,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from crawlproject.parts.duplicates import minhash
+from crawlproject.pages.text import minhash
 from crawlproject.parts.duplicates.novelty import SeenShingles
 from crawlproject.records import Link, Page, Span
 
-pytest.importorskip("crawlproject.parts.duplicates.text_hashes", reason="not compiled")
+pytest.importorskip("crawlproject.pages.text.text_hashes", reason="not compiled")
 
 LETTERS = "abc019'éßЖ珊ก\u0301😀\ud800"
 

@@ -20,7 +20,7 @@ from crawlproject.pages.text.terms import Terms
 from crawlproject.records import Page
 
 try:
-    from crawlproject.parts.duplicates import text_hashes
+    from crawlproject.pages.text import text_hashes
 except Exception:  # not built, or in a zip file
     text_hashes = None  # type: ignore[assignment]
 

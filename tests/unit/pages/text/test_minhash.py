@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.parts.duplicates.minhash import (
+from crawlproject.pages.text.minhash import (
     MAX_BYTES,
     minima_of,
     same_names,
