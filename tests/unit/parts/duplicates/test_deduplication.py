@@ -19,6 +19,7 @@ from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.duplicates.part import Duplicates
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
 from crawlproject.records import Reply, Topic
@@ -152,15 +153,22 @@ def live(folder: Path, **settings: object) -> Crawl:
     return assemble(TOPIC, read_options({**QUICK, **settings}), clock=lambda: 1000.0, folder=folder)
 
 
+def duplicates_of(crawl: Crawl) -> Duplicates:
+    part = crawl.part(Duplicates)
+    assert part is not None
+    return part
+
+
 def state(crawl: Crawl) -> dict[str, Any]:
     """What was learned, as far as it shows."""
-    deduplication = crawl.folder.beside[0]
+    learned = duplicates_of(crawl)
+    assert learned.copies and learned.rules and learned.templates
     return {
-        "rules": {str(t.rule): (t.confirmed, t.off, t.pairs) for t in deduplication.rules.evidence()},
+        "rules": {str(t.rule): (t.confirmed, t.off, t.pairs) for t in learned.rules.evidence()},
         "templates": {
-            name: (t.uninformative, t.informative, t.demoted) for name, t in deduplication.templates._templates.items()
+            name: (t.uninformative, t.informative, t.demoted) for name, t in learned.templates._templates.items()
         },
-        "originals": [original.url for original in deduplication.duplicates.index._originals],
+        "originals": [original.url for original in learned.copies.index._originals],
     }
 
 
@@ -172,7 +180,8 @@ def test_a_resumed_crawl_knows_what_it_knew(tmp_path: Path, fetches: int, kill: 
     crawl_on(halved, Shop(), fetches, kill=kill)
     if kill:
         halved.folder._lock.close()
-        halved.folder.beside[0].close()
+        for log in halved.folder.beside:
+            log.close()
     else:
         halved.close("shutdown", 2000.0)
     resumed = live(tmp_path / "halved")
@@ -221,7 +230,7 @@ def test_a_rule_that_a_person_switched_off_stays_off(tmp_path: Path):
     crawl = live(tmp_path)
     assert state(crawl)["rules"][str(SID)][:2] == (True, True)
     url = f"{A}/1?sid=99999"
-    assert crawl.folder.beside[0].rules.variants.normalized(url) == url
+    assert duplicates_of(crawl).respelled(url) == url
     crawl.close("shutdown", 2000.0)
 
 

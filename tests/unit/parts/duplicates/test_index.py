@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, leads_elsewhere, original_of
-from crawlproject.parts.duplicates.minhash import sketch
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Link, Page, Span
 

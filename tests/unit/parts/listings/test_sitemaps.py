@@ -11,6 +11,7 @@ from support.webs import DictWeb, page, robots
 
 from crawlproject.assembly import assemble
 from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.robots import RobotsRules
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
@@ -127,7 +128,8 @@ CRAWLING = sorted(name for name, cls in ORDERINGS.items() if not (cls.needs_targ
 def test_pages_that_nothing_links_to_are_found_by_every_ordering(ordering: str, tmp_path: Path) -> None:
     lines = {line["url"]: line for line in rehearse(tmp_path, ordering, CRAWL_SITEMAPS=5)}
     assert {url for url, line in lines.items() if line["md5"]} >= {HOME, *PAGES[:2], "http://h.example/of-the-feed"}
-    assert lines["http://h.example/map.xml"]["error"] == SITEMAP
+    assert lines["http://h.example/map.xml"]["kind"] == SITEMAP
+    assert not lines["http://h.example/map.xml"]["error"]
     assert lines["http://h.example/map.xml"]["links"] == 3
     assert PAGES[2] not in lines, "robots.txt holds for what a sitemap lists"
 
@@ -147,7 +149,7 @@ def test_a_killed_crawl_knows_its_sitemaps_again(ordering: str, tmp_path: Path) 
 
     crawl = opened()
     home = crawl.take(10.0)
-    crawl.name_sitemaps(["/map.xml.gz"], home)
+    crawl.robots_read(RobotsRules(200, b"Sitemap: /map.xml.gz\n", 1e12, "topical"), home)
     crawl.fail(home, "http 404", Fetch(404, 11.0, 0.1))
     _kill(crawl)
 

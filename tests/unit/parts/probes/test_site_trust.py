@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from crawlproject.parts.sites.site_holds import SiteHolds
 from hypothesis import given
 from hypothesis import strategies as st
 from support.events import page_event
 
 from crawlproject.parts.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.parts.sites.site_budgets import SiteBudgets
-from crawlproject.records import CrawlUrl, Page
+from crawlproject.parts.sites.site_turns import SiteTurns
+from crawlproject.records import ACTIVE, WASTE, Page
 
 URL = "http://www.spam.example/page"
 SIBLING = "http://sub.spam.example/"
@@ -73,29 +73,30 @@ def test_scores_are_only_lowered(score: float, cloaked: bool) -> None:
 
 def test_the_site_loses_its_budget_and_gets_it_back() -> None:
     """The pages before count as spam, too, as far as the site is doubted; nothing of that stays when it is not."""
-    sites = SiteBudgets()
-    trust, holds = SiteTrust(sites.set_distrust), SiteHolds(sites)
+    sites, classes = SiteBudgets(), dict[str, int]()
+    trust, turns = SiteTrust(sites.set_distrust), SiteTurns(sites, classes.__setitem__)
     for number in range(12):
         page = Page(f"http://www.spam.example/{number}", relevance=0.5)
         sites.learn(page_event(page, float(number)))
-    url = CrawlUrl(URL, 1.0)
-    assert holds.hold_until(url, 20.0) == 20.0
-    holds.ended(URL)
+    assert turns.turn(URL)
+    turns.ended(URL)
     for _ in range(2):
         trust.add(URL, cloaked=True)
-    assert holds.hold_until(url, 20.0) > 20.0 and holds.host_blocked_until(URL) > 20.0
-    assert holds.release_order(URL, 20.0) * trust.release_order(URL, 20.0) < 0.01
+    assert not turns.turn(URL) and turns.is_postponed(URL)
+    assert classes == {"www.spam.example": WASTE}
     for _ in range(REMEMBERED):
         trust.add(URL, cloaked=False)
-    assert holds.hold_until(url, 20.0) == 20.0 and trust.release_order(URL, 20.0) == 1.0
+    turns.reconsider(URL)
+    assert classes == {"www.spam.example": ACTIVE} and not turns.is_postponed(URL)
+    assert turns.turn(URL) and trust.adjusted_score(URL, 1.0) == 1.0
 
 
-def test_a_released_site_may_have_one_more_however_little_it_is_worth() -> None:
-    sites = SiteBudgets()
-    holds = SiteHolds(sites)
+def test_a_doubted_site_is_fetched_when_nothing_better_is_due_however_little_it_is_worth() -> None:
+    sites, classes = SiteBudgets(), dict[str, int]()
+    turns = SiteTurns(sites, classes.__setitem__)
     for number in range(20):
         page = Page(f"http://www.spam.example/{number}", spam=1.0)
         sites.learn(page_event(page, float(number)))
-    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) > 30.0
-    holds.release(URL)
-    assert holds.hold_until(CrawlUrl(URL, 1.0), 30.0) == 30.0
+    assert not turns.turn(URL)
+    assert turns.turn(URL), "its host is in the last class, and has its turn there"
+    assert classes == {"www.spam.example": WASTE}

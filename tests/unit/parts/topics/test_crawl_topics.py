@@ -159,8 +159,8 @@ def test_a_resumed_crawl_knows_who_joined_and_who_left(tmp_path: Path) -> None:
     states = read_topics(tmp_path)
     assert [name for name, state in states.items() if state.left is None] == ["reefs", "engines"]
     again = opened(tmp_path, topic("reefs"), topic("bread"), topic("engines"))
-    assert again.topics is not None
-    assert again.topics.found["bread"] == topics_of(first).found["bread"]  # type: ignore[union-attr]
+    assert topics_of(again) is not None
+    assert topics_of(again).found["bread"] == topics_of(first).found["bread"]  # type: ignore[union-attr]
     end(again)
 
 
