@@ -68,16 +68,6 @@ class TestEveryOrdering:
 
     @FEW
     @given(pages)
-    def test_seeds_come_before_any_link(self, name: str, page: Page) -> None:
-        ordering = build(name)
-        ordering.observe(page)
-        for link in page.links:
-            score = ordering.score(page, link)
-            if score is not None and link.url != "http://h0.example/":
-                assert ordering.seed_score("http://h0.example/") >= score
-
-    @FEW
-    @given(pages)
     def test_what_is_handed_down_is_numbers_and_comes_back(self, name: str, page: Page) -> None:
         ordering = build(name)
         ordering.observe(page)

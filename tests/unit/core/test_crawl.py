@@ -396,3 +396,9 @@ def test_a_visit_records_which_agent_fetched_the_page(tmp_path: Path) -> None:
     seeds = {line["url"]: line["signs"] for line in read_lines(tmp_path / "history.jsonl") if line["parent"] is None}
     assert sorted(signs["agent"] for signs in seeds.values()) == [0.0, 1.0]
     assert {parent: visit.signs for parent, visit in pages.items()} == seeds
+
+
+def test_a_seed_comes_before_any_link_whatever_the_scores(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    crawl.admission.offer(CrawlUrl("http://link.example/", 1e12, 1, SEED))
+    assert taken(crawl).url == SEED
