@@ -19,7 +19,7 @@ from crawlproject.webs.base import Reply, not_held
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 ANSWER = 0.02  # seconds
-PARAGRAPHS = 6  # of a page
+ANY_LENGTH = (2, 3, 6, 9)  # what short pages have in common is mostly their list of links
 SAME_HOST = 0.7  # of the links
 FRONT = 20  # pages of a host that more links lead to, as menus do
 NETWORK = "198.51.100"  # of the ten servers: addresses for documentation (RFC 5737), none of them loopback
@@ -45,6 +45,7 @@ class Sites:
     servers: int = 0
     rest: float = 1.0
     answer: float = ANSWER
+    paragraphs: tuple[int, ...] = (6,)  # of a page, one of these by lot
 
     warnings: Sequence[str] = ()
 
@@ -128,8 +129,8 @@ class Sites:
 
 
 NATURAL: Mapping[str, Sites] = {
-    "forbidden_5": Sites(40, forbidden=5),
-    "forbidden_100": Sites(40, forbidden=100),
+    "forbidden_5": Sites(40, forbidden=5, paragraphs=ANY_LENGTH),
+    "forbidden_100": Sites(40, forbidden=100, paragraphs=ANY_LENGTH),
     "wiki_forbidden": Sites(10, domain="wikis.example", wiki="forbidden"),
     "wiki_forbidden_1": Sites(1, pages=3_000, domain="wiki.example", wiki="forbidden", rest=0.25),
     "wiki_empty": Sites(10, domain="wikis.example", wiki="empty"),
@@ -154,10 +155,11 @@ def _body(web: Sites, host: int, page: int) -> bytes:
     words, paragraphs = _words(), _paragraphs()
     title = f"{web.path(page).strip('/') or 'home'} {random.choice(TOPIC)} {' '.join(random.choices(words, k=3))}"
     parts = [f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1>"]
-    texts = random.sample(range(len(paragraphs)), PARAGRAPHS)
+    most = web.paragraphs[0] if len(web.paragraphs) == 1 else random.choice(web.paragraphs)
+    texts = random.sample(range(len(paragraphs)), most)
     for number, text in enumerate(texts):
         parts.append(f"<h2>{' '.join(random.choices(words, k=3))}</h2>{_edit(web, page, number)}<p>{paragraphs[text]}")
-        links = (_link(web, host, random) for _ in range(web.links // PARAGRAPHS))
+        links = (_link(web, host, random) for _ in range(web.links // most))
         parts.append(f" {' '.join(links)}</p>")
     if web.forbidden:
         labels = words[2_000 : 2_000 + web.forbidden]
