@@ -19,7 +19,7 @@ from crawlproject.webs.base import Reply, not_held
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 ANSWER = 0.02  # seconds
-ANY_LENGTH = (2, 3, 6, 9)  # what short pages have in common is mostly their list of links
+ANY_LENGTH = (1, 2, 3, 6)  # what short pages have in common is mostly their list of links
 SAME_HOST = 0.7  # of the links
 FRONT = 20  # pages of a host that more links lead to, as menus do
 NETWORK = "198.51.100"  # of the ten servers: addresses for documentation (RFC 5737), none of them loopback
@@ -129,8 +129,8 @@ class Sites:
 
 
 NATURAL: Mapping[str, Sites] = {
-    "forbidden_5": Sites(40, forbidden=5, paragraphs=ANY_LENGTH),
-    "forbidden_100": Sites(40, forbidden=100, paragraphs=ANY_LENGTH),
+    "forbidden_5": Sites(40, links=6, forbidden=5, paragraphs=ANY_LENGTH),
+    "forbidden_100": Sites(40, links=6, forbidden=100, paragraphs=ANY_LENGTH),
     "wiki_forbidden": Sites(10, domain="wikis.example", wiki="forbidden"),
     "wiki_forbidden_1": Sites(1, pages=3_000, domain="wiki.example", wiki="forbidden", rest=0.25),
     "wiki_empty": Sites(10, domain="wikis.example", wiki="empty"),
