@@ -1,13 +1,16 @@
 """The hostile web beside itself without its bad sites: what they cost a crawl.
 
     python benchmarks/hostile.py [--orderings NAME...] [--pages N] [--parts PART...] [--seed N] [--plain]
-                                 [--json FILE] [-s NAME=VALUE]
+                                 [--seconds T...] [--json FILE] [-s NAME=VALUE]
 
 A part is a group of kinds of bad sites (``first``, ``second``, ``third``, ``all``) or kinds with commas between them; each is
 a web of its own. Each crawl is a rehearsal of ``--pages`` pages (5,000) in a process of its own, and ``--plain`` is Scrapy's
 own breadth-first crawl of the same web, without sockets. For each: recall of the targets on the good web and on the hostile
 one, their ratio, the share of fetches that went to bad sites, the peak memory of the process on both webs, CPU time, recall
 after each thousand pages, and how many fetches each kind ate.
+
+With ``--seconds`` each crawl has a budget of the last of these, 64 fetches at a time on the polite virtual clock, in place of one
+of pages, and recall is that after so many seconds: what traps cost a crawl whose time is scarce.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +42,7 @@ _BATCH = 1000  # pages between two points of the curve
 def main() -> None:
     chosen = _arguments()
     if chosen.child:
-        print(json.dumps(_crawl(chosen.child[0], chosen.child[1], chosen.pages, chosen.set or [])))
+        print(json.dumps(_crawl(chosen.child[0], chosen.child[1], chosen)))
         return
     found = []
     for ordering in [*chosen.orderings, *([PLAIN] if chosen.plain else [])]:
@@ -52,16 +56,24 @@ def main() -> None:
 
 
 def _share(bad: dict[str, Any], good: dict[str, Any]) -> float:
-    return round(bad["recall"] / good["recall"], 3) if good["recall"] else 0.0
+    return _ratio(bad["recall"], good["recall"])
+
+
+def _ratio(bad: float, good: float) -> float:
+    return round(bad / good, 3) if good else 0.0
 
 
 def _line(row: dict[str, Any]) -> str:
     good, bad = row["good"], row["hostile"]
     kinds = ", ".join(f"{kind} {count}" for kind, count in bad["fetches_by_kind"].items())
+    timed = "".join(
+        f"             after {at} s {recall:.3f} -> {bad['timed'][at]:.3f} = {_ratio(bad['timed'][at], recall):.3f}\n"
+        for at, recall in good["timed"].items()
+    )
     return (
         f"{row['ordering']:12} {row['part']:8} recall {good['recall']:.3f} -> {bad['recall']:.3f} = {row['share']:.3f}  "
         f"bad fetches {bad['bad_share']:.2f}  memory {good['peak_mb']:.0f} -> {bad['peak_mb']:.0f} MB  "
-        f"{good['cpu_ms']:.1f} -> {bad['cpu_ms']:.1f} ms a fetch\n"
+        f"{good['cpu_ms']:.1f} -> {bad['cpu_ms']:.1f} ms a fetch\n{timed}"
         f"             {good['curve']} -> {bad['curve']}\n             {kinds}"
     )
 
@@ -69,6 +81,8 @@ def _line(row: dict[str, Any]) -> str:
 def _measured(ordering: str, web: str, chosen: argparse.Namespace) -> dict[str, Any]:
     asked = [part for setting in chosen.set or [] for part in ("-s", setting)]
     command = [sys.executable, __file__, "--child", ordering, web, "--pages", str(chosen.pages), *asked]
+    if chosen.seconds:
+        command += ["--seconds", *map(str, chosen.seconds)]
     with TemporaryDirectory() as folder:
         errors = Path(folder) / "errors"
         process = MeasuredProcess(command, environment=os.environ, errors=errors)
@@ -82,20 +96,25 @@ def _measured(ordering: str, web: str, chosen: argparse.Namespace) -> dict[str, 
 # ------------------------------------------------------------ in a process of its own
 
 
-def _crawl(ordering: str, web_name: str, pages: int, settings: Sequence[str]) -> dict[str, Any]:
+Fetched = list[tuple[str, bool, float]]  # URLs, each with whether it was a page and when it came
+
+
+def _crawl(ordering: str, web_name: str, chosen: argparse.Namespace) -> dict[str, Any]:
     web = open_hostile(web_name)
+    settings = dict(part.split("=", 1) for part in chosen.set or [])
     with TemporaryDirectory() as folder:
-        crawl = _plain if ordering == PLAIN else _rehearse
-        fetched = crawl(ordering, web_name, web, pages, Path(folder), dict(part.split("=", 1) for part in settings))
-    return _found(fetched, web)
+        if ordering == PLAIN:
+            fetched = _plain(web, chosen.pages)
+        else:
+            fetched = _rehearse(ordering, web, chosen.pages, chosen.seconds, Path(folder), settings)
+    return _found(fetched, web, chosen.seconds)
 
 
-def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
-    """What a list of URLs, each with whether it was a page, is worth."""
+def _found(fetched: Fetched, web: HostileWeb, seconds: Sequence[float]) -> dict[str, Any]:
     targets = set(topic_of(web).targets)
     hit, pages, curve = 0, 0, []
     kinds: Counter[str] = Counter()
-    for url, is_page in fetched:
+    for url, is_page, _ in fetched:
         kind = web.kind_of(host_of(url))
         kinds[kind] += 1
         hit += url in targets
@@ -106,6 +125,7 @@ def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
     return {
         "recall": hit / len(targets),
         "curve": curve,
+        "timed": {f"{T:g}": len(targets & {url for url, _, at in fetched if at <= T}) / len(targets) for T in seconds},
         "pages": pages,
         "fetches": len(fetched),
         "bad_share": 1 - good / max(1, len(fetched)),
@@ -114,27 +134,30 @@ def _found(fetched: list[tuple[str, bool]], web: HostileWeb) -> dict[str, Any]:
 
 
 def _rehearse(
-    ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
-) -> list[tuple[str, bool]]:
+    ordering: str, web: HostileWeb, pages: int, seconds: Sequence[float], folder: Path, settings: dict[str, Any]
+) -> Fetched:
     from crawlproject.evaluation.simulation.runner import Runner
+    from crawlproject.settings import CONCURRENT_REQUESTS
     from crawlproject.storage.append_log import read_lines
 
-    stage = Runner(web, lambda topic: settings, pages=pages, agent="benchmark", concurrency=1)
+    concurrency = 1
+    if seconds:
+        settings, pages, concurrency = {**settings, "CRAWL_MAX_SECONDS": seconds[-1]}, 0, CONCURRENT_REQUESTS
+    stage = Runner(web, lambda topic: settings, pages=pages, agent="benchmark", concurrency=concurrency)
     for _, place, _ in stage.rehearse(topic_of(web), [ordering], folder):
         lines = read_lines(place / "history.jsonl")
-        return [(line["url"], bool(line["md5"])) for line in lines]
+        return [(line["url"], bool(line["md5"]), line["at"]) for line in lines]
     raise AssertionError("one ordering, one run")
 
 
-def _plain(
-    ordering: str, web_name: str, web: HostileWeb, pages: int, folder: Path, settings: dict[str, str]
-) -> list[tuple[str, bool]]:
+def _plain(web: HostileWeb, pages: int) -> Fetched:
     from scrapy.crawler import CrawlerProcess
 
     from benchmarks.plain_spider import SETTINGS, PlainSpider
     from crawlproject.http.virtual_web_handler import VirtualWebDownloadHandler
 
-    fetched: list[tuple[str, bool]] = []
+    fetched: Fetched = []
+    start = time.time()
 
     class Handler(VirtualWebDownloadHandler):
         @classmethod
@@ -143,7 +166,7 @@ def _plain(
 
     class Counted(PlainSpider):
         def parse(self, response):
-            fetched.append((response.url, True))
+            fetched.append((response.url, True, time.time() - start))
             yield from super().parse(response)
 
     process = CrawlerProcess(
@@ -170,6 +193,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="another web of the same kinds")
     parser.add_argument("--plain", action="store_true", help="plain Scrapy too")
+    parser.add_argument(
+        "--seconds", nargs="*", type=float, default=[], metavar="T", help="a budget of time, of the last of these"
+    )
     parser.add_argument("--json", type=Path, help="write what was found here")
     parser.add_argument("-s", dest="set", metavar="NAME=VALUE", action="append", help="a setting of every rehearsal")
     parser.add_argument("--child", nargs=2, metavar=("ORDERING", "WEB"), help=argparse.SUPPRESS)

@@ -1,13 +1,20 @@
 """How busy a polite crawl is: the share of the ideal rate that it reaches on honest webs.
 
-    python benchmarks/idle.py [--seconds 60] [--webs NAME ...] [--orderings NAME ...] [--json FILE]
+    python benchmarks/idle.py [--seconds 60] [--webs NAME ...] [--orderings NAME ...] [--tree FOLDER] [--json FILE]
 
 Each web is served on loopback and crawled for so many seconds with the settings as people run them, the budget of pages left out.
 A host answers after ``answer`` seconds and then rests for ``POLITENESS_MIN_DELAY``, so ``hosts / (answer + rest)`` fetches a
 second are ideal, and no more than ``CONCURRENT_REQUESTS / answer``; a slow fetch takes its place for 3 s only. The fetches of
 robots.txt count: they are visits too. Half of the links of ``domain`` are forbidden by robots.txt, as on a university's hosts.
 
-The webs are honest: every page has a text of its own, and every page links to pages that exist.
+The webs are honest: every page has a text of its own, and every page links to pages that exist. Those of ``idle_webs`` have
+natural text: 40 hosts of one domain with 5 and with 100 forbidden links a page; wikis of ten hosts and of one, whose pages link
+to their edit, history, diff, login and reply pages, which robots.txt forbids, which are nearly empty, or which are refused; one
+host of 3,000 pages; 500 hosts behind ten addresses, which the ideal rate counts. *Useful*: the share of the fetches, robots.txt
+aside, that were for pages with a text; *stored*: of these, the pages that were read and not taken for copies.
+
+Ten addresses need a network of their own (Linux, ``unshare`` and ``ip``): there the names are in /etc/hosts and the server
+listens at each address, without a proxy. ``--tree``: crawl with the code in another folder, to compare.
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -29,9 +36,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/idle.py`
 
 from benchmarks.endless import TOPIC, vocabulary
+from benchmarks.idle_webs import NATURAL, NETWORK, Sites
 from crawlproject.adapters.leases import SLOW, SLOW_BESIDE
-from crawlproject.http.virtual_web_server import AccessLog, read_log, running
-from crawlproject.records import Reply
+from crawlproject.http.virtual_web_server import LOOPBACK, running
 from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.webs.base import not_held
 
@@ -90,11 +97,12 @@ class HonestWeb:
         """Nothing is held open."""
 
 
-WEBS = {
+WEBS: dict[str, HonestWeb | Sites] = {
     "domain": HonestWeb(40, domain="university.example", forbidden=0.5, rest=0.5),
     "five": HonestWeb(5),
     "one": HonestWeb(1, rest=0.2),
     "slow": HonestWeb(1_000, answer=5.0, rest=5.0),
+    **NATURAL,
 }
 
 
@@ -117,30 +125,74 @@ def _words() -> list[str]:
     return vocabulary(5_000)
 
 
-def measure(web: HonestWeb, ordering: str, seconds: float) -> dict[str, float]:
-    """One crawl: ``fetches``, ``pages``, the ``rate`` a second, and its ``share`` of the ideal rate."""
+def measure(name: str, ordering: str, seconds: float, tree: Path) -> dict[str, float]:
+    """One crawl of ``WEBS[name]`` by the code in ``tree``."""
+    if not _addresses(WEBS[name]):
+        return crawl(WEBS[name], ordering, seconds, tree)
+    alone = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--net", "--mount"]
+    inside = [sys.executable, __file__, "--inside", "--webs", name, "--orderings", ordering, "--seconds", str(seconds)]
+    done = subprocess.run([*alone, *inside, "--tree", str(tree)], check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def crawl(web: HonestWeb | Sites, ordering: str, seconds: float, tree: Path) -> dict[str, float]:
+    """``fetches``, ``pages``, the ``rate`` a second, its ``share`` of the ideal rate, ``useful`` and ``stored``."""
     with tempfile.TemporaryDirectory() as name, AccessLog(Path(name, "log")) as log:
         topic = Path(name, "topic.toml")
         topic.write_text(f"keywords = {json.dumps(TOPIC[:3])}\nseeds = {json.dumps(web.seeds)}\n")
-        with running(web, log=log, latency=True) as server:
+        open_to, port = ("0.0.0.0", 80) if _addresses(web) else (LOOPBACK, 0)
+        with running(web, port, address=open_to, log=log, latency=True) as server:
             settings = {
                 "CRAWL_DIR": Path(name, "crawl"),
                 "CRAWL_MAX_SECONDS": seconds,
                 "CRAWL_MAX_PAGES": 0,
                 "POLITENESS_MIN_DELAY": web.rest,
                 "CRAWL_PROGRESS_SECONDS": 0,
+                **({"CRAWL_ALLOWED_ADDRESSES": f"{NETWORK}.0/24"} if _addresses(web) else {}),
                 **({"ORDERING": ordering} if ordering != "default" else {}),
             }
             chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
             command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *chosen]
-            environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{server.port}"}
-            subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
-        times = sorted(access["end"] for access in read_log(Path(name, "log")))
-        history = Path(name, "crawl", "history.jsonl").read_text().splitlines()
-    lasted = min(seconds, times[-1] - times[0])
+            proxy = {} if _addresses(web) else {"http_proxy": f"http://127.0.0.1:{server.port}"}
+            subprocess.run(command, cwd=tree, env={**os.environ, **proxy}, check=True, capture_output=True)
+        accesses = sorted(read_log(Path(name, "log")), key=lambda access: float(access["end"]))
+        history = [json.loads(line) for line in Path(name, "crawl", "history.jsonl").read_text().splitlines()]
+    times = [access["end"] for access in accesses]
+    lasted = min(
+        seconds, max(times[-1] - times[0], 0.95 * seconds)
+    )  # no web is empty by then: ending early is idling, too
     rate = sum(at <= times[0] + seconds for at in times) / max(lasted, 1e-9)
-    pages = sum(bool(json.loads(line)["md5"]) for line in history)
-    return {"fetches": len(times), "pages": pages, "rate": rate, "share": rate / web.ideal}
+    asked = [access["url"] for access in accesses if not access["url"].endswith("/robots.txt")]
+    useful = [url for url in asked if _is_useful(web, url)]
+    stored = sum(bool(line["md5"]) and not line["duplicate_of"] and _is_useful(web, line["url"]) for line in history)
+    return {
+        "fetches": len(times),
+        "pages": sum(bool(line["md5"]) for line in history),
+        "rate": rate,
+        "share": rate / web.ideal,
+        "useful": len(useful) / max(1, len(asked)),
+        "stored": stored / max(1, len(useful)),
+    }
+
+
+def _is_useful(web: HonestWeb | Sites, url: str) -> bool:
+    return not isinstance(web, Sites) or web.is_useful(url)
+
+
+def _addresses(web: HonestWeb | Sites) -> Mapping[str, str]:
+    return web.addresses if isinstance(web, Sites) else {}
+
+
+def enter(web: Sites) -> None:
+    """Give this network, which is nobody else's, the addresses of ``web``, and this /etc/hosts its names."""
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    for address in sorted(set(web.addresses.values())):
+        subprocess.run(["ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)
+    with tempfile.NamedTemporaryFile("w", suffix=".hosts") as names:
+        names.write("127.0.0.1 localhost\n" + "".join(f"{at} {host}\n" for host, at in web.addresses.items()))
+        names.flush()
+        subprocess.run(["mount", "--bind", names.name, "/etc/hosts"], check=True)
 
 
 def main() -> None:
@@ -148,17 +200,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0, help="of each crawl (default: 60)")
     parser.add_argument("--webs", nargs="+", default=list(WEBS), choices=list(WEBS))
     parser.add_argument("--orderings", nargs="+", default=["default", "dom"])
+    parser.add_argument("--tree", type=Path, default=ROOT, help="folder of the code that crawls (default: this one)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.inside:
+        web = WEBS[chosen.webs[0]]
+        assert isinstance(web, Sites)
+        enter(web)
+        print(json.dumps(crawl(web, chosen.orderings[0], chosen.seconds, chosen.tree)))
+        return
     found: list[dict[str, Any]] = []
-    print(f"{'web':8} {'ordering':10} {'fetches':>8} {'pages':>7} {'fetches/s':>10} {'ideal':>7} {'share':>6}")
+    columns = f"{'fetches':>8} {'pages':>7} {'fetches/s':>10} {'ideal':>7} {'share':>6} {'useful':>7} {'stored':>7}"
+    print(f"{'web':16} {'ordering':10} {columns}")
     for name in chosen.webs:
         for ordering in chosen.orderings:
-            row = measure(WEBS[name], ordering, chosen.seconds)
+            row = measure(name, ordering, chosen.seconds, chosen.tree.resolve())
             found.append({"web": name, "ordering": ordering, **row})
             print(
-                f"{name:8} {ordering:10} {row['fetches']:8.0f} {row['pages']:7.0f} {row['rate']:10.2f} "
-                f"{WEBS[name].ideal:7.2f} {row['share']:6.2f}",
+                f"{name:16} {ordering:10} {row['fetches']:8.0f} {row['pages']:7.0f} {row['rate']:10.2f} "
+                f"{WEBS[name].ideal:7.2f} {row['share']:6.2f} {row['useful']:7.2f} {row['stored']:7.2f}",
                 flush=True,
             )
     if chosen.json:

@@ -72,13 +72,16 @@ def read_log(path: Path) -> list[Access]:
 
 
 class WebServer:
-    """Serves ``web`` on ``port`` of loopback (0: any free port). Not started until ``start``.
+    """Serves ``web`` on ``port`` (0: any free port) of ``address``. Not started until ``start``.
 
     With ``latency`` every reply is held back for its ``Reply.seconds``. Requests go to ``log`` as they end.
     """
 
-    def __init__(self, web: Web, port: int = 0, *, latency: bool = False, log: AccessLog | None = None) -> None:
+    def __init__(
+        self, web: Web, port: int = 0, *, address: str = LOOPBACK, latency: bool = False, log: AccessLog | None = None
+    ) -> None:
         self.port = port
+        self._address = address
         self._web = web
         self._latency = latency
         self._log = log
@@ -90,7 +93,7 @@ class WebServer:
 
     async def start(self) -> None:
         """Listen. ``port`` is the real port afterwards. Raises ``OSError`` when the port is taken."""
-        listening = socket.create_server((LOOPBACK, self.port), backlog=1024)
+        listening = socket.create_server((self._address, self.port), backlog=1024)
         self.port = listening.getsockname()[1]
         server = http.Server(
             self._handle, max_line_size=_MAX_LINE, max_field_size=_MAX_LINE, auto_decompress=False, access_log=None
@@ -159,9 +162,11 @@ class WebServer:
 
 
 @contextmanager
-def running(web: Web, port: int = 0, *, latency: bool = False, log: AccessLog | None = None) -> Iterator[WebServer]:
+def running(
+    web: Web, port: int = 0, *, address: str = LOOPBACK, latency: bool = False, log: AccessLog | None = None
+) -> Iterator[WebServer]:
     """A server that runs in a thread of its own while the context lasts; for trials and tests."""
-    server = WebServer(web, port, latency=latency, log=log)
+    server = WebServer(web, port, address=address, latency=latency, log=log)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="virtual web", daemon=True)
     thread.start()
