@@ -22,6 +22,7 @@ class Leasing:
     """Leases the URLs of one crawl."""
 
     def __init__(self, services: Services) -> None:
+        self._services = services
         self._frontier = services.frontier
         self._admission = services.admission
         self._ordering = services.ordering
@@ -34,6 +35,7 @@ class Leasing:
 
         Of the next hosts, ``_CANDIDATES`` at most, the first whose origin is ``preferred`` has its turn, if there is one.
         """
+        self._services.now = now
         self._admission.set_ceiling()
         with self._frontier.batch():
             taken = self._take(now)

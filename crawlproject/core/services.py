@@ -24,7 +24,10 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 
 @dataclass(slots=True)
 class Services:
-    """One object a crawl. ``kinds`` are the handlers by kind of URL; they are complete when the crawl is put together."""
+    """One object a crawl. ``kinds`` are the handlers by kind of URL; they are complete when the crawl is put together.
+
+    ``now`` is the time of the latest take, in seconds since the epoch.
+    """
 
     topic: Topic
     options: Options
@@ -42,6 +45,7 @@ class Services:
     outlinks: Outlinks
     steps: PageSteps
     kinds: dict[str, Handler] = field(default_factory=dict)
+    now: float = 0.0
 
     def offer(self, url: CrawlUrl) -> bool:
         """Offer a URL by the rules of its kind; whether it may be fetched now."""

@@ -17,21 +17,12 @@ class RefetchHandler(Handler):
         self._admission = services.admission
         self._frontier = services.frontier
         self._revisits = revisits
-        self._now = 0.0  # when its turn came
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._frontier.put(url)
 
     def late_refusal(self, url: CrawlUrl) -> str:
         return self._admission.rules.late_refusal(url.url)
-
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        self._now = now
-        return self._due(url, now)
-
-    def _due(self, url: CrawlUrl, now: float) -> float:
-        """When a URL whose turn has come may be fetched; ``now`` or earlier: at once."""
-        return now
 
     def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
         return steps.stored(visit, inherited, self._services.folder.pages.load)

@@ -50,7 +50,7 @@ class RereadHandler(RefetchHandler):
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
         self._revisits.left()
         if self._revisits.subscriptions is not None:
-            self._revisits.subscriptions.leave(url.url, self._now)
+            self._revisits.subscriptions.leave(url.url, self._services.now)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         self._end(url, fetch, news=False)

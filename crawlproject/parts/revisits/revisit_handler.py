@@ -31,7 +31,7 @@ class RevisitHandler(RefetchHandler):
     def steps(self, url: CrawlUrl) -> PageSteps:
         return self._steps
 
-    def _due(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         return self._revisits.turn(url, now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
@@ -76,10 +76,11 @@ class RevisitHandler(RefetchHandler):
         self._steps.end(url, fetch, change, error=error)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
+        now = self._services.now
         if reason == UNREACHABLE:
-            self._frontier.release(url.key, self._now, 0.0, not_before=self._now + RETRY)
+            self._frontier.release(url.key, now, 0.0, not_before=now + RETRY)
         else:
-            self._frontier.hold(url.key, self._now + FORBIDDEN)
+            self._frontier.hold(url.key, now + FORBIDDEN)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """A page that has moved for good is replaced by the page at its new place, which is fetched as a new one."""

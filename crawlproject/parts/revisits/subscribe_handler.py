@@ -22,7 +22,7 @@ class SubscribeHandler(RefetchHandler):
             return "websub/not_wanted"
         return self._admission.rules.refusal(url.url, 0, any_extension=True) or ""
 
-    def _due(self, url: CrawlUrl, now: float) -> float:
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
         known = self._revisits.subscriptions
         return known.turn(url, now) if known is not None else now
 
@@ -43,7 +43,7 @@ class SubscribeHandler(RefetchHandler):
         if known is None:
             self._frontier.drop(url.key)
         else:
-            known.refused(url, self._now, unreachable=reason == UNREACHABLE)
+            known.refused(url, self._services.now, unreachable=reason == UNREACHABLE)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         self._end(url, fetch, target=target if fetch.status in _REPEATED else "")
