@@ -38,7 +38,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 from benchmarks.endless import TOPIC, vocabulary
 from benchmarks.idle_webs import NATURAL, NETWORK, Sites
 from crawlproject.adapters.leases import SLOW, SLOW_BESIDE
-from crawlproject.http.virtual_web_server import LOOPBACK, running
+from crawlproject.http.virtual_web_server import LOOPBACK, AccessLog, read_log, running
+from crawlproject.records import Reply
 from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.webs.base import not_held
 
