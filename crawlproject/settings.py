@@ -7,6 +7,8 @@ with our choice of value.
 
 from importlib.util import find_spec
 
+from crawlproject.parts import registry
+
 # Spiders, middlewares and pipelines are beside this package in a checkout, and inside it once it is built
 # (docs/adr/0043-one-package-when-installed.md).
 installed = find_spec("crawlproject.spiders") is not None
@@ -223,6 +225,7 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware": None,
 }
 ITEM_PIPELINES = {
+    **registry.components(registry.PIPELINES),
     f"{_inside}pipelines.examine.ExaminePipeline": 50,
     f"{_inside}pipelines.relevance.RelevancePipeline": 100,
     f"{_inside}pipelines.links.LinksPipeline": 200,
@@ -239,12 +242,9 @@ EXTENSIONS = {
     "crawlproject.adapters.extensions.progress.Progress": 10,
     "crawlproject.adapters.extensions.report.ReportWriter": 20,
     "crawlproject.adapters.extensions.finished.FinishedMarker": 25,
-    "crawlproject.parts.judgments.watch.JudgmentWatch": 28,
-    "crawlproject.parts.workers.pushed_seeds.PushedSeedsFeed": 30,
+    **registry.components(registry.EXTENSIONS),
     "crawlproject.adapters.extensions.metrics.Metrics": 30,
     "crawlproject.adapters.extensions.warc.WarcRecorder": 40,
-    "crawlproject.parts.revisits.change_hook.ChangeHook": 50,
-    "crawlproject.parts.revisits.websub.HubDeliveries": 60,
 }
 # Both execute code for whoever reaches the port.
 TELNETCONSOLE_ENABLED = False

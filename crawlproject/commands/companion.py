@@ -16,7 +16,12 @@ from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.settings import program
 
 _EXTENSION = "crawlproject.companion.extension.CompanionServer"
-_NOT_WANTED = ("dashboard.DashboardServer", "progress.Progress", "report.ReportWriter", "finished.FinishedMarker")
+_NOT_WANTED = (
+    "crawlproject.dashboard.extension.DashboardServer",
+    "crawlproject.adapters.extensions.progress.Progress",
+    "crawlproject.adapters.extensions.report.ReportWriter",
+    "crawlproject.adapters.extensions.finished.FinishedMarker",
+)
 _INTERRUPTED = 3
 
 

@@ -5,6 +5,7 @@ A part of ours whose folder is not there is no part. To add one: a folder with a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -30,7 +31,17 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "judgments": "Judgments",
     "workers": "Workers",
 }
-
+PIPELINES = {  # name of the part -> its entries of ``ITEM_PIPELINES``
+    "rendering": {"crawlproject.parts.rendering.pipeline.RenderPipeline": 40}
+}
+EXTENSIONS = {  # ditto, of ``EXTENSIONS``
+    "judgments": {"crawlproject.parts.judgments.watch.JudgmentWatch": 28},
+    "workers": {"crawlproject.parts.workers.pushed_seeds.PushedSeedsFeed": 30},
+    "revisits": {
+        "crawlproject.parts.revisits.change_hook.ChangeHook": 50,
+        "crawlproject.parts.revisits.websub.HubDeliveries": 60,
+    },
+}
 NEEDS = {"revisits": ("listings",)}  # listings are visited again, too, and say which pages have changed
 
 
@@ -39,7 +50,7 @@ def part_classes() -> dict[str, type[Part]]:
     """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is no part."""
     found: dict[str, type[Part]] = {}
     for name, class_name in OURS.items():
-        if all(map(is_there, NEEDS.get(name, ()))) and (module := part_module(name, "part")) is not None:
+        if _is_whole(name) and (module := part_module(name, "part")) is not None:
             found[name] = getattr(module, class_name)
     for entry in entry_points(group=GROUP):
         part = entry.load()
@@ -49,6 +60,11 @@ def part_classes() -> dict[str, type[Part]]:
             )
         found.setdefault(entry.name, part)
     return found
+
+
+def components(table: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """The Scrapy components of the parts that are there: path -> order. No part is imported."""
+    return {path: order for part, entries in table.items() if _is_whole(part) for path, order in entries.items()}
 
 
 def is_there(part: str) -> bool:
@@ -61,3 +77,7 @@ def part_module(part: str, module: str) -> ModuleType | None:
     if not is_there(part) or find_spec(f"crawlproject.parts.{part}.{module}") is None:
         return None
     return import_module(f"crawlproject.parts.{part}.{module}")
+
+
+def _is_whole(part: str) -> bool:
+    return all(map(is_there, (part, *NEEDS.get(part, ()))))
