@@ -6,8 +6,13 @@ so that ``import crawlproject`` costs nothing (``docs/library.md``).
 
 from importlib import import_module as _import_module
 
+from crawlproject.moved import install as _install
+
 __version__ = "0.1.0"
 __all__ = ["Topic", "crawl", "open_crawl", "ordering", "rehearse"]
+
+
+_install()
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,56 @@
+"""Modules that moved after 0.1.0: their old paths, which stand in settings and programs of users, still work.
+
+Who imports an old path gets the module at the new one, and a ``DeprecationWarning``. The finder stands last in
+``sys.meta_path``: an import that anything else answers never gets here.
+"""
+
+import sys
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_HERE = "crawlproject."
+_PACKAGES = {"components", "components.extensions", "pages.verticals"}  # nothing but the way to what is below
+_MOVED = {
+    "components.http_handler": "http.http_handler",
+    "components.scheduler": "adapters.scheduler",
+    "components.extensions.change_hook": "parts.revisits.change_hook",
+    "components.extensions.dashboard": "dashboard.extension",
+    "components.extensions.judgments": "parts.judgments.watch",
+    "components.extensions.pushed_seeds": "parts.workers.pushed_seeds",
+    "components.extensions.websub": "parts.revisits.websub",
+    **{
+        f"components.extensions.{name}": f"adapters.extensions.{name}"
+        for name in ("failures", "finished", "log_formatter", "metrics", "plain_log", "progress", "report", "warc")
+    },
+    "pages.verticals.site_template": "parts.verticals.site_template",
+}
+
+
+class _Moved:
+    """Finder and loader of the old paths."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        old = name.removeprefix(_HERE)
+        if old == name or not (old in _MOVED or old in _PACKAGES):
+            return None
+        return ModuleSpec(name, _Moved(), is_package=old in _PACKAGES)  # type: ignore[arg-type]
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        """An empty one, as usual."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        name = module.__name__
+        if new := _MOVED.get(name.removeprefix(_HERE)):
+            import warnings
+
+            warnings.warn(f"{name} is now {_HERE}{new}", DeprecationWarning, stacklevel=2)
+            sys.modules[name] = import_module(_HERE + new)  # which is what the import statement gets
+
+
+def install() -> None:
+    """Let the old paths be found."""
+    sys.meta_path.append(_Moved)
