@@ -10,13 +10,18 @@ from typing import Any
 
 import numpy as np
 
+# What parts have at hand and do not learn: by the modules of their classes.
+TOOLS = (
+    *("crawlproject.core.part.", "crawlproject.core.peers.", "crawlproject.core.services.", "crawlproject.frontier."),
+    *("crawlproject.options.", "crawlproject.storage.", "pathlib.", "spacy."),
+)
 PLAIN = (str, bytes, int, float, bool, type(None))
 
 
 def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[int] = frozenset()) -> Any:
     """All fields of ``thing``, of its parts and of theirs. ``run_time`` names, by class, the fields left out.
 
-    Left out as well: functions, generators of random numbers, and the topic's judge, analyzer and spaCy's objects.
+    Left out as well: functions, generators of random numbers, the topic's judge and analyzer, and the ``TOOLS``.
     """
     if isinstance(thing, PLAIN):
         return thing
@@ -46,9 +51,10 @@ def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[in
 
 
 def _learns_nothing(value: Any) -> bool:
-    name, package = type(value).__name__, type(value).__module__.partition(".")[0]
+    name, module = type(value).__name__, type(value).__module__
     tools = "OrderingContext", "TopicJudge", "Analyzer"
-    return isinstance(value, Callable | Random | ModuleType) or name in tools or package == "spacy"  # type: ignore[arg-type]
+    is_tool = name in tools or f"{module}.".startswith(TOOLS)
+    return isinstance(value, Callable | Random | ModuleType) or is_tool  # type: ignore[arg-type]
 
 
 def differences(one: Any, other: Any, place: str = "") -> list[str]:
