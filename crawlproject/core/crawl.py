@@ -132,6 +132,7 @@ class Crawl:
             history=history,
             outlinks=outlinks,
             steps=steps,
+            stopping=stopping,
         )
         services.kinds[PAGE] = PageHandler(services)
         services.kinds[""] = UnknownHandler(services)

@@ -14,6 +14,7 @@ from crawlproject.core.outlinks import Outlinks
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Parts
 from crawlproject.core.peers import Peers
+from crawlproject.core.stopping import Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
@@ -44,6 +45,7 @@ class Services:
     history: HistoryWriter
     outlinks: Outlinks
     steps: PageSteps
+    stopping: Stopping
     kinds: dict[str, Handler] = field(default_factory=dict)
     now: float = 0.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawlproject.core.crawl import Crawl
+from crawlproject.parts.duplicates.part import Duplicates
 from crawlproject.parts.probes.part import ProbePart
 from crawlproject.parts.probes.probes import Probes
 from crawlproject.parts.rendering.part import Rendering
@@ -15,6 +16,12 @@ from crawlproject.parts.topics.part import TopicsPart
 
 def sites_of(crawl: Crawl) -> Sites:
     part = crawl.part(Sites)
+    assert part is not None
+    return part
+
+
+def duplicates_of(crawl: Crawl) -> Duplicates:
+    part = crawl.part(Duplicates)
     assert part is not None
     return part
 

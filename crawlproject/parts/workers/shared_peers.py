@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +200,7 @@ class SharedPeers(ServerPeers):
     def _hear(self, message: Message) -> None:
         for part in self._services.parts:
             if part.name == message.name:
-                try:
-                    part.hear(message.content)
-                except (ValueError, TypeError, KeyError) as damage:
-                    raise UnreadableMessage(repr(damage)) from damage
+                _understood(part.hear, message.content)
 
     def _learn_fetch(self, event: FetchEvent, message: Message) -> None:
         visit, services = event.visit, self._services
@@ -214,10 +211,15 @@ class SharedPeers(ServerPeers):
             if len(self._learned) > _REMEMBERED:
                 self._learned.popitem(last=False)
             self._frontier.note(visit.url)
+            services.stopping.learn(event)
             if services.ordering.learns:
                 services.feed.learn(event)
         for part in services.parts:
-            part.receive(event, message.published.get(part.name))
+            published = message.published.get(part.name)
+            if published is None:
+                part.receive(event, None)
+            else:
+                _understood(part.receive, event, published)
         if visit.number == 1:
             if visit.redirect:
                 self._found(CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent))
@@ -248,3 +250,11 @@ class SharedPeers(ServerPeers):
             services.ordering.refused(url.url)
         elif url.url not in services.folder.history and not self._frontier.leased(url.key):
             services.ordering.refused(url.url)  # another worker fetches it, or has
+
+
+def _understood(learn: Callable[..., None], *said: Any) -> None:
+    """A part learns from what the same part of another worker says. Raises ``UnreadableMessage`` for what it cannot read."""
+    try:
+        learn(*said)
+    except (ValueError, TypeError, KeyError) as damage:
+        raise UnreadableMessage(repr(damage)) from damage

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
-from crawlproject.core.normalization import Normalization
 from hypothesis import given
 from hypothesis import strategies as st
+from support.pages import a_context
 
+from crawlproject.core.admission import Admission
+from crawlproject.core.entry_rules import EntryRules
+from crawlproject.core.part import Part, Parts
+from crawlproject.core.peers import ALONE
 from crawlproject.core.robots import RobotsRules
+from crawlproject.core.scarcity import Scarcity
 from crawlproject.errors import InvalidUrl
+from crawlproject.frontier.factory import make_frontier
+from crawlproject.options import read_options
+from crawlproject.orderings.base import BaseOrdering
+from crawlproject.records import CrawlUrl, Topic
+from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.hosts import domain_of, host_of, origin_of
 from crawlproject.urls.naming import page_name
 from crawlproject.urls.post import as_get, canonical_request, is_form_body, is_post, post_of, post_url
+from crawlproject.urls.traps import TrapFilter
 
 CANONICALIZE = Canonicalizer()
 PLACES = st.sampled_from(["http://a.example/", "https://b.example:8443/find", "http://a.example/i.php?do=find&x=/"])
@@ -78,12 +90,30 @@ def test_robots_txt_is_asked_about_where_a_post_is_sent() -> None:
     assert rules.allows("http://a.example/search#POST?q=reef")
 
 
-def test_rules_learned_from_other_urls_do_not_apply() -> None:
-    class Shorter:
-        def normalized(self, url: str) -> str:
-            return url.partition("#")[0].partition("?")[0]
+class Shorter(Part):
+    """Has learned that queries make no difference."""
 
-    rules = Normalization([Shorter()])
+    def respelled(self, url: str) -> str:
+        return url.partition("#")[0].partition("?")[0]
+
+
+def test_rules_learned_from_other_urls_do_not_apply(tmp_path: Path) -> None:
+    folder = CrawlFolder(tmp_path, Topic("reefs", ("reef",), ("http://a.example/",)), "dom", {})
+    frontier, parts = make_frontier(read_options({}), 1, margin=0.0), Parts([Shorter()])
+    admission = Admission(
+        rules=EntryRules((), TrapFilter(), parts),
+        canonicalize=CANONICALIZE,
+        frontier=frontier,
+        ordering=BaseOrdering(a_context()),
+        refusals=folder.refusals,
+        history=folder.history,
+        parts=parts,
+        peers=ALONE,
+        scarcity=Scarcity("time"),
+    )
     url = post_url("http://a.example/find", "q=reef")
-    assert rules.rewrites(as_get(url)) and rules.is_replaced(as_get(url), lambda known: True)
-    assert not rules.rewrites(url) and not rules.is_replaced(url, lambda known: True)
+    for asked in (url, as_get(url)):
+        assert admission.offer(CrawlUrl(asked, 1.0, 1))
+    assert {waits.url for waits in frontier.waiting()} == {url, "http://a.example/find"}
+    assert admission.is_replaced(as_get(url)) and not admission.is_replaced(url)
+    folder.close("end", 1.0, {})

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.livecrawl import crawl_on
+from support.parts import duplicates_of
 from support.webs import HTML, DictWeb
 
 from crawlproject.assembly import assemble
@@ -19,7 +20,6 @@ from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.duplicates.part import Duplicates
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
 from crawlproject.records import Reply, Topic
@@ -151,12 +151,6 @@ def test_a_calendar_waits_while_there_is_something_else(tmp_path: Path):
 
 def live(folder: Path, **settings: object) -> Crawl:
     return assemble(TOPIC, read_options({**QUICK, **settings}), clock=lambda: 1000.0, folder=folder)
-
-
-def duplicates_of(crawl: Crawl) -> Duplicates:
-    part = crawl.part(Duplicates)
-    assert part is not None
-    return part
 
 
 def state(crawl: Crawl) -> dict[str, Any]:

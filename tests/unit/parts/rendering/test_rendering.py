@@ -23,9 +23,15 @@ def visited(policy: RenderPolicy, url: str, *, brought: bool, rendered: bool = T
 
 
 def test_nothing_of_a_browser_is_imported_unless_it_is_wanted() -> None:
-    code = "import sys, pipelines.render, spiders.topical; print([m for m in sys.modules if '.rendering.' in m])"
+    code = (
+        "import sys, spiders.topical; from scrapy.utils.misc import load_object; from crawlproject import settings;"
+        "print([load_object(path).__name__ for path in settings.ITEM_PIPELINES]);"
+        "print([name for name in sys.modules if '.rendering.browser.' in name])"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    pipelines, browser = done.stdout.splitlines()
+    assert "RenderPipeline" in pipelines, "a crawl has it, and it is not configured unless it is wanted"
+    assert browser == "[]"
 
 
 def test_the_mode_says_which_pages() -> None:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.eventloop import Loop
 from support.learnedstate import differences, state
+from support.parts import duplicates_of, probes_of, sites_of
 from support.randomweb import RandomWeb, crawl_on
 from support.recording_ordering import RecordingOrdering
 from support.redisserver import empty_database
@@ -24,18 +25,21 @@ from crawlproject.frontier.redis.worker import STALENESS
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.options import read_options
 from crawlproject.orderings import registry
+from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import original_of
-from crawlproject.parts.duplicates.minhash import sketch
+from crawlproject.parts.duplicates.sketch_store import read_original, written_original
 from crawlproject.parts.revisits.collection import CollectedPage
-from crawlproject.parts.revisits.shared_records import SharedListing, SharedPage
+from crawlproject.parts.revisits.shared_records import NAME, SharedListing, SharedPage, collected, listed
+from crawlproject.parts.verticals.part import Verticals
 from crawlproject.parts.workers.event_codec import (
     LARGEST,
+    PART,
+    REFUSED,
     VERSION,
     UnreadableMessage,
     dump_fetch,
-    dump_listing,
-    dump_page,
-    dump_url,
+    dump_name,
+    dump_part,
     load,
 )
 from crawlproject.records import FetchEvent, Link, Page, Span, Topic, Visit
@@ -44,7 +48,6 @@ RUN_TIME = {
     "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
-    "SiteTracker": frozenset({"holds"}),
     "UrlRuleLearner": frozenset({"variants"}),
 }
 PROBED = {
@@ -89,14 +92,15 @@ def worker(folder: Path, database: redis.Redis, name: str, web: RandomWeb, **set
 
 def known(crawl: Crawl) -> dict[str, Any]:
     """What the learners know that know the same, whoever fetched."""
-    own = crawl.shared
-    assert own is not None
-    return {type(part).__name__: state(part, RUN_TIME) for part in own._learners if part is not crawl.ordering_feed}
+    learned, redundant = duplicates_of(crawl), crawl.part(Verticals)
+    learners = [crawl.stopping, sites_of(crawl).tracker, probes_of(crawl), learned.rules, learned.templates]
+    learners.append(redundant and redundant._redundant)
+    return {type(learner).__name__: state(learner, RUN_TIME) for learner in learners}
 
 
 def originals(crawl: Crawl) -> set[str]:
-    found = crawl.shared and crawl.shared._duplicates
-    assert found and found._others is not None
+    found = duplicates_of(crawl).copies
+    assert found is not None and found._others is not None
     return {original.url for index in (found.index, found._others) for original in index._originals}
 
 
@@ -128,8 +132,7 @@ def test_workers_that_take_turns_know_the_same(tmp_path: Path, database: redis.R
     for turn in range(60):
         now = crawl_on(workers[turn % 3], web, 1, begin=now)
         for crawl in workers:
-            assert crawl.shared is not None
-            crawl.shared.catch_up()
+            crawl.peers.catch_up()
     assert sum(crawl.stats.fetches for crawl in workers) > 30
     assert min(crawl.stats.fetches for crawl in workers) > 5
     assert differences(known(workers[0]), known(workers[1])) == []
@@ -149,7 +152,7 @@ def test_what_a_killed_worker_has_not_told_it_tells_when_it_is_back(
     one.folder.close("", now, {})  # the server does not hear of it
     one = worker(tmp_path, database, "one", web, ORDERING="best_first")
     late = worker(tmp_path, database, "late", web, ORDERING="best_first")
-    assert late.tracker.sites.fetches == one.tracker.sites.fetches == fetches
+    assert sites_of(late).tracker.sites.fetches == sites_of(one).tracker.sites.fetches == fetches
 
 
 def test_a_worker_that_never_comes_back_takes_nothing_along(tmp_path: Path, database: redis.Redis) -> None:
@@ -157,7 +160,7 @@ def test_a_worker_that_never_comes_back_takes_nothing_along(tmp_path: Path, data
     gone = worker(tmp_path, database, "gone", web)
     crawl_on(gone, web, 40)
     late = worker(tmp_path, database, "late", web)
-    assert late.tracker.sites.fetches == gone.stats.fetches > 10
+    assert sites_of(late).tracker.sites.fetches == gone.stats.fetches > 10
 
 
 def test_a_message_that_is_sent_again_is_kept_once(tmp_path: Path, database: redis.Redis) -> None:
@@ -174,17 +177,17 @@ def test_a_worker_whose_folder_is_gone_learns_from_its_own_messages(tmp_path: Pa
     crawl_on(one, web, 15)
     one.frontier.close()
     again = worker(tmp_path / "after", database, "one", web)
-    assert again.tracker.sites.fetches == one.stats.fetches
+    assert sites_of(again).tracker.sites.fetches == one.stats.fetches
     crawl_on(again, web, 5, begin=3000.0)
     late = worker(tmp_path, database, "late", web)
-    assert again.stats.fetches > 0 and late.tracker.sites.fetches == one.stats.fetches + again.stats.fetches
+    assert again.stats.fetches > 0 and sites_of(late).tracker.sites.fetches == one.stats.fetches + again.stats.fetches
 
 
 def test_the_server_keeps_the_latest_messages(tmp_path: Path, database: redis.Redis) -> None:
     crawl = worker(tmp_path, database, "one", RandomWeb(1), FRONTIER_REDIS_MESSAGES=100)
     assert isinstance(crawl.frontier, SharedFrontier)
     for number in range(1, 1001):
-        crawl.frontier.publish("http://a.example/", dump_url("refused", f"http://a.example/{number}"), number)
+        crawl.frontier.publish("http://a.example/", dump_name(REFUSED, f"http://a.example/{number}"), number)
     assert 100 <= database.xlen(STREAM) <= 300
 
 
@@ -192,7 +195,7 @@ def test_without_messages_each_worker_learns_by_itself(tmp_path: Path, database:
     web = RandomWeb(1)
     crawl = worker(tmp_path, database, "one", web, FRONTIER_REDIS_MESSAGES=0)
     crawl_on(crawl, web, 10)
-    assert crawl.shared is None and not database.exists(STREAM)
+    assert not crawl.peers.publishes and not database.exists(STREAM)
 
 
 def test_a_message_of_another_version_is_told_once_and_passed_over(
@@ -206,9 +209,9 @@ def test_a_message_of_another_version_is_told_once_and_passed_over(
     with caplog.at_level(logging.WARNING):
         late = worker(tmp_path, database, "late", web)
     assert [record.message.partition(" (")[0] for record in caplog.records].count(
-        "A worker tells what this one cannot read"
+        "A worker publishes what this one cannot read"
     ) == 1
-    assert late.tracker.sites.fetches == one.stats.fetches > 0
+    assert sites_of(late).tracker.sites.fetches == one.stats.fetches > 0
 
 
 def test_an_idle_worker_hears_of_others_in_time(tmp_path: Path, database: redis.Redis) -> None:
@@ -246,9 +249,11 @@ def test_a_message_says_what_was_fetched(page: Page, with_page: bool) -> None:
     visit = Visit(page.url, 200, 5.0, 0.5, md5="0" * 32, relevance=page.relevance, title=page.title)
     event = FetchEvent(visit, [link.url for link in page.links], lambda: page)
     kept = original_of(page, sketch(page))
-    message = load(dump_fetch(event, kept, with_page=with_page))
+    published = {"duplicates": written_original(kept)}
+    message = load(dump_fetch(event, published, with_page=with_page))
     assert message.event is not None
-    assert (message.event.visit, list(message.event.links), message.sketch) == (visit, event.links, kept)
+    assert (message.event.visit, list(message.event.links), message.published) == (visit, event.links, published)
+    assert read_original(published["duplicates"]) == kept
     assert message.event.page() == (page if with_page else None)
 
 
@@ -256,7 +261,7 @@ def test_a_very_large_page_is_told_without_its_terms() -> None:
     terms = [str(number * 7919) for number in range(100_000)]
     page = Page("http://a.example/", terms=terms, links=(Link("http://b.example/", "", Span(0, 0), Span(0, 0)),))
     visit = Visit(page.url, 200, 5.0, md5="0" * 32)
-    message = dump_fetch(FetchEvent(visit, ["http://b.example/"], lambda: page), None, with_page=True)
+    message = dump_fetch(FetchEvent(visit, ["http://b.example/"], lambda: page), {}, with_page=True)
     assert len(message) < LARGEST
     event = load(message).event
     assert event is not None and event.page() is None and list(event.links) == ["http://b.example/"]
@@ -264,7 +269,7 @@ def test_a_very_large_page_is_told_without_its_terms() -> None:
 
 @given(st.binary(max_size=200), st.integers(0, 100))
 def test_damaged_messages_are_refused_by_name(damage: bytes, cut: int) -> None:
-    whole = dump_url("refused", "http://a.example/")
+    whole = dump_name(REFUSED, "http://a.example/")
     for message in (damage, whole[:cut] + damage):
         try:
             assert load(message).kind == "refused"
@@ -272,23 +277,53 @@ def test_damaged_messages_are_refused_by_name(damage: bytes, cut: int) -> None:
             continue
 
 
-@pytest.mark.parametrize("dump", [dump_page, dump_listing])
+def heard(message: list[Any]) -> list[Any]:
+    """What the part of another worker hears of a message, without its kind."""
+    found = load(dump_part(NAME, message))
+    assert (found.kind, found.name) == (PART, NAME)
+    kind, *values = found.content
+    assert kind == message[0]
+    return values
+
+
+@pytest.mark.parametrize("dump", [collected, listed])
 @given(data=st.data())
 def test_what_is_attached_is_read_as_it_was_written(dump: Any, data: st.DataObject) -> None:
     finite = st.floats(allow_nan=False, allow_infinity=False)
     text, number = st.text(st.characters(codec="utf-8")), st.integers(0, 2**31)
-    if dump is dump_page:
+    if dump is collected:
         kinds = text, number, text, number, number, finite, finite, finite, text, text, text
         told = SharedPage.of(CollectedPage(7, *(data.draw(kind) for kind in kinds)), data.draw(text), data.draw(text))
-        assert load(dump_page(told)).page == told
+        assert SharedPage.checked(*heard(collected(told))) == told
     else:
         listing = SharedListing(*(data.draw(kind) for kind in (text, text, number, finite, finite, text, text)))
-        assert load(dump_listing(listing)).listing == listing
+        assert SharedListing.checked(*heard(listed(listing))) == listing
 
 
 @pytest.mark.parametrize(
-    "content", [["collected", [1, 2]], ["collected", None], ["listed", ["a", "b", "x", 1, 2, "", ""]]]
+    "content", [[REFUSED], [REFUSED, "a", "b"], [PART, "revisits"], [PART, None], ["collected", [1, 2]], ["fetch", 1]]
 )
-def test_what_is_no_page_is_unreadable(content: list[Any]) -> None:
+def test_what_is_no_message_is_unreadable(content: list[Any]) -> None:
     with pytest.raises(UnreadableMessage):
         load(zlib.compress(orjson.dumps([VERSION, *content])))
+
+
+@pytest.mark.parametrize(
+    "content", [["collected", 1, 2], ["collected"], ["listed", "a", "b", "x", 1, 2, "", ""], 5, []]
+)
+def test_what_a_part_cannot_read_is_passed_over(
+    tmp_path: Path, database: redis.Redis, caplog: pytest.LogCaptureFixture, content: Any
+) -> None:
+    web = RandomWeb(1)
+    one = worker(tmp_path, database, "one", web, CRAWL_REVISIT="uniform")
+    one.peers.publish("revisits", "http://a.example/", content)
+    visit = Visit("http://a.example/1", 200, 5.0, md5="0" * 32)
+    damaged = dump_fetch(FetchEvent(visit), {"duplicates": content}, with_page=False)
+    one.frontier.publish("http://a.example/", b"one\n" + damaged)
+    crawl_on(one, web, 10)
+    with caplog.at_level(logging.WARNING):
+        late = worker(tmp_path, database, "late", web, CRAWL_REVISIT="uniform")
+    assert [record.message.partition(" (")[0] for record in caplog.records] == [
+        "A worker publishes what this one cannot read"
+    ]
+    assert sites_of(late).tracker.sites.fetches > one.stats.fetches > 0
