@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from crawlproject.pages.page_types import PARKED
+from crawlproject.parts.sites.new_link_ratio import is_action
 from crawlproject.records import FetchEvent, Visit
 from crawlproject.urls.hosts import domain_of, host_of
 
@@ -62,6 +63,8 @@ class HostHealth:
         host, is_block = host_of(visit.url), visit.error.startswith(_BLOCKS)
         if not is_block and visit.status not in (*_ASKING, _FORBIDDEN):
             return
+        if visit.status == _FORBIDDEN and not is_block and is_action(visit.url):
+            return  # a wiki that lets nobody edit has nothing against its readers
         level = self._count(self._levels, host, self._patience)
         if not self._first_rest or (visit.status == _FORBIDDEN and not is_block and level < _SEVERAL):
             return

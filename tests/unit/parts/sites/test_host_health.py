@@ -92,3 +92,11 @@ def test_hosts_that_are_never_given_up_may_block_for_ever():
         for _ in range(2_000):
             failed(hosts, URL, 429, "http 429", 5.0)
         assert hosts.refusal(URL) == ""
+
+
+def test_a_wiki_that_lets_nobody_edit_is_no_host_that_blocks() -> None:
+    health = HostHealth()
+    for number in range(50):
+        url = f"http://wiki.example/page/{number}?action=edit"
+        health.learn(FetchEvent(Visit(url, 403, float(number), error="http 403")))
+    assert not health.rests_until("http://wiki.example/") and not health.given_up
