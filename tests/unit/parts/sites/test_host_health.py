@@ -6,7 +6,7 @@ import pytest
 from support.events import error_event, page_event
 
 from crawlproject.parts.sites.host_health import GIVEN_UP, LONGEST_REST, HostHealth
-from crawlproject.records import Page
+from crawlproject.records import FetchEvent, Page, Visit
 
 URL = "http://www.a.example/1"
 
