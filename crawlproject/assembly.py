@@ -60,7 +60,7 @@ def assemble(
     judge = make_judge(topic.keywords, make_analyzer(topic.language, options), options)
     new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
     place = _place(topic, options, folder)
-    judgments = _judgments(place)
+    judgments = partial(_judgments, place)
     prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
     known = PriorKnowledge(options, judge, prior_pages, graph, None if rehearsal else place, judgments)
     new_ordering: Callable[[], BaseOrdering] | None = partial(choose, topic, known)
@@ -94,7 +94,7 @@ def assemble(
             forms=bool(ordering.reads_forms or options.crawl_forms),
             agent=product_token(agent),
         )
-        judged = {} if options.ordering in UNJUDGED else judgments
+        judged = {} if options.ordering in UNJUDGED else judgments()
         crawl = Crawl(setup, _made(makers.values(), setup), reader, judged, brakes)
         recover_logs(crawl.services)
         replay(crawl.services, (crawl.stopping.learn,), clock())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -20,7 +20,7 @@ from crawlproject.records import Topic
 class PriorKnowledge:
     """What the ordering of a crawl may know before it begins. ``crawl_folder`` is None in a rehearsal.
 
-    ``judgments`` are what a person said of pages, by URL.
+    ``judgments`` reads what a person has said of pages, by URL: an ordering that is made later knows more.
     """
 
     options: Options
@@ -28,7 +28,7 @@ class PriorKnowledge:
     pages: PriorPages
     graph: Graph | None
     crawl_folder: Path | None
-    judgments: Mapping[str, bool]
+    judgments: Callable[[], Mapping[str, bool]]
 
     def judged_by(self, judge: TopicJudge) -> PriorKnowledge:
         """The same for another topic of the crawl."""
@@ -37,7 +37,7 @@ class PriorKnowledge:
     def context(self, topic: Topic) -> OrderingContext:
         """For the ordering of ``topic``; only an ordering that needs targets sees them. Raises ``BadInput``."""
         options, cls = self.options, ordering_class(self.options.ordering)
-        judgments = self.judgments if cls.reads_examples and self.crawl_folder else {}
+        judgments = self.judgments() if cls.reads_examples and self.crawl_folder else {}
         wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
         examples = self.pages.examples(self.crawl_folder) if wanted else None
         return OrderingContext(

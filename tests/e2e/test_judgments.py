@@ -19,7 +19,7 @@ from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, UNJUDGED
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.judgments.judgments import Judgment, add_judgment
-from crawlproject.parts.judgments.relearning import can_relearn, relearn
+from crawlproject.parts.judgments.part import Judgments
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages
@@ -78,22 +78,29 @@ def judge(folder: Path) -> tuple[list[str], list[str]]:
     return ranked[:JUDGED], ranked[-JUDGED:]
 
 
+def relearning(crawl: Crawl) -> Judgments:
+    """The part of a crawl that has begun to learn from judgments."""
+    part = crawl.part(Judgments)
+    assert part is not None and part.relearn()
+    return part
+
+
 @pytest.mark.parametrize("ordering", LIVE)
 def test_a_running_crawl_learns_what_a_resumed_one_would(
     ordering: str, tmp_path: Path, archive: PageArchive, web: SampleWeb
 ) -> None:
     crawl = open_crawl(ordering, tmp_path, archive)
-    assert can_relearn(crawl) == (ordering not in UNJUDGED)
+    part = crawl.part(Judgments)
+    assert (part is not None) == (ordering not in UNJUDGED)
     crawl_on(crawl, web, FETCHES)
     judge(tmp_path)
     counted = dict(crawl.stats.counters())
     before = waiting_scores(crawl)
-    if can_relearn(crawl):
-        learning = relearn(crawl)
-        assert learning is not None
-        while not learning.step():
-            assert 0 < learning.share <= 1 and waiting_scores(crawl) == before
-        assert crawl.relearning is None and relearn(crawl) is None
+    if part is not None:
+        assert part.relearn()
+        while not part.step():
+            assert part.share is not None and 0 < part.share <= 1 and waiting_scores(crawl) == before
+        assert part.share is None and not part.relearn()
         assert crawl.stats.counters() == counted  # pages that are read again count once
     live = waiting_scores(crawl)
     assert live.keys() == before.keys() and (live == before) == (ordering in UNJUDGED)
@@ -106,12 +113,11 @@ def test_the_crawl_goes_on_while_it_learns(ordering: str, tmp_path: Path, archiv
     crawl = open_crawl(ordering, tmp_path, archive)
     crawl_on(crawl, web, FETCHES)
     judge(tmp_path)
-    learning = relearn(crawl)
-    assert learning is not None
+    part = relearning(crawl)
     for number in range(20):
-        learning.step()
+        part.step()
         crawl_on(crawl, web, 1, begin=1000.0 + FETCHES + number)
-    while not learning.step():
+    while not part.step():
         pass
     live = waiting_scores(crawl)
     crawl.close("shutdown", 2000.0)
@@ -126,9 +132,8 @@ def test_a_judgment_changes_which_url_is_next(tmp_path: Path, archive: PageArchi
     ranked = [url.url for url in sorted(crawl.frontier.waiting(), key=lambda url: -url.score)]
     liked = next(page for page, targets in links.items() if ranked[-1] in targets)  # what it links to is last
     add_judgment(tmp_path, Judgment(liked, True, 1500.0))
-    learning = relearn(crawl)
-    assert learning is not None
-    while not learning.step():
+    part = relearning(crawl)
+    while not part.step():
         pass
     taken = crawl.take(2000.0)
     assert taken is not None and taken.url in links[liked] and taken.score == 1.0
@@ -139,13 +144,13 @@ def test_a_newer_judgment_takes_over(tmp_path: Path, archive: PageArchive, web: 
     crawl = open_crawl("best_first", tmp_path, archive)
     crawl_on(crawl, web, FETCHES)
     relevant, irrelevant = judge(tmp_path)
-    first = relearn(crawl)
-    assert first is not None and not first.step()
+    part = relearning(crawl)
+    assert not part.step()
+    assert part.share
     for url in (*relevant, *irrelevant):
         add_judgment(tmp_path, Judgment(url, url in irrelevant, 1600.0))  # the other way round
-    second = relearn(crawl)
-    assert second is not None and crawl.relearning is second
-    while not second.step():
+    assert part.relearn() and part.share == 0  # anew
+    while not part.step():
         pass
     links = dict(read_links(tmp_path))
     after = waiting_scores(crawl)
