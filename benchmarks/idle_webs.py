@@ -19,7 +19,7 @@ from crawlproject.webs.base import Reply, not_held
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 ANSWER = 0.02  # seconds
-ANY_LENGTH = (1, 2, 3, 6)  # what short pages have in common is mostly their list of links
+ANY_LENGTH = (2, 3, 6)  # what short pages have in common is mostly their list of links
 SAME_HOST = 0.7  # of the links
 FRONT = 20  # pages of a host that more links lead to, as menus do
 NETWORK = "198.51.100"  # of the ten servers: addresses for documentation (RFC 5737), none of them loopback
