@@ -9,7 +9,7 @@ from pathlib import Path
 from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering, parameters_in_use
 from crawlproject.core.crawl import Brake, Crawl
 from crawlproject.core.log_recovery import recover_logs
-from crawlproject.core.part import Part, Setup
+from crawlproject.core.part import Choice, Part, Setup
 from crawlproject.core.peers import ALONE, Peers
 from crawlproject.core.prior_pages import PriorPages
 from crawlproject.core.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
@@ -116,7 +116,8 @@ def _judgments(place: Path) -> Mapping[str, bool]:
     return {url: said for part in part_classes().values() for url, said in part.judgments(place).items()}
 
 
-def _choice(topic: Topic, known: PriorKnowledge, place: Path, canonicalize: Callable[..., str]):  # type: ignore[no-untyped-def]
+def _choice(topic: Topic, known: PriorKnowledge, place: Path, canonicalize: Callable[..., str]) -> tuple[str, Choice]:
+    """The part that makes the judge and the ordering of several topics, and its choice."""
     for name, part in part_classes().items():
         if choice := part.choose(topic, known, place, canonicalize):
             return name, choice

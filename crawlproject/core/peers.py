@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from crawlproject.records import FetchEvent
 
 if TYPE_CHECKING:
     from crawlproject.core.services import Services
     from crawlproject.frontier.base import Frontier
+
+
+class Known(Protocol):
+    """Some URLs."""
+
+    def __contains__(self, url: str) -> bool: ...
 
 
 class Peers:
@@ -47,7 +53,7 @@ class Peers:
     def pass_time(self, now: float) -> None:
         """It is ``now``: who was heard of lately has a share of the hosts."""
 
-    def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Container[str], Container[str]]:
+    def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Known, Known]:
         """What the frontier knows, and what waits in it: at least of the URLs that were ``linked``."""
         return frontier, {url.url for url in frontier.waiting() if not url.variant}
 

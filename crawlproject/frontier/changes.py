@@ -184,7 +184,7 @@ def from_json(fields: list[Any]) -> Change:
     code, *values = fields
     if code == "wait":
         key, score, depth, parent, anchor, context_score, not_before, inherited, request, *more = values
-        named, precedence = *more, *(None, ACTIVE)[len(more) :]
+        named, precedence = [*more, *[None, ACTIVE][len(more) :]]
         url, kind, variant = read_key(key, parent, named)
         inherited_by_links = tuple(map(float, inherited))
         return Waits(

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlproject.core.peers import Peers
+from crawlproject.core.peers import Known, Peers
 from crawlproject.core.services import Services
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, CallerLoop, SharedFrontier
@@ -98,7 +98,7 @@ class SharedPeers(ServerPeers):
     def pass_time(self, now: float) -> None:
         self._shares.pass_time(now)
 
-    def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Container[str], Container[str]]:
+    def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Known, Known]:
         """Of a shared frontier only what was linked here is asked."""
         states = self._frontier.states(linked)
         return {url for url, state in states.items() if state}, {
