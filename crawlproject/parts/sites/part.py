@@ -19,6 +19,7 @@ class Sites(Part):
     """Always there. ``CRAWL_SITE_BUDGET`` 0 leaves budgets out, ``CRAWL_BLOCKED_REST`` 0 the rests of hosts that block."""
 
     name = "sites"
+    _services: Services
 
     def __init__(self, setup: Setup) -> None:
         self.tracker = make_tracker(setup.topic.seeds, setup.options, alone=setup.peers.knows_all, rests=self._rests)
@@ -27,7 +28,6 @@ class Sites(Part):
         self._frontier = setup.frontier
         self._ordering = setup.ordering
         self._peers = setup.peers
-        self._now = 0.0
         self._is_live = False  # in a replay the frontier knows what rests
 
     @classmethod
@@ -35,6 +35,7 @@ class Sites(Part):
         return cls(setup)
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
+        self._services = services
         rules = services.admission.rules
         self.tracker.counts_link = lambda url: rules.refusal(url, 1) is None
         return {}
@@ -51,10 +52,9 @@ class Sites(Part):
         return self._hosts.refusal(url)
 
     def is_postponed(self, url: str) -> bool:
-        return self._hosts.rests_until(url) > self._now or self.turns.is_postponed(url)
+        return self._hosts.rests_until(url) > self._services.now or self.turns.is_postponed(url)
 
     def turn(self, url: CrawlUrl, now: float) -> bool:
-        self._now = now
         return self.turns.turn(url.url)
 
     def left(self, url: CrawlUrl) -> None:

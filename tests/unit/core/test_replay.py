@@ -117,7 +117,7 @@ RUN_TIME = {
     "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
-    "Sites": frozenset({"turns", "_now", "_is_live", "_ordering"}),
+    "Sites": frozenset({"turns", "_is_live", "_ordering"}),
     "Duplicates": frozenset({"_learning", "_turns"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
