@@ -20,9 +20,7 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
     """Write to ``stream`` why a URL was, or was not, fetched; ``agent`` is the name for robots.txt. Raises ``BadInput``."""
     # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.frontier.inspect.open import read_frontier
-    from crawlproject.parts.probes.report import probe_sentences
-    from crawlproject.parts.revisits.why import next_visit, visit_sentences
-    from crawlproject.parts.revisits.why_subscription import subscription_sentences
+    from crawlproject.reports.why.asked import Asked, sentences
     from crawlproject.reports.why.causes import causes
     from crawlproject.reports.why.lookup import url_status
     from crawlproject.reports.why.text import print_url_status
@@ -42,10 +40,8 @@ def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
             depth=found.nearest + 1 if found.link_count else 0,
             known=status is not None, evicted=evicted, copied=found.copied, agent=agent,
         )  # fmt: skip
-    coming = next_visit(folder, info, url, frontier.find) if found.visit and frontier else None
-    again = visit_sentences(found, coming, time())
-    told = subscription_sentences(folder, url, time())
-    print_url_status(found, stream, left_out, [*again, *told, *probe_sentences(folder, url)])
+    known = sentences(Asked(folder, info, found, frontier.find if frontier else None, time()))
+    print_url_status(found, stream, left_out, list(known))
 
 
 def canonical_in(folder: Path, asked: str) -> str:
@@ -84,7 +80,7 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
 def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> FrontierStatus | None:
     """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
     from crawlproject.frontier.inspect.queries import place_of
-    from crawlproject.parts.sites.why import why_blocked
+    from crawlproject.reports.why.asked import why_blocked
     from crawlproject.reports.why.lookup import FrontierStatus
 
     if frontier is None:

@@ -19,9 +19,9 @@ from crawlproject.adapters.meta import (
     TAKEN_AT,
     fetch_of,
 )
+from crawlproject.adapters.retry_after import asked_rest
 from crawlproject.adapters.running import count, stop
 from crawlproject.frontier.shared import CallerLoop
-from crawlproject.http.connection_failures import asked_rest
 
 if TYPE_CHECKING:
     from scrapy import Request

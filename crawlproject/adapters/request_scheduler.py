@@ -31,6 +31,7 @@ from crawlproject.core.peers import ALONE
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.options import Options, read_options
+from crawlproject.parts.registry import part_module
 from crawlproject.storage.crawl_files import FolderLock
 
 if TYPE_CHECKING:
@@ -132,10 +133,9 @@ class RequestScheduler(GuardedScheduler):
             if any(self._folder.parent.glob("requests.queue/*")):
                 logger.warning("%s holds requests of another scheduler: these are not read", self._folder.parent)
         if self.options.frontier == "redis":
-            from crawlproject.parts.workers.shared_peers import ServerPeers  # only a crawl in Redis needs it
-
             frontier = join_frontier(self.options, self.options.frontier_redis_name or name, clock=time)
-            self._peers = ServerPeers(frontier)
+            if (workers := part_module("workers", "shared_peers")) is not None:
+                self._peers = workers.ServerPeers(frontier)
             return frontier
         return open_frontier(self.options, self._folder, clock=time) if self._folder else make_frontier(self.options)
 

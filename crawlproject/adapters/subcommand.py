@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.pages.text.printable import PlainStream, visible
+from crawlproject.parts.registry import is_there
 from crawlproject.settings import installed, program
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class Subcommand(ScrapyCommand):
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         return robots_agent(self.settings)
+
+
+def require_part(part: str) -> None:
+    """Raise ``UsageError`` where a part is not installed that a command is about."""
+    if not is_there(part):
+        raise UsageError(f"the part {part} is not installed", print_help=False)
 
 
 def refuse_options(args: list[str]) -> None:

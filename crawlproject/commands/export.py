@@ -16,6 +16,7 @@ from crawlproject.adapters.extensions.status_line import is_interactive
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
+from crawlproject.parts.registry import part_module
 
 if TYPE_CHECKING:
     from crawlproject.exporting.selection import Selection
@@ -85,9 +86,8 @@ class ExportCommand(Subcommand):
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection
+        from crawlproject.exporting.whole_folder import whole_folder
         from crawlproject.options import read_options
-        from crawlproject.parts.verticals.site_template import load_templates
-        from crawlproject.parts.workers.merge_workers import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
@@ -101,9 +101,9 @@ class ExportCommand(Subcommand):
             elif opts.to == "markdown":
                 print(export_markdown(folder, Path(args[1]), selection))
             else:
-                templates = (
-                    load_templates(read_options(self.settings or {}).crawl_site_templates) if opts.split_units else None
-                )
+                found = part_module("verticals", "site_template") if opts.split_units else None
+                chosen = read_options(self.settings or {}).crawl_site_templates
+                templates = found.load_templates(chosen) if found is not None else None
                 said = export_file(folder, Path(args[1]), opts.to, selection, now=time.time(), templates=templates)
                 print(said)
 

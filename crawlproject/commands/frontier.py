@@ -164,7 +164,7 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
 
 def _why(place: FrontierPlace, keys: Sequence[str], asked: str, folder: Path, as_json: bool) -> None:
     from crawlproject.frontier.inspect.queries import place_of
-    from crawlproject.parts.sites.why import why_blocked
+    from crawlproject.reports.why.asked import why_blocked
     from crawlproject.storage.read import MANIFEST
 
     now = time()

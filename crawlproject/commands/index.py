@@ -42,7 +42,7 @@ class IndexCommand(Subcommand):
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import update
-        from crawlproject.parts.workers.merge_workers import whole_folder
+        from crawlproject.exporting.whole_folder import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

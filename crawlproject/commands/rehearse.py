@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.extensions.status_line import is_interactive
-from crawlproject.adapters.subcommand import INTERRUPTED, Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.adapters.subcommand import (
+    INTERRUPTED,
+    Subcommand,
+    cache_dir,
+    reporting_errors,
+    require_part,
+    settings_for,
+)
 from crawlproject.errors import BadWeb
 from crawlproject.settings import program
 
@@ -103,6 +110,7 @@ class RehearseCommand(Subcommand):
             self._rehearse(self._halves(plan) if opts.split_seeds else [plan], opts.jobs)
 
     def _revisit(self, args: list[str], opts: argparse.Namespace) -> None:
+        require_part("revisits")
         from crawlproject.evaluation.freshness.comparison import compare_policies, open_collection
         from crawlproject.parts.revisits.registry import make_policy
 

@@ -12,10 +12,9 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.clock import time
 from crawlproject.adapters.running import crawl_of
-from crawlproject.adapters.subcommand import reporting_errors
+from crawlproject.adapters.subcommand import reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.pages.text.printable import counted
-from crawlproject.parts.revisits.part import RevisitPart
 from crawlproject.settings import program
 
 if TYPE_CHECKING:
@@ -50,13 +49,15 @@ class RevisitCommand(CrawlCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        require_part("revisits")
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
-        from crawlproject.parts.topics.stored import stored_topic
-        from crawlproject.parts.workers.merge_workers import whole_folder
+        from crawlproject.exporting.whole_folder import whole_folder
+        from crawlproject.library.stored_crawl import stored_topic
+        from crawlproject.parts.revisits.part import RevisitPart
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors, require_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +40,7 @@ class RulesCommand(Subcommand):
         parser.add_argument("--json", action="store_true", help="print JSON lines")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        require_part("duplicates")
         if len(args) != 1:
             raise UsageError("expected a crawl folder", print_help=False)
         if opts.off and opts.on:
@@ -55,7 +56,7 @@ class RulesCommand(Subcommand):
 def _folders(folder: Path) -> Iterator[Path]:
     """The crawl folder, or the folders of its workers. Raises ``BadCrawlDir``."""
     from crawlproject.errors import BadCrawlDir
-    from crawlproject.parts.workers.merge_workers import workers_of
+    from crawlproject.exporting.whole_folder import workers_of
     from crawlproject.storage.manifest import read_manifest
 
     workers = workers_of(folder)

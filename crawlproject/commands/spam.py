@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors, require_part, settings_for
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
 
@@ -63,6 +63,7 @@ class SpamCommand(Subcommand):
         parser.add_argument("--out", metavar="FILE", type=Path, default=Path("spam.json"), help="default: spam.json")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        require_part("spam")
         if len(args) != 2:
             raise UsageError("expected a topic and a file of labels", print_help=False)
         with reporting_errors(self):

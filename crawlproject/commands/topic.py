@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.asker import Asker, canonical, keywords_of
-from crawlproject.adapters.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, settings_for
+from crawlproject.adapters.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, require_part, settings_for
 from crawlproject.errors import BadInput, BadTopic
 from crawlproject.pages.text.printable import counted
 from crawlproject.settings import program
@@ -267,6 +267,7 @@ _FILTERS = ("ending", "without")
 
 
 def _keep_examples(topic: Path, crawl: Path) -> None:
+    require_part("judgments")
     from crawlproject.parts.judgments.judged_examples import keep_examples
 
     kept = keep_examples(topic, crawl)

@@ -19,7 +19,17 @@ and in a replay alike. What depends on the clock or on fetches in flight begins 
 **Guards order, they do not forbid.** A part that doubts a URL gives it a later precedence class (``precedence``, ``turn``); a
 refusal is for what is never wanted.
 
-A part may have these files beside its own: ``options.py`` (its settings, a ``PartOptions``), ``report.py``, ``why.py``.
+A part may have these files beside its own:
+
+- ``options.py``: its settings, a ``PartOptions``.
+- ``report.py``, for the report of a crawl folder: ``report(folder, options, threshold)`` returns what there is to show, by the
+  names of the report's template. ``threshold`` is the relevance from which a page is relevant.
+- ``why.py``, for ``scrapy why``, with any of: ``sentences(asked)``, what it knows of a URL (``reports/why/asked.py``);
+  ``cause(folder, url)``, the ``Cause`` for which a URL is left out, or None; ``why_blocked(folder, host, now)``, why the URLs of
+  a host wait, as the end of a sentence.
+
+They read the crawl folder, and raise ``BadCrawlDir``.
+
 Without its folder a crawl runs as if the feature had never been written: its settings are unknown, its files in a crawl
 folder are left alone.
 """

@@ -8,7 +8,7 @@ from typing import Any
 from crawlproject.dashboard.crawl_json import changes_document, counted, crawl_document
 from crawlproject.errors import BadCrawlDir
 from crawlproject.orderings.registry import UNJUDGED
-from crawlproject.parts.judgments import judgments
+from crawlproject.parts.registry import part_module
 from crawlproject.reports.live_summary import AGENTS, LiveSummary
 from crawlproject.reports.report import RELEVANT
 from crawlproject.storage import logs
@@ -53,13 +53,14 @@ class FolderWatch:
         if self._changed(REFUSED):
             counts = {refused.reason: refused.count for refused in read_refused(self.folder)}
             self._refused = {"refused": counted(counts), "refused_total": sum(counts.values())}
-        if self._changed(judgments.NAME):
+        judgments = part_module("judgments", "judgments")
+        if judgments is not None and self._changed(judgments.NAME):
             self._judged = judgments.read_judgments(self.folder)
         if self._changed(logs.AGENTS):
             self._family = logs.read_agents(self.folder)[:AGENTS]
         if self._changed(logs.CHANGES):
             self._changes = changes_document(self._latest_changes.read())
-        judged = {"judged": self._judged, "judgeable": info.ordering not in UNJUDGED}
+        judged = {"judged": self._judged, "judgeable": judgments is not None and info.ordering not in UNJUDGED}
         return {
             **crawl_document(info, self._trail),
             **self._refused,

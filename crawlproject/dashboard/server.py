@@ -22,7 +22,7 @@ from crawlproject.dashboard.crawl_json import seeds_document
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.http import loopback
 from crawlproject.http.loopback import Guard, answer, json_answer, json_body
-from crawlproject.parts.judgments.judgments import Judgment, add_judgment
+from crawlproject.parts.registry import part_module
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.report import write_report
 from crawlproject.storage.crawl_files import REPORT
@@ -164,7 +164,10 @@ class Dashboard(loopback.LoopbackServer):
         url, relevant = asked.get("url"), asked.get("relevant")
         if not isinstance(url, str) or not isinstance(relevant, bool | None):
             raise BadInput("judgment", "expected url, and relevant: true, false, or null to take it back")
-        add_judgment(self._crawls.folder(str(asked.get("crawl", ""))), Judgment(url, relevant, time()))
+        if (judgments := part_module("judgments", "judgments")) is None:
+            raise BadInput("judgment", "the part judgments is not installed")
+        folder = self._crawls.folder(str(asked.get("crawl", "")))
+        judgments.add_judgment(folder, judgments.Judgment(url, relevant, time()))
         return json_answer({"done": True})
 
     async def _start(self, request: web.BaseRequest) -> web.Response:

@@ -24,7 +24,7 @@ from crawlproject.evaluation import measures
 from crawlproject.evaluation.measures import Curve, Scores, final_url
 from crawlproject.evaluation.runs import Checkpoint, Run, are_split, of_time
 from crawlproject.evaluation.significance import PairedTest, paired_t_test, wilcoxon_test
-from crawlproject.parts.revisits.click_file import clicks_by_url, read_clicks
+from crawlproject.storage.click_file import clicks_by_url, read_clicks
 from crawlproject.storage.read import CrawlInfo
 
 MEASURES = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
@@ -16,8 +16,10 @@ from crawlproject.exporting.units import read_joined, read_units, unit_propertie
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
 from crawlproject.pages.text.printable import counted
-from crawlproject.parts.verticals.site_template import SiteTemplates
 from crawlproject.storage.crawl_files import refuse_crawl_file
+
+if TYPE_CHECKING:
+    from crawlproject.parts.verticals.site_template import SiteTemplates
 
 
 @dataclass(frozen=True, slots=True)

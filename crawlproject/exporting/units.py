@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from crawlproject.errors import BadInput
 from crawlproject.exporting.selection import EVERYTHING, Item, Selection, read_items
-from crawlproject.parts.verticals.detector import PAGES, detect_template
-from crawlproject.parts.verticals.series import next_page
-from crawlproject.parts.verticals.site_template import SiteTemplate, SiteTemplates
+from crawlproject.parts.registry import is_there
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.items import item_schema
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import LINKS
 from crawlproject.urls.hosts import host_of
+
+if TYPE_CHECKING:
+    from crawlproject.parts.verticals.site_template import SiteTemplate, SiteTemplates
 
 UNIT_FIELDS: Mapping[str, Mapping[str, str]] = {
     "page_kind": {"type": "string"},
@@ -50,7 +52,7 @@ def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None 
     the others a template is made from the first pages of each host. Memory: 24 URLs for each host, and the URLs of series.
     """
     first_of = {url: first for first, parts in series_of(crawl_dir).items() for url in (first, *parts)}
-    templates = _Templates(crawl_dir, own or SiteTemplates())
+    templates = _Templates(crawl_dir, own)
     for item in read_items(crawl_dir, selection):
         found = templates.of(item["url"])
         try:
@@ -71,7 +73,9 @@ def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None 
 class _Templates:
     """The templates of the hosts of a crawl, each made when it is first asked for."""
 
-    def __init__(self, crawl_dir: Path, own: SiteTemplates) -> None:
+    def __init__(self, crawl_dir: Path, own: SiteTemplates | None) -> None:
+        from crawlproject.parts.verticals.detector import PAGES
+
         self.pages = PageRepository(crawl_dir / "pages")
         self._own = own
         self._made: OrderedDict[str, SiteTemplate] = OrderedDict()
@@ -82,11 +86,13 @@ class _Templates:
                 first.append((item["url"], item["content_type"]))
 
     def of(self, url: str) -> SiteTemplate:
-        own = self._own.of(url)
+        own = self._own.of(url) if self._own else None
         if own is not None:
             return own
         host = host_of(url)
         if host not in self._made:
+            from crawlproject.parts.verticals.detector import detect_template
+
             self._made[host] = detect_template(self._read(host))
             if len(self._made) > _TEMPLATES:
                 self._made.popitem(last=False)
@@ -103,8 +109,13 @@ class _Templates:
 def series_of(crawl_dir: Path) -> Mapping[str, list[str]]:
     """The further pages of each series, in order, by the URL of its first page, as links and their texts tell.
 
-    A URL follows one other at most; where the web says otherwise, the first that said so. Memory: the URLs of series.
+    A URL follows one other at most; where the web says otherwise, the first that said so. Memory: the URLs of series. Raises
+    ``BadInput`` without the part ``verticals``.
     """
+    if not is_there("verticals"):
+        raise BadInput("series and units of pages", "the part verticals is not installed")
+    from crawlproject.parts.verticals.series import next_page
+
     following: dict[str, str] = {}
     followed: set[str] = set()
     for source, lines in groupby(read_lines(crawl_dir / LINKS), key=itemgetter("source")):

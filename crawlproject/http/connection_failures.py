@@ -1,15 +1,12 @@
 """What a failed or refused exchange means, and TLS settings that would make all fail.
 
-Some failures of a download mean that nobody answered: these say nothing about the page. ``Retry-After`` says how many
-seconds a server asks to wait (RFC 9110 section 10.2.3). Scrapy's settings of TLS are tried before a crawl begins: Scrapy
-would log them and crawl without a handler.
+Some failures of a download mean that nobody answered: these say nothing about the page. Scrapy's settings of TLS are tried
+before a crawl begins: Scrapy would log them and crawl without a handler.
 """
 
 from __future__ import annotations
 
-import math
 import ssl
-from email.utils import parsedate_to_datetime
 from ssl import SSLError
 from typing import TYPE_CHECKING
 
@@ -26,8 +23,6 @@ from crawlproject.errors import BadSetting
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-ASKING = frozenset((429, 503))  # statuses whose Retry-After counts: too many requests, service unavailable
 
 _SILENT = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeoutError, TimeoutError, ConnectionError)
 
@@ -64,21 +59,6 @@ def connection_failure(failure: BaseException) -> str:
         failure.__cause__, aiohttp.ClientConnectionError
     )
     return type(failure).__name__ if broken_off or isinstance(failure, _SILENT) else ""
-
-
-def asked_rest(status: int, value: str, now: float, longest: float) -> float:
-    """Seconds of rest that a response asks for, ``longest`` at most; 0 when it asks for none or the header is invalid.
-
-    ``value`` is the header: seconds, or an HTTP date, which is compared with ``now``, seconds since the epoch.
-    """
-    if status not in ASKING:
-        return 0.0
-    text = value.strip()
-    try:
-        seconds = float(text) if text.isdecimal() else parsedate_to_datetime(text).timestamp() - now
-    except (ValueError, OverflowError):
-        return 0.0
-    return min(max(0.0, seconds), longest) if math.isfinite(seconds) else 0.0
 
 
 def refuse_tls_settings(settings: BaseSettings) -> None:

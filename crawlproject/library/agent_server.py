@@ -25,10 +25,9 @@ from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
 from crawlproject.exporting.selection import Item, read_items
 from crawlproject.library.crawling import crawl
-from crawlproject.library.stored_crawl import StoredCrawl
+from crawlproject.library.stored_crawl import StoredCrawl, stored_topic
 from crawlproject.options import Options
 from crawlproject.pages.markdown import escaped, fenced, markdown
-from crawlproject.parts.topics.stored import stored_topic
 from crawlproject.storage.read import CrawlInfo, read_info
 
 MOST_HITS = 50

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from crawlproject.exporting.selection import Selection
+from crawlproject.exporting.whole_folder import whole_folder
 from crawlproject.library.stored_pages import StoredPages
-from crawlproject.parts.workers.merge_workers import whole_folder
+from crawlproject.parts.registry import part_module
 from crawlproject.records import Topic, Visit
 from crawlproject.settings import USER_AGENT
 from crawlproject.storage.page_files import PageRepository
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 def open_crawl(folder: str | Path) -> StoredCrawl:
     """Open a crawl folder, also of a crawl that is running or was killed. Raises ``BadCrawlDir``."""
     return StoredCrawl(Path(folder))
+
+
+def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
+    """What is crawled in ``folder``, with these ``settings``: those of topic files are not in it. Raises ``BadCrawlDir``."""
+    if (topics := part_module("topics", "stored")) is not None:
+        return cast(Topic, topics.stored_topic(folder, settings))
+    return topic_of(read_info(folder), settings)
 
 
 class StoredCrawl:

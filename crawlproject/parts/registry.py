@@ -5,7 +5,7 @@ A part of ours whose folder is not there is no part. To add one: a folder with a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -18,6 +18,8 @@ from crawlproject.errors import BadSetting
 GROUP = "crawlproject.parts"
 
 OURS = {  # in the order in which they are asked; name of the folder -> name of the class in its ``part.py``
+    "filters": "Filters",
+    "languages": "Languages",
     "spam": "Spam",
     "sites": "Sites",
     "probes": "ProbePart",
@@ -50,7 +52,7 @@ def part_classes() -> dict[str, type[Part]]:
     """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is no part."""
     found: dict[str, type[Part]] = {}
     for name, class_name in OURS.items():
-        if _is_whole(name) and (module := part_module(name, "part")) is not None:
+        if (module := part_module(name, "part")) is not None:
             found[name] = getattr(module, class_name)
     for entry in entry_points(group=GROUP):
         part = entry.load()
@@ -64,12 +66,12 @@ def part_classes() -> dict[str, type[Part]]:
 
 def components(table: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """The Scrapy components of the parts that are there: path -> order. No part is imported."""
-    return {path: order for part, entries in table.items() if _is_whole(part) for path, order in entries.items()}
+    return {path: order for part, entries in table.items() if is_there(part) for path, order in entries.items()}
 
 
 def is_there(part: str) -> bool:
-    """Whether the folder of a part of ours is there."""
-    return find_spec(f"crawlproject.parts.{part}") is not None
+    """Whether the folder of a part of ours is there, and those of the parts that it needs."""
+    return all(find_spec(f"crawlproject.parts.{name}") is not None for name in (part, *NEEDS.get(part, ())))
 
 
 def part_module(part: str, module: str) -> ModuleType | None:
@@ -79,5 +81,12 @@ def part_module(part: str, module: str) -> ModuleType | None:
     return import_module(f"crawlproject.parts.{part}.{module}")
 
 
-def _is_whole(part: str) -> bool:
-    return all(map(is_there, (part, *NEEDS.get(part, ()))))
+def modules_beside(module: str) -> Iterator[ModuleType]:
+    """The modules of this name of all parts, in order; those of others are in the package of what their entry point names."""
+    for part in OURS:
+        if (found := part_module(part, module)) is not None:
+            yield found
+    for entry in entry_points(group=GROUP):
+        package = entry.module.rpartition(".")[0]
+        if package and find_spec(f"{package}.{module}") is not None:
+            yield import_module(f"{package}.{module}")

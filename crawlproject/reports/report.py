@@ -6,16 +6,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
 from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
-from crawlproject.parts.duplicates.url_rule_store import read_rules
-from crawlproject.parts.forms.report import read_sources, read_token_forms
-from crawlproject.parts.probes.report import read_probes
-from crawlproject.parts.revisits.report import estimate_freshness
-from crawlproject.parts.topics.report import read_topic_rows
+from crawlproject.parts.registry import modules_beside
 from crawlproject.reports import html, plots
 from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, WORDS, evidence, excerpts, numbers
 from crawlproject.reports.plots import Chart
@@ -67,17 +64,6 @@ class TargetReport:
         return len(self.found) / self.total
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedRule:
-    """A URL rule as ``text``, its state, the pairs of pages for (``agreed``) and ``against`` it, and examples."""
-
-    text: str
-    state: str
-    agreed: float
-    against: float
-    examples: tuple[tuple[str, str], ...]
-
-
 def write_report(crawl_dir: Path) -> Path:
     """Write ``report.html`` and ``report.json`` into a crawl folder from its files; return the path of the former.
 
@@ -95,11 +81,7 @@ def write_report(crawl_dir: Path) -> Path:
         ending=_ending(info, summary.pages >= budget > 0),
         cut_short=info.reason in CUT_SHORT,
         numbers=numbers(summary, threshold),
-        rules=_learned_rules(crawl_dir),
-        probed=read_probes(crawl_dir),
-        sources=read_sources(crawl_dir, threshold),
-        token_forms=read_token_forms(crawl_dir),
-        fresh=estimate_freshness(crawl_dir, options_of(info)),
+        of_parts=_of_parts(crawl_dir, info, threshold),
         spam_from=SPAM,
         summary=summary,
         virtual=info.started is not None and info.started < _VIRTUAL,
@@ -112,12 +94,21 @@ def write_report(crawl_dir: Path) -> Path:
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
         targets=_targets(crawl_dir, info),
-        topics=read_topic_rows(crawl_dir, threshold),
     )
     path = crawl_dir / REPORT
     replace_signed(path, page, REPORT_SIGNS)
     replace_signed(crawl_dir / EVIDENCE, found, EVIDENCE_SIGNS)
     return path
+
+
+def _of_parts(crawl_dir: Path, info: CrawlInfo, threshold: float) -> dict[str, Any]:
+    """What the parts have to show, by the names of the template."""
+    options = options_of(info)
+    return {
+        name: shown
+        for module in modules_beside("report")
+        for name, shown in module.report(crawl_dir, options, threshold).items()
+    }
 
 
 def _ending(info: CrawlInfo, spent: bool) -> str:
@@ -137,13 +128,6 @@ def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
     ]
     score_chart = plots.score_chart(summary.scores, summary.relevance)
     return [*charts, ("Did high scores lead to relevant pages?", score_chart)] if score_chart else charts
-
-
-def _learned_rules(crawl_dir: Path) -> list[LearnedRule]:
-    """The URL rules that the crawl learned, those that hold first."""
-    entries = read_rules(crawl_dir).items()
-    rules = [LearnedRule(str(rule), entry.state, *entry.pairs, entry.examples) for rule, entry in entries]
-    return sorted(rules, key=lambda rule: (rule.state != "holds", -rule.agreed, rule.text))
 
 
 def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:

@@ -23,6 +23,7 @@ from crawlproject.storage.append_log import write_atomically
 MANIFEST = "crawl.json"
 PROBES = "probes.jsonl"
 SITEMAPS = "sitemaps.jsonl"
+TOPICS = "topics.jsonl"
 REPORT = "report.html"
 SIGNS = (b'<meta name="generator" content="topical crawler">',)
 REPORT_SIGNS = (*SIGNS, " – crawl report</title>".encode())  # the latter is older
@@ -43,7 +44,7 @@ _LOGS = (
     "rules.jsonl",
     SITEMAPS,
     "sketches.jsonl",
-    "topics.jsonl",
+    TOPICS,
     "websub.jsonl",
 )
 _FILES = frozenset(_LOGS) | {

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
+from crawlproject.adapters.retry_after import asked_rest
 from crawlproject.assembly import assemble
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
-from crawlproject.http.connection_failures import asked_rest
 from crawlproject.options import read_options
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.markdown import markdown

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
+
+from crawlproject.parts.registry import NEEDS, OURS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,13 +56,18 @@ WALL_CLOCK = {
 }
 OWN_GENERATORS = {"Random", "SystemRandom"}
 
-# The picture of docs/architecture.md: a package may import itself, the ground, and the packages named here. No arrow runs up.
+# The picture of docs/architecture.md: a package may import itself and the packages named here. No arrow runs up. Names with a
+# dot are slices of a package: the Scrapy side of the parts and of the companion, the ``report.py`` and ``why.py`` of the parts.
+CONTRACT, REGISTRY = "contract", "registry"  # core/part.py and parts/registry.py
 GROUND = {"errors", "options", "records", "settings"}
 BELOW = {"core", "frontier", "orderings", "pages", "storage", "topic", "urls", "webs"}
 MAY_IMPORT = {
+    "moved": set(),
     "errors": set(),
     "records": {"errors"},
-    "settings": set(),
+    CONTRACT: {"records"},
+    REGISTRY: {CONTRACT, "errors"},
+    "settings": {REGISTRY},
     "options": {"errors", "settings"},
     "pages": GROUND,
     "urls": GROUND,
@@ -67,20 +76,30 @@ MAY_IMPORT = {
     "frontier": GROUND | {"storage"},
     "webs": GROUND | {"storage", "pages", "urls"},
     "topic": GROUND | {"pages", "urls"},
-    "core": GROUND | {"frontier", "orderings", "pages", "storage", "topic", "urls", "webs"},
-    "parts": GROUND | BELOW,
-    "assembly": GROUND | BELOW | {"parts"},
-    "exporting": GROUND | {"storage", "pages", "parts", "urls"},
+    "core": GROUND | BELOW | {CONTRACT},
+    "parts": GROUND | BELOW | {CONTRACT},
+    "assembly": GROUND | BELOW | {CONTRACT, REGISTRY},
+    "exporting": GROUND | {REGISTRY, "storage", "pages", "parts", "urls"},
     "companion": GROUND | {"core", "frontier", "orderings", "pages", "urls"},
-    "evaluation": GROUND | {"assembly", "core", "orderings", "pages", "parts", "storage", "urls", "webs"},
-    "reports": GROUND | {"core", "evaluation", "orderings", "pages", "parts", "storage", "urls"},
+    "evaluation": GROUND | BELOW | {"assembly", "parts"},
+    "reports": GROUND | BELOW | {REGISTRY, "evaluation"},
 }
-MAY_IMPORT["http"] = MAY_IMPORT["adapters"] = {*MAY_IMPORT, "http"}
-MAY_IMPORT["dashboard"] = {*MAY_IMPORT}
-MAY_IMPORT["library"] = {*MAY_IMPORT}
-MAY_IMPORT["commands"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
+MAY_IMPORT["parts.accounts"] = {*MAY_IMPORT}
+MAY_IMPORT["adapters"] = {*MAY_IMPORT} - {"parts.accounts"}
+MAY_IMPORT["http"] = {*MAY_IMPORT} - {"parts.accounts"}
+MAY_IMPORT["parts.glue"] = MAY_IMPORT["companion.glue"] = MAY_IMPORT["dashboard"] = {*MAY_IMPORT}
+MAY_IMPORT["library"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
+MAY_IMPORT["commands"] = {*MAY_IMPORT} - {"addon"}
 MAY_IMPORT["__main__"] = {*MAY_IMPORT}
-TOLD = {"report", "why"}  # files of a part that say something to a person
+NO_PARTS = GROUND | BELOW  # who may not even name one, in an annotation or in a function
+BETWEEN_PARTS = {  # who needs whom -> why; docs/architecture.md has the same table
+    ("revisits", "listings"): "feeds and sitemaps are visited again, too, and say which pages have changed"
+}
+CIRCLES = [  # modules that import each other, in functions: what is heavy is imported where it is needed
+    {"pages.text.analyzer", "pages.text.languages", "pages.text.spacy_language"},
+    {"pages.text.relevance", "pages.text.term_vectors"},
+    {"parts.verticals.layout", "parts.verticals.site_template"},
+]
 CARD = {"spiders": {"middlewares", "pipelines"}, "middlewares": set(), "pipelines": set()}  # the folders beside it
 
 
@@ -89,20 +108,24 @@ def module_of(path: Path) -> str:
 
 
 def package_of(module: str) -> str:
-    """The second part of a dotted path: the package or file right under ``crawlproject``."""
-    return module.split(".")[1] if "." in module else ""
+    """The package or file right under ``crawlproject``, or the slice of it (``MAY_IMPORT``)."""
+    names = module.split(".")
+    package = names[1] if len(names) > 1 else ""
+    if package == "companion" and is_glue(module):
+        return "companion.glue"
+    if module == "crawlproject.core.part":
+        return CONTRACT
+    if module == "crawlproject.parts.registry":
+        return REGISTRY
+    if package == "parts" and is_glue(module):
+        return "parts.glue"
+    return "parts.accounts" if package == "parts" and re.match("report$|why", names[-1]) else package
 
 
-def place_of(module: str) -> str:
-    """The package whose imports a module may have: the glue of a part, or of the companion, stands with the adapters, and what a
-    part tells a person with the reports.
-    """
-    package = package_of(module)
-    if package not in ("companion", "parts"):
-        return package
-    if is_glue(module):
-        return "adapters"
-    return "reports" if package == "parts" and TOLD.intersection(module.split(".")[-1].split("_")) else package
+def part_of(module: str) -> str:
+    """The folder of a part; empty for a module of none."""
+    names = module.split(".")
+    return names[2] if names[1:2] == ["parts"] and len(names) > 2 and module != "crawlproject.parts.registry" else ""
 
 
 def is_glue(module: str) -> bool:
@@ -110,11 +133,13 @@ def is_glue(module: str) -> bool:
 
 
 SOURCES = {module_of(path): path for path in sorted((ROOT / "crawlproject").rglob("*.py"))}
-CORE = [module for module in SOURCES if not is_glue(module)]
+CORE = [
+    module for module in SOURCES if not is_glue(module) and module != "crawlproject"
+]  # which is a door to the library
 
 
 def imports_of(tree: ast.AST, module: str) -> Iterator[str]:
-    """Every module or name imported, with its dotted path; imports inside functions too."""
+    """Every module or name imported, with its dotted path; imports inside functions too, and by a name in quotes."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -122,6 +147,76 @@ def imports_of(tree: ast.AST, module: str) -> Iterator[str]:
             package = module.split(".")[: -node.level] if node.level else []
             origin = ".".join([*package, node.module] if node.module else package)
             yield from (f"{origin}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call):
+            called = ast.unparse(node.func).rpartition(".")[2].lstrip("_")
+            if called in _LOADERS and [*_constants(node.args)]:
+                yield f"{_LOADERS[called]}{'.'.join(str(ast.literal_eval(arg)) for arg in _constants(node.args))}"
+
+
+_LOADERS = {"import_module": "", "import__": "", "part_module": "crawlproject.parts."}
+
+
+def _constants(nodes: list[ast.expr]) -> Iterator[ast.expr]:
+    return takewhile(lambda node: isinstance(node, ast.Constant), nodes)
+
+
+def modules_of(names: Iterator[str] | set[str]) -> set[str]:
+    """The modules of ours that these names are, or are in."""
+    found = set()
+    for name in names:
+        while name and name not in SOURCES:
+            name = name.rpartition(".")[0]
+        found.add(name)
+    return found - {"", "crawlproject"}
+
+
+class _AtRunTime(ast.NodeTransformer):
+    """Takes away what only type checkers see and, where asked for, what is imported when a function is called."""
+
+    def __init__(self, functions: bool) -> None:
+        self._functions = functions
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        if "TYPE_CHECKING" in ast.unparse(node.test):
+            return node.orelse
+        return self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
+        return self.generic_visit(node) if self._functions else None
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+
+def imported_by(module: str, *, functions: bool = True) -> set[str]:
+    """The modules of ours that a module imports at run time."""
+    tree = ast.parse(SOURCES[module].read_text(encoding="utf-8"))
+    return modules_of(imports_of(_AtRunTime(functions).visit(tree), module)) - {module}
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[set[str]]:
+    """The strongly connected components of more than one module (Tarjan 1972)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    path: list[str] = []
+    found: list[set[str]] = []
+
+    def visit(node: str) -> None:
+        number[node] = lowest[node] = len(number)
+        path.append(node)
+        for other in graph[node]:
+            if other not in number:
+                visit(other)
+            if other in path:
+                lowest[node] = min(lowest[node], lowest[other])
+        if lowest[node] == number[node]:
+            at = path.index(node)
+            found.append(set(path[at:]))
+            del path[at:]
+
+    for node in graph:
+        if node not in number:
+            visit(node)
+    return [circle for circle in found if len(circle) > 1]
 
 
 def uses_of(tree: ast.AST) -> Iterator[str]:
@@ -164,8 +259,7 @@ def test_the_core_needs_no_framework_no_network_no_clock_and_no_global_generator
 def test_packages_import_only_what_is_below_them(module):
     package = package_of(module)
     imported = set(imports_of(ast.parse(SOURCES[module].read_text(encoding="utf-8")), module))
-    ours = {package_of(name) for name in imported if name.startswith("crawlproject.")}
-    assert ours <= MAY_IMPORT[place_of(module)] | {package, place_of(module)}
+    assert {package_of(name) for name in imported_by(module)} - MAY_IMPORT[package] - {package} == set()
     assert not {name.split(".")[0] for name in imported} & {*CARD}
 
 
@@ -174,6 +268,48 @@ def test_no_two_packages_may_import_each_other():
     assert [
         (package, below) for package, below in pairs if package != below and package in MAY_IMPORT.get(below, ())
     ] == []
+
+
+@pytest.mark.parametrize("module", [module for module in SOURCES if package_of(module) in NO_PARTS])
+def test_nothing_below_the_parts_names_one(module):
+    names = imports_of(ast.parse(SOURCES[module].read_text(encoding="utf-8")), module)
+    assert {found for found in names if found.startswith("crawlproject.parts.")} - _named_by_settings(module) == set()
+
+
+def _named_by_settings(module: str) -> set[str]:
+    return {"crawlproject.parts.registry"} if module == "crawlproject.settings" else set()
+
+
+@pytest.mark.parametrize("part", OURS)
+def test_parts_know_no_other_part(part):
+    others = {
+        part_of(imported)
+        for module in SOURCES
+        if part_of(module) == part
+        for imported in modules_of(set(imports_of(ast.parse(SOURCES[module].read_text(encoding="utf-8")), module)))
+    }
+    assert others - {"", part} == {needed for needing, needed in BETWEEN_PARTS if needing == part}
+    assert others - {"", part} == set(NEEDS.get(part, ()))
+
+
+def test_every_folder_of_parts_is_in_the_registry():
+    assert {part_of(module) for module in SOURCES} - {""} == {*OURS}
+
+
+@pytest.mark.parametrize("module", [module for module in SOURCES if not part_of(module)])
+def test_what_stands_above_the_parts_is_imported_without_them(module):
+    if not module.startswith("crawlproject.evaluation.freshness"):  # it is about revisits, and asked for with them only
+        assert {*map(part_of, imported_by(module, functions=False))} <= {""}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert circles({module: imported_by(module, functions=False) for module in SOURCES}) == []
+    found = circles({module: imported_by(module) for module in SOURCES})
+    assert sorted(map(sorted, found)) == [sorted(f"crawlproject.{name}" for name in circle) for circle in CIRCLES]
+
+
+def test_the_check_sees_circles():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a", "c"}}) == [{"b", "c"}]
 
 
 @pytest.mark.parametrize("folder", CARD)
@@ -202,6 +338,8 @@ def test_every_file_of_the_glue_exists():
         "from urllib.request import urlopen",
         "from crawlproject.adapters.scheduler import FrontierScheduler",
         "from ..adapters import scheduler",
+        "part_module('judgments', 'watch')",
+        "from importlib import import_module\nimport_module('crawlproject.adapters.scheduler')",
     ],
 )
 def test_the_check_sees(source):

@@ -16,11 +16,9 @@ from crawlproject.options import Options, read_options, refuse_unknown
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
-from crawlproject.parts.probes.probe_log import NAME as PROBES
-from crawlproject.parts.topics.topics_log import NAME as TOPICS
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import ITEMS, write_atomically
-from crawlproject.storage.crawl_files import MANIFEST, refuse_foreign_files
+from crawlproject.storage.crawl_files import MANIFEST, PROBES, TOPICS, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder

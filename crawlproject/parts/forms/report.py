@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from crawlproject.options import Options
 from crawlproject.pages.html.form_kinds import TOKEN_FORMS
 from crawlproject.parts.forms.result_page import is_view
 from crawlproject.parts.forms.size import chao
@@ -55,6 +57,11 @@ class SourceRow:
             self.furniture.update(items)
         for item in items:
             self.listed[item].add(visit.anchor)
+
+
+def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
+    """``sources`` and ``token_forms``. Raises ``BadCrawlDir``."""
+    return {"sources": read_sources(folder, threshold), "token_forms": read_token_forms(folder)}
 
 
 def read_token_forms(folder: Path) -> dict[str, str]:

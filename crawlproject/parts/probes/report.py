@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from crawlproject.options import Options
 from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, OPEN, Finding, read_findings
 from crawlproject.urls.hosts import domain_of, host_of
 
@@ -41,6 +43,11 @@ class ProbeFindings:
     hosts: Counter[str] = field(default_factory=Counter)
     cloaking: list[ProbedSite] = field(default_factory=list)
     soft_404: list[tuple[str, str]] = field(default_factory=list)
+
+
+def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
+    """``probed``: None when nothing was. Raises ``BadCrawlDir``."""
+    return {"probed": read_probes(folder)}
 
 
 def read_probes(folder: Path) -> ProbeFindings | None:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from crawlproject.options import Options
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
-from crawlproject.parts.revisits.click_file import clicks_by_url, read_clicks
 from crawlproject.parts.revisits.groups import PageGroups
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.registry import make_policy
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
+from crawlproject.storage.click_file import clicks_by_url, read_clicks
 
 _NO_CLICK = 0.5
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from heapq import nsmallest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crawlproject.options import Options
 from crawlproject.parts.revisits.replayed import ReplayedPolicy, WatchedPage, replay_policy
@@ -59,6 +59,11 @@ class FreshnessEstimate:
     upcoming: tuple[PlannedVisit, ...]
     given_up: tuple[PlannedVisit, ...]
     given_up_count: int
+
+
+def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
+    """``fresh``: None where pages are not visited again. Raises ``BadCrawlDir``."""
+    return {"fresh": estimate_freshness(folder, options)}
 
 
 def estimate_freshness(folder: Path, options: Options) -> FreshnessEstimate | None:

@@ -10,14 +10,24 @@ from pathlib import Path
 from crawlproject.pages.text.printable import counted
 from crawlproject.parts.revisits.keys import revisit_key
 from crawlproject.parts.revisits.replayed import replay_policy
+from crawlproject.parts.revisits.why_subscription import subscription_sentences
 from crawlproject.records import SAME, CrawlUrl, Visit
 from crawlproject.reports.spans import in_words, moment
+from crawlproject.reports.why.asked import Asked
 from crawlproject.reports.why.causes import options_of
 from crawlproject.reports.why.lookup import UrlStatus
 from crawlproject.storage.read import CrawlInfo
 
 SHOWN = 10  # changes that are listed, the latest ones
 _FAR = 5 * 365.25 * 86_400.0  # seconds: never
+
+
+def sentences(asked: Asked) -> Iterator[str]:
+    """The visits to a page, the next one, and what hubs were asked to say. Raises ``BadCrawlDir``."""
+    folder, url, find = asked.folder, asked.found.url, asked.find
+    coming = next_visit(folder, asked.info, url, find) if asked.found.visit and find else None
+    yield from visit_sentences(asked.found, coming, asked.now)
+    yield from subscription_sentences(folder, url, asked.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from crawlproject.options import Options
 from crawlproject.parts.topics.topic_view import FOLDER
 from crawlproject.parts.topics.topics_log import read_topics
 from crawlproject.storage.read import first_visits
@@ -27,6 +29,11 @@ class TopicRow:
     joined_at: int
     left: float | None
     report: str
+
+
+def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
+    """``topics``: none for a crawl of one topic. Raises ``BadCrawlDir``."""
+    return {"topics": read_topic_rows(folder, threshold)}
 
 
 def read_topic_rows(crawl_dir: Path, threshold: float) -> list[TopicRow]:

@@ -14,15 +14,13 @@ from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import FORBIDDEN, RobotsRules
 from crawlproject.errors import BadInput
 from crawlproject.options import Options, read_options
-from crawlproject.parts.duplicates.url_rule import parts_of, spelled
-from crawlproject.parts.duplicates.url_rule_store import read_rules
+from crawlproject.reports.why.asked import learned_causes
 from crawlproject.reports.why.lookup import Cause
 from crawlproject.storage.logs import read_robots
 from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
 from crawlproject.urls.hosts import host_of, origin_of
 
 SCOPE = "scope/domain"
-NORMALIZED = "dust/respelled"
 EVICTED = "frontier/evicted"
 NOT_FOLLOWED = "ordering/not_followed"
 
@@ -69,9 +67,7 @@ def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -
     rule = make_traps(options).refusal(url, depth)
     if rule:
         yield Cause(f"trap/{rule}", f"the trap rule {rule} refuses it")
-    normalized, rules = normalized_by_rules(folder, url)
-    if normalized != url:
-        yield Cause(NORMALIZED, f"it is crawled as {normalized}, by the learned rule {', '.join(rules)}")
+    yield from learned_causes(folder, url)
     if agent and _is_forbidden(folder, url, agent):
         yield Cause(FORBIDDEN, _SENTENCES[FORBIDDEN])
 
@@ -85,17 +81,6 @@ def _possible(refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iter
         yield Cause(given_up.reason, _SENTENCES[given_up.reason], given_up.count)
     if evicted:
         yield Cause(EVICTED, _SENTENCES[EVICTED], evicted)
-
-
-def normalized_by_rules(folder: Path, url: str) -> tuple[str, list[str]]:
-    """The URL that the learned rules turn ``url`` into, and the rules that apply; ``url`` itself when none applies."""
-    parts, applied = parts_of(url), []
-    entries = [entry for entry in read_rules(folder).values() if entry.holds and not entry.off]
-    for entry in sorted(entries, key=lambda entry: (entry.rule.kind == "mirror", entry.rule)):
-        if (changed := entry.rule.normal(parts)) != parts:
-            parts = changed
-            applied.append(str(entry.rule))
-    return (spelled(parts), applied) if applied else (url, [])
 
 
 def _is_forbidden(folder: Path, url: str, agent: str) -> bool:

@@ -56,16 +56,14 @@ _NO_SCORE = 1e15  # higher scores only mean that seeds come first
 _GAP = "  "
 
 
-def print_url_status(
-    found: UrlStatus, stream: TextIO, causes: Sequence[Cause] = (), probed: Sequence[str] = ()
-) -> None:
+def print_url_status(found: UrlStatus, stream: TextIO, causes: Sequence[Cause] = (), known: Sequence[str] = ()) -> None:
     """Print where the URL is and why, and then the path that led to it.
 
-    ``causes``: why it was left out, if it was. ``probed``: sentences about the probes of the page and its site.
+    ``causes``: why it was left out, if it was. ``known``: sentences of the parts.
     """
     console = console_for(stream)
     console.print(Text(found.url, style="bold"), soft_wrap=True)
-    for line in (*_sentences(found, causes), *probed):
+    for line in (*_sentences(found, causes), *known):
         console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
     if found.path:
         console.print()
@@ -182,7 +180,8 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
     if frontier.held:
         yield f"It is held for another {frontier.held:.0f} s: its URL template is uninformative."
     if frontier.blocked:
-        yield f"Its host is blocked for another {frontier.blocked:.0f} s: {frontier.why_blocked}."
+        reason = f": {frontier.why_blocked}" if frontier.why_blocked else ""
+        yield f"Its host is blocked for another {frontier.blocked:.0f} s{reason}."
     elif frontier.rests:
         yield f"Its host will not be visited for another {frontier.rests:.0f} s."
     yield from _origin(record.parent, record.anchor, record.context_score, record.depth)

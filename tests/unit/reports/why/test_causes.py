@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from crawlproject.reports.why.causes import causes, normalized_by_rules
+from crawlproject.parts.duplicates.why import normalized_by_rules
+from crawlproject.reports.why.causes import causes
 from crawlproject.storage.read import read_info
 
 URL = "http://reef.example/page?view=print&id=7"
