@@ -157,6 +157,10 @@ class Options(BaseModel):
     crawl_fairness: Annotated[float, Field(ge=0, le=1)]
     crawl_seed: int
     crawl_allowed_domains: Names
+    crawl_excluded: Names
+    crawl_excluded_file: str
+    crawl_languages: Names
+    crawl_languages_keep: bool
     crawl_allowed_addresses: Names
     crawl_refused_addresses: Names
     crawl_allowed_ports: Ports

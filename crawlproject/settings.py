@@ -127,6 +127,10 @@ CRAWL_FAIRNESS = (
 )
 CRAWL_SEED = 1  # of the random generator: same seed, same choices
 CRAWL_ALLOWED_DOMAINS: list[str] = []  # stay on these domains and their sub-domains; empty: the whole web
+CRAWL_EXCLUDED: list[str] = []  # never fetched: hosts, domains, beginnings of URLs, /regular expressions/
+CRAWL_EXCLUDED_FILE = ""  # more of them, one a line, read again when the file changes; empty: none
+CRAWL_LANGUAGES: list[str] = []  # codes such as en: links of pages in other languages are not followed; empty: all
+CRAWL_LANGUAGES_KEEP = False  # store pages in other languages
 CRAWL_ALLOWED_ADDRESSES: list[str] = []  # besides the public Internet: networks, addresses, host, host:port
 CRAWL_REFUSED_ADDRESSES: list[str] = []  # networks and addresses that are public, and the operator's own all the same
 CRAWL_ALLOWED_PORTS = [80, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]  # of web servers; empty: all

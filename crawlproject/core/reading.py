@@ -62,7 +62,7 @@ def make_reader(
         forms=forms,
         agent=agent,
         main_content=options.page_main_text,
-        related=options.crawl_feeds > 0 or options.crawl_series > 0,
+        related=bool(options.crawl_feeds or options.crawl_series or options.crawl_languages),
     )
 
 

@@ -21,6 +21,9 @@ EVIDENCE_SIGNS = (b'{"numbers":[{"anchor":',)
 WORDS = {
     "seed/no_url": "a pushed seed is not a URL",
     "scope/domain": "outside CRAWL_ALLOWED_DOMAINS",
+    "filter/host": "you excluded its host (CRAWL_EXCLUDED, CRAWL_EXCLUDED_FILE)",
+    "filter/domain": "you excluded its domain (CRAWL_EXCLUDED, CRAWL_EXCLUDED_FILE)",
+    "filter/pattern": "you excluded such URLs (CRAWL_EXCLUDED, CRAWL_EXCLUDED_FILE)",
     "trap/redundant": "it shows what other pages show: a sort order, a reply, a single post (TRAP_REDUNDANT)",
     "trap/scheme": "neither http nor https",
     "trap/too_long": "the URL is very long (TRAP_MAX_URL_LENGTH)",

@@ -54,6 +54,8 @@ class PageHandler(Handler):
             headers = reply.headers
             content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
             page = self._steps.read(url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
+        if not page.language and "," not in (said := reply.headers.get("content-language", "")[:40]):
+            page = replace(page, language=said[:2].lower()) if said[:2].isascii() and said[:2].isalpha() else page
         if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
             self.redirect(url, page.redirect, fetch)
             return None

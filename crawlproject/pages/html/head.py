@@ -27,7 +27,8 @@ MAX_SCRIPT = 500_000  # characters of a JSON-LD script that is read
 FEED = "feed"
 NEXT = "next"
 PREVIOUS = "prev"
-MAX_RELATED = 50  # feeds and neighbours of a document
+LANGUAGE = "hreflang "  # and the language tag
+MAX_RELATED = 50  # feeds and neighbours of a document, and as many links that say their language
 
 # Rules that carry a value after a colon; any other "name:" addresses one robot by its name.
 _UNAVAILABLE = "unavailable_after"
@@ -244,17 +245,18 @@ def _values_of(document: Any, key: str) -> Iterator[Any]:
 
 
 class Related(NamedTuple):
-    """A URL as written, and what is there: ``FEED``, ``NEXT`` or ``PREVIOUS``."""
+    """A URL as written, and what is there: ``FEED``, ``NEXT`` or ``PREVIOUS``, or ``LANGUAGE`` and which."""
 
     kind: str
     href: str
 
 
 def related_in(markup: str) -> list[Related]:
-    """The first ``MAX_RELATED``, in document order."""
+    """The first ``MAX_RELATED``, in document order; then as many links that say their language."""
     found: list[Related] = []
+    said: list[Related] = []
     for element in _ELEMENT.finditer(markup):
-        if "rel" not in element[1] and "REL" not in element[1]:
+        if "rel" not in element[1] and "REL" not in element[1] and "hreflang" not in element[1]:
             continue
         values = {
             name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(element[1])
@@ -263,9 +265,11 @@ def related_in(markup: str) -> list[Related]:
         names = values.get("rel", "").lower().split()
         if not href or "nofollow" in names:
             continue
+        if (language := values.get("hreflang", "")) and len(said) < MAX_RELATED:
+            said.append(Related(LANGUAGE + language[:20], href))
         if "alternate" in names and values.get("type", "").partition(";")[0].strip().lower() in _FEED_TYPES:
             found.append(Related(FEED, href))
         found += [Related(_NAMES[name], href) for name in names if name in _NAMES]
         if len(found) >= MAX_RELATED:
             break
-    return found
+    return found + said

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import runpy
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +28,10 @@ _UNSPACED = frozenset(("bo", "ja", "km", "ko", "lo", "my", "th", "zh"))
 # Languages in which an apostrophe or a point is also a letter of a word, as in "п'ять" and "col·lecció", so that only
 # a list of words can cut it. In the others the rules of ``Words`` give the same terms or better ones.
 _CUT_BY_SPACY = frozenset(("ca", "fr", "it", "uk"))
+_LOOKED_AT = 20_000  # characters that tell the language of a text
+_FEW = 20  # words that do not
+_UNSPACED_LETTERS = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"  # Thai, Lao, Japanese, Chinese
+_WORD = re.compile(rf"[{_UNSPACED_LETTERS}]|[^\W\d_{_UNSPACED_LETTERS}]+")
 
 
 def is_unspaced(language: str) -> bool:
@@ -77,6 +83,29 @@ def stop_words(language: str) -> frozenset[str]:
     words = runpy.run_path(str(_folder() / language / "stop_words.py"))["STOP_WORDS"]
     plain = {word.lower().replace("’", "'") for word in words}
     return frozenset(plain | {word.replace("'", LETTER_APOSTROPHE) for word in plain})
+
+
+def stop_word_shares(text: str) -> Mapping[str, float]:
+    """How much of a text are stop words of each language, 0 to 1: 0.25 to 0.5 in its own. Empty for a very short text."""
+    words = Counter(_WORD.findall(text[:_LOOKED_AT].lower()))
+    total = words.total()
+    if total < _FEW:
+        return {}
+    counts: Counter[str] = Counter()
+    for word, number in words.items():
+        for language in _languages_of().get(word, ()):
+            counts[language] += number
+    return {language: count / total for language, count in counts.items()}
+
+
+@cache
+def _languages_of() -> Mapping[str, list[str]]:
+    """The languages in which a word is a stop word: 25,000 words, read in 60 ms."""
+    found: dict[str, list[str]] = {}
+    for language in sorted(languages()):
+        for word in stop_words(language):
+            found.setdefault(word, []).append(language)
+    return found
 
 
 def _folder() -> Path:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.pages.html.head import FEED, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
+from crawlproject.pages.html.head import FEED, LANGUAGE, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
 from crawlproject.parts.listings.feed_file import MAX_ENTRIES, FeedEntry, FeedFile, moment, read_feed
 from crawlproject.parts.listings.hub_links import HubLinks
 
@@ -99,7 +99,12 @@ def test_what_a_document_belongs_to() -> None:
     <link rel="stylesheet" href=a.css>
     <link rel=alternate hreflang=de href=/de><a class=x rel="next nofollow" href=no>n</a><a rel="Next" href="/2">2</a>
     <link href="/0" rel=prev><a rel=next>no target</a>"""
-    assert related_in(markup) == [Related(FEED, "/feed?a=1&b=2"), Related(NEXT, "/2"), Related(PREVIOUS, "/0")]
+    assert related_in(markup) == [
+        Related(FEED, "/feed?a=1&b=2"),
+        Related(NEXT, "/2"),
+        Related(PREVIOUS, "/0"),
+        Related(f"{LANGUAGE}de", "/de"),
+    ]
 
 
 def test_no_markup_takes_long() -> None:

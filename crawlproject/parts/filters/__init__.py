@@ -1,0 +1,1 @@
+"""A black list: URLs that a person never wants fetched (paper 004)."""

@@ -1,0 +1,79 @@
+"""URLs that a person excludes, also while the crawl runs, as when the owner of a site complains."""
+
+from __future__ import annotations
+
+import logging
+import re
+from functools import cache
+from pathlib import Path
+
+from crawlproject.core.part import Part, Setup
+from crawlproject.errors import BadSetting
+from crawlproject.urls.canonical import Canonicalizer
+from crawlproject.urls.hosts import host_of, registrable_domain
+
+_canonical = Canonicalizer(default_pages=False, query_rules=False)
+_warn = cache(logging.getLogger(__name__).warning)  # of the same only once
+
+
+class Filters(Part):
+    """The rules of ``CRAWL_EXCLUDED``, and of ``CRAWL_EXCLUDED_FILE``, one a line, which is read again when it changes."""
+
+    name = "filters"
+
+    def __init__(self, rules: list[str], file: str) -> None:
+        self._own = [("setting CRAWL_EXCLUDED", rule) for rule in rules]
+        self._file, self._looked_at, self._text = Path(file) if file else None, 0.0, "unread"
+        self._look()
+
+    @classmethod
+    def make(cls, setup: Setup) -> Filters | None:
+        rules, file = setup.options.crawl_excluded, setup.options.crawl_excluded_file
+        return cls(rules, file) if rules or file else None
+
+    def refusal(self, url: str, depth: int) -> str:
+        name = host_of(url)
+        if name in self._rules["host"]:
+            return "filter/host"
+        while name and name not in self._rules["domain"]:
+            name = name.partition(".")[2]
+        return "filter/domain" if name else "filter/pattern" if self._pattern.search(url) else ""
+
+    def end_reason(self, now: float) -> str:
+        """None ever. It is asked before a URL has its turn: the moment to look at the file, once a second at most."""
+        if self._file and abs(now - self._looked_at) >= 1.0:
+            self._looked_at = now
+            try:
+                self._look()
+            except BadSetting as wrong:
+                _warn("%s; the rules from before hold", str(wrong))
+        return ""
+
+    def _look(self) -> None:
+        """Take over the rules if the file has changed. Raises ``BadSetting``: then those from before hold."""
+        try:
+            text = self._file.read_text("utf-8-sig", "replace") if self._file else ""
+        except OSError as error:
+            raise BadSetting("setting CRAWL_EXCLUDED_FILE", f"cannot be read: {error}") from None
+        if text != self._text:
+            self._text = text
+            lines = [(f"{self._file}, line {number}", line) for number, line in enumerate(text.splitlines(), 1)]
+            rules = [_read(at, rule) for at, line in self._own + lines if (rule := f" {line}".split(" #")[0].strip())]
+            self._rules = {kind: {rule for of, rule in rules if of == kind} for kind in ("host", "domain", "pattern")}
+            self._pattern = re.compile("|".join(f"(?:{rule})" for rule in sorted(self._rules["pattern"])) or "(?!)")
+
+
+def _read(place: str, rule: str) -> tuple[str, str]:
+    """The kind of a rule, and what it excludes. A URL is the pattern of all that begin with it, over http and https."""
+    name = rule.removeprefix("*").removeprefix(".")
+    try:
+        if len(rule) > 2 and rule[0] == rule[-1] == "/" and not re.compile(rule[1:-1]).groups:
+            return "pattern", rule[1:-1]
+        if "://" in rule:
+            return "pattern", "^https?:" + re.escape(_canonical(rule).partition(":")[2])
+        if re.fullmatch(r"[^\s/?#@:\\]+", name):
+            host = host_of(_canonical(f"http://{name}/"))
+            return "domain" if name != rule or registrable_domain(host) == host else "host", host
+    except (ValueError, re.error):
+        pass
+    raise BadSetting(place, f"expected a host, a domain, a URL or a /pattern/ without groups, not {rule!r}")

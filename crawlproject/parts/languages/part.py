@@ -1,0 +1,77 @@
+"""Pages and links in languages that nobody wants: by what they say (``lang``, ``hreflang``), else by their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from crawlproject.core.part import Part, Setup
+from crawlproject.errors import BadSetting
+from crawlproject.pages.html.head import LANGUAGE
+from crawlproject.pages.text.languages import languages, stop_word_shares
+from crawlproject.records import Fetch, Page
+
+FOREIGN = "foreign_language"  # sign of a page in a language that nobody wants
+_ENOUGH = 0.15  # share of stop words from which a text is in their language; English has 0.4
+_FACTOR = 0.5  # of the score of a URL that names another language: weak evidence, as in /it/ for computers
+_CODE = r"([a-z]{2})(?:[-_][a-z]{2,4})?"
+_IN_URL = re.compile(
+    rf"https?://(?:{_CODE}(?=\.[^/.]+\.))?[^/]*/(?:{_CODE}(?=/|$))?(?:.*[?&](?:lang|language|locale|hl)={_CODE}(?=&|$))?",
+    re.IGNORECASE,
+)
+
+
+class Languages(Part):
+    """There where ``CRAWL_LANGUAGES`` names some. When in doubt a page is wanted; the links of seeds always are."""
+
+    name = "languages"
+
+    def __init__(self, wanted: Iterable[str], *, keeps: bool = False) -> None:
+        self._wanted, self._keeps = frozenset(map(_code, wanted)), keeps
+
+    @classmethod
+    def make(cls, setup: Setup) -> Languages | None:
+        wanted = setup.options.crawl_languages
+        if wrong := [code for code in wanted if _code(code) not in languages()]:
+            raise BadSetting("setting CRAWL_LANGUAGES", f"expected codes of languages such as en, not {wrong[0]!r}")
+        return cls(wanted, keeps=setup.options.crawl_languages_keep) if wanted else None
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        if not self._is_foreign(page):
+            return page
+        return replace(page, signs={**page.signs, FOREIGN: 1.0}, indexable=page.indexable and self._keeps)
+
+    examine_again = examine
+
+    def followed(self, page: Page) -> Page:
+        if FOREIGN in page.signs and page.depth:
+            return replace(page, links=())
+        said = [(url, _code(kind.removeprefix(LANGUAGE))) for kind, url in page.related if kind.startswith(LANGUAGE)]
+        foreign = {url for url, code in said if code in languages()} - {
+            url for url, code in said if code in self._wanted
+        }
+        return replace(page, links=tuple(link for link in page.links if link.url not in foreign)) if foreign else page
+
+    def lowered(self, url: str, score: float) -> float:
+        named = _IN_URL.match(url)
+        codes = {_code(code) for code in named.groups("")} & languages() if named else set()
+        if not codes or codes & self._wanted:
+            return score
+        return score * _FACTOR if score > 0 else score / _FACTOR
+
+    def _is_foreign(self, page: Page) -> bool:
+        """Whether a page says so and its words do not deny it, or says nothing and its words are clear."""
+        if _code(page.language) in self._wanted:
+            return False
+        shares = stop_word_shares(page.text)
+        best, ours = max(shares.values(), default=0.0), max(shares.get(code, 0.0) for code in self._wanted)
+        if page.language:
+            return best < _ENOUGH or ours < best
+        return best >= _ENOUGH and ours < best / 2
+
+
+def _code(tag: str) -> str:
+    """The language of a tag such as ``en-GB``; there is one Norwegian."""
+    code = re.split("[-_]", tag.strip().lower())[0]
+    return {"no": "nb", "nn": "nb"}.get(code, code)
