@@ -32,6 +32,7 @@ KNOWN_BY_THE_CRAWL = {
     "relevance",
     "topics",
     "inherited",
+    "kind",
 }
 LEFT_OUT = {"published", "text", "text_main", "related", *KNOWN_BY_THE_CRAWL}
 
