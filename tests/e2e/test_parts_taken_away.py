@@ -1,0 +1,205 @@
+"""Each part taken away: without its folder a crawl runs to its end, and a folder that was written with the part is read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from support.crawling import PATIENCE, QUICK, ROOT, environment, history, stored
+
+from crawlproject.frontier.inspect.open import read_frontier
+from crawlproject.frontier.inspect.queries import best_waiting
+from crawlproject.parts.registry import NEEDS, OURS
+from crawlproject.storage.read import read_refused
+
+TOPIC = "demo"
+PAGES = 60
+MORE = 15  # when the folder is crawled on that was written with all parts
+WITH = {  # settings that the parts write files for
+    "CRAWL_FEEDS": 2,
+    "CRAWL_SITEMAPS": 2,
+    "CRAWL_SOFT_404_PROBE": 2,
+    "CRAWL_SERIES": 5,
+    "CRAWL_FORMS": 3,
+    "CRAWL_REVISIT": "uniform",
+    "CRAWL_REVISIT_ROUND": 80,
+    "CRAWL_REVISIT_MIN": 1,
+}
+FILES = {  # of a part alone: nothing else of a crawl writes them
+    "duplicates": ("rules.jsonl", "sketches.jsonl"),
+    "judgments": ("judgments.jsonl",),
+    "listings": ("sitemaps.jsonl",),
+    "probes": ("probes.jsonl",),
+    "revisits": ("changes.jsonl", "collection.sqlite", "websub.jsonl"),
+    "topics": ("topics.jsonl",),
+}
+
+
+class Tree:
+    """The project at ``root``, of links; without the folder of a part."""
+
+    def __init__(self, root: Path, without: str = "") -> None:
+        self.root = root
+        parts = root / "crawlproject" / "parts"
+        parts.mkdir(parents=True)
+        for child in ("scrapy.cfg", "spiders", "middlewares", "pipelines", "topics"):
+            (root / child).symlink_to(ROOT / child)
+        for source, target in (
+            (ROOT / "crawlproject", root / "crawlproject"),
+            (ROOT / "crawlproject" / "parts", parts),
+        ):
+            for child in source.iterdir():
+                if child.name not in ("parts", "__pycache__", without):
+                    (target / child.name).symlink_to(child)
+
+    def command(self, *arguments: object, **settings: object) -> list[str]:
+        chosen = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
+        return [sys.executable, "-m", "scrapy", *map(str, arguments), *chosen]
+
+    def run(self, *arguments: object, code: int = 0, **settings: object) -> str:
+        """What a command printed; it ended with this ``code``."""
+        return self._ended(self.command(*arguments, **settings), code)
+
+    def _ended(self, command: list[str], code: int) -> str:
+        done = subprocess.run(
+            command,
+            cwd=self.root,
+            env=self._environment(),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.stdout + done.stderr
+
+    def _environment(self) -> dict[str, str]:
+        return environment() | {"PYTHONPATH": str(self.root)}
+
+    def crawl(self, folder: Path, **settings: object) -> None:
+        self.run("crawl", "topical", "-a", f"topic={TOPIC}", **_settings(folder, **settings))
+
+    def kill_in_the_middle(self, folder: Path) -> None:
+        """Begin a crawl, and kill it when its history has 20 lines."""
+        settings = _settings(folder, DOWNLOAD_DELAY=0.1, CONCURRENT_REQUESTS=2)
+        command = self.command("crawl", "topical", "-a", f"topic={TOPIC}", **settings)
+        path = folder / "history.jsonl"
+        said = folder.with_suffix(".err")
+        with (
+            said.open("wb") as errors,
+            subprocess.Popen(command, cwd=self.root, env=self._environment(), stdout=errors, stderr=errors) as process,
+        ):
+            while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") >= 20):
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+        assert process.returncode == -signal.SIGKILL, said.read_text()
+
+    def explain(self, folder: Path) -> None:
+        """Report, and ``why`` of a page, of a URL that waits and of one that the crawl left out."""
+        page = next(line["url"] for line in history(folder) if line["md5"])
+        frontier = read_frontier(folder / "frontier")
+        assert frontier is not None
+        waiting = best_waiting(frontier, 1)[0].url
+        fetched = {line["url"] for line in history(folder)}
+        left_out = (url for url in refused_urls(folder) if url not in fetched and frontier.find(url)[1] is None)
+        refused = next(left_out, "http://nowhere.example/")
+        commands = [("report", folder), *(("why", folder, url) for url in (page, waiting, refused))]
+        said = self.run_each(commands)
+        assert str(folder / "report.html") in said
+        assert "Fetched: number" in said
+        assert "Waits with score" in said
+        assert "Refused: " in said or "Never seen" in said
+
+    def run_each(self, commands: Sequence[Sequence[object]]) -> str:
+        """What commands printed that ran in one process, one after the other; all ended with 0."""
+        listed = json.dumps([["scrapy", *map(str, command)] for command in commands])
+        return self._ended([sys.executable, "-c", _EACH, listed], 0)
+
+
+_EACH = """
+import json, sys
+from scrapy.cmdline import execute
+for command in json.loads(sys.argv[1]):
+    try:
+        execute(command)
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+
+def refused_urls(folder: Path) -> Iterator[str]:
+    """The samples of what was refused."""
+    for refused in read_refused(folder):
+        yield from (url for url, _ in refused.samples if url.startswith("http"))
+
+
+def _settings(folder: Path, **settings: object) -> dict[str, object]:
+    own = {"CRAWL_DIR": folder, "VIRTUAL_WEB": "sample", "CRAWL_MAX_PAGES": PAGES}
+    return {**QUICK, **own, **settings}
+
+
+@pytest.fixture(scope="session")
+def written_with_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl folder that every part has written to, and its files."""
+    place = tmp_path_factory.mktemp("all")
+    Tree(place / "tree").crawl(place / "crawl", **WITH)
+    return place / "crawl"
+
+
+@pytest.mark.parametrize("part", OURS)
+def test_a_crawl_is_killed_and_resumed_without_the_part(tmp_path: Path, part: str) -> None:
+    tree, folder = Tree(tmp_path / "tree", part), tmp_path / "crawl"
+    tree.kill_in_the_middle(folder)
+    before = history(folder)
+    assert len(before) >= 20 and len(stored(folder)) < PAGES
+    tree.crawl(folder)
+    assert history(folder)[: len(before)] == before
+    assert len(stored(folder)) >= PAGES
+    assert len(history(folder)) == len({(line["url"], line.get("number", 1)) for line in history(folder)})
+    tree.explain(folder)
+    assert not [name for name in FILES.get(part, ()) if (folder / name).exists()]
+
+
+@pytest.mark.parametrize("part", OURS)
+def test_a_folder_that_was_written_with_the_part_is_crawled_on_without_it(
+    tmp_path: Path, written_with_all: Path, part: str
+) -> None:
+    tree, folder = Tree(tmp_path / "tree", part), tmp_path / "crawl"
+    shutil.copytree(written_with_all, folder)
+    gone = {part, *(other for other, needed in NEEDS.items() if part in needed)}
+    files = {name: _bytes(folder / name) for other in gone for name in FILES.get(other, ())}
+    before = history(folder)
+    pages = len(stored(folder))
+    tree.crawl(folder, CRAWL_MAX_PAGES=pages + MORE)
+    assert history(folder)[: len(before)] == before
+    assert len(stored(folder)) >= pages + MORE
+    tree.explain(folder)
+    assert {name: _bytes(folder / name) for name in files} == files
+
+
+def _bytes(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+@pytest.mark.parametrize(
+    ("part", "arguments"),
+    [
+        ("duplicates", ["rules", "crawl"]),
+        ("revisits", ["revisit", "crawl"]),
+        ("listings", ["revisit", "crawl"]),
+        ("revisits", ["rehearse", "crawl", "--revisit", "uniform"]),
+        ("spam", ["spam", TOPIC, "labels"]),
+    ],
+)
+def test_a_command_about_a_part_says_that_it_is_not_installed(tmp_path: Path, part: str, arguments: list[str]) -> None:
+    said = Tree(tmp_path / "tree", part).run(*arguments, code=2)
+    assert "is not installed" in said
