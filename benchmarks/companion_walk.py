@@ -42,6 +42,7 @@ def accompany(
     looks = policy not in (NONE, ANCHORS)
     chosen = options.model_copy(update={"ordering": policy if looks else "breadth_first"})
     with tempfile.TemporaryDirectory() as folder:
+        pace = AheadPace(options.companion_fetches if looks else 0, options.companion_rate)
         rehearsal = CrawlSimulation(
             NO_TOPIC,
             chosen,
@@ -49,10 +50,9 @@ def accompany(
             agent=defaults.USER_AGENT,
             folder=Path(folder),
             concurrency=4,
-            open_crawl=partial(assemble, choose=choose_following),
+            open_crawl=partial(assemble, choose=choose_following, brakes=[pace]),
         )
-        pace = AheadPace(options.companion_fetches if looks else 0, options.companion_rate)
-        ahead = LookAhead(rehearsal.crawl, pace, options.companion_clicks)
+        ahead = LookAhead(rehearsal.crawl, options.companion_clicks)
         analyzer, most = cache.reader.analyzer, options.companion_suggestions
         companion = Companion(ahead, Profile(), analyzer, lambda profile: None, most=most)
         pages = PagesAsJudged(cache, ahead.following.judged)

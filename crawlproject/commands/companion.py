@@ -64,7 +64,7 @@ class CompanionCommand(CrawlCommand):
 
     def _serve(self, opts: argparse.Namespace, folder: str) -> None:
         from crawlproject.assembly import assemble
-        from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, choose_following
+        from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, AheadPace, choose_following
         from crawlproject.companion.person import person_folder
         from crawlproject.frontier.factory import make_frontier
         from crawlproject.options import read_options
@@ -87,8 +87,9 @@ class CompanionCommand(CrawlCommand):
         if (settings.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
             settings.set("LOG_LEVEL", "ERROR", priority="cmdline")  # warnings name URLs, and what was read is private
         crawler = self._create_crawler("topical")
+        pace = AheadPace(options.companion_fetches, options.companion_rate)
         # As a rehearsal it keeps no pages: what was fetched ahead stays in memory.
-        put_together = partial(assemble, choose=choose_following, frontier=frontier, rehearsal=True)
+        put_together = partial(assemble, choose=choose_following, frontier=frontier, rehearsal=True, brakes=[pace])
         self.crawl(crawler, {"topic": topic, "assemble": put_together})
         if self.exitcode == _INTERRUPTED:  # the only way to end it
             self.exitcode = 0

@@ -12,7 +12,7 @@ from scrapy.exceptions import DontCloseSpider
 from crawlproject.adapters.extensions.status_line import print_above
 from crawlproject.adapters.running import crawl_of, stopped, wake
 from crawlproject.companion.companion import Companion
-from crawlproject.companion.look_ahead import AheadPace, LookAhead
+from crawlproject.companion.look_ahead import LookAhead
 from crawlproject.companion.person import person_folder
 from crawlproject.companion.service import CompanionService
 from crawlproject.core.reading import make_reader
@@ -53,7 +53,7 @@ class CompanionServer:
         crawl, options = crawl_of(self._crawler), self._options
         assert crawl is not None, "the command starts a topical crawl"
         crawl.folder.hide()  # what was fetched ahead tells what was read
-        ahead = LookAhead(crawl, AheadPace(options.companion_fetches, options.companion_rate), options.companion_clicks)
+        ahead = LookAhead(crawl, options.companion_clicks)
         companion = Companion(
             ahead, self._profile, self._analyzer, self._person.save, most=options.companion_suggestions
         )

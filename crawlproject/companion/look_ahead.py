@@ -71,10 +71,14 @@ class Ahead:
 
 
 class LookAhead:
-    """Looks ahead with a crawl that was assembled with ``choose_following``, up to ``clicks`` links from the page at hand."""
+    """Looks ahead up to ``clicks`` links from the page at hand, with a crawl that was assembled with ``choose_following`` and
+    an ``AheadPace`` as its only brake.
+    """
 
-    def __init__(self, crawl: Crawl, pace: AheadPace, clicks: int) -> None:
+    def __init__(self, crawl: Crawl, clicks: int) -> None:
         assert isinstance(crawl.ordering, Following) and isinstance(crawl.frontier, FrontierCore)
+        [pace] = crawl.brakes
+        assert isinstance(pace, AheadPace)
         self.crawl = crawl
         self.pace = pace
         self.clicks = clicks
@@ -128,7 +132,7 @@ class LookAhead:
 
 
 class AheadPace:
-    """A brake of a crawl (``core/brakes.py``). ``per_page``: fetches for each page at hand; ``per_minute``: in any 60 seconds.
+    """A brake of a crawl. ``per_page``: fetches for each page at hand; ``per_minute``: in any 60 seconds.
 
     The robots.txt of a host counts as a fetch. Nothing is fetched before the first page at hand, nor while it is ``paused``.
     """

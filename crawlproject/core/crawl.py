@@ -86,6 +86,7 @@ class Crawl:
         pages = PageBudget(options.crawl_max_pages, folder.history, frontier, peers)
         self.budget = next(filter(None, (part.budget() for part in parts)), pages)
         self._robots = robots = KnownRobots(options.crawl_robots_cache_size)
+        self.brakes = brakes
         self._brakes: list[Callable[[], float]] = [*(brake.next_time for brake in brakes), *parts.bound("next_time")]
         self._taken: list[Callable[[float], None]] = [*(brake.taken for brake in brakes), *parts.bound("taken")]
         feed = OrderingFeed(ordering, judgments)

@@ -39,6 +39,7 @@ class Browsing:
         self.asked: list[str] = []
         self._web = DictWeb(web)
         self._cache = read_pages(self._web, "en", options)
+        self.pace = AheadPace(per_page, per_minute)
         self._simulation = CrawlSimulation(
             NO_TOPIC,
             options,
@@ -46,11 +47,10 @@ class Browsing:
             agent="tests",
             folder=folder,
             concurrency=2,
-            open_crawl=partial(assemble, choose=choose_following),
+            open_crawl=partial(assemble, choose=choose_following, brakes=[self.pace]),
         )
         self.crawl = self._simulation.crawl
-        self.pace = AheadPace(per_page, per_minute)
-        self.ahead = LookAhead(self.crawl, self.pace, clicks)
+        self.ahead = LookAhead(self.crawl, clicks)
         self.kept: list[str] = []
         analyzer = self._cache.reader.analyzer
         self.companion = Companion(
