@@ -80,7 +80,7 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
 def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> FrontierStatus | None:
     """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
     from crawlproject.frontier.inspect.queries import place_of
-    from crawlproject.reports.why.asked import why_blocked
+    from crawlproject.reports.why.asked import why_waits
     from crawlproject.reports.why.lookup import FrontierStatus
 
     if frontier is None:
@@ -97,6 +97,6 @@ def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> F
         waiting=frontier.counts().waiting,
         rests=host.rests,
         blocked=host.blocked,
-        why_blocked=why_blocked(folder, host.host, now) if host.blocked else "",
+        why_waits=why_waits(folder, host.host, now) if place.state == "waiting" else "",
         held=place.held,
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments of each
 _SHOWN = 20  # rows
-BLOCKED = "its site is over budget, or it refused the crawler"
+BLOCKED = "it refused the crawler, or does not answer"
 
 
 class FrontierCommand(Subcommand):
@@ -108,7 +108,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
             ("done", f"{counted(counts.done, 'URL')}"),
             ("evicted", f"{counted(counts.evicted, 'URL')} dropped because the frontier was full"),
             ("resting", f"{counted(len(waits), 'host')}" + (f", at most {max(waits):.1f} s more" if waits else "")),
-            ("blocked", f"{counted(blocked, 'host')}, over budget or after it refused the crawler"),
+            ("blocked", f"{counted(blocked, 'host')} that refused the crawler, or do not answer"),
             ("Crawl-delay", f"asked for by {counted(len(place.view.crawl_delays()), 'host')}"),
         ],
     )
@@ -164,16 +164,17 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
 
 def _why(place: FrontierPlace, keys: Sequence[str], asked: str, folder: Path, as_json: bool) -> None:
     from crawlproject.frontier.inspect.queries import place_of
-    from crawlproject.reports.why.asked import why_blocked
+    from crawlproject.reports.why.asked import why_waits
     from crawlproject.storage.read import MANIFEST
 
     now = time()
     known = next((key for key in keys if place.view.find(key)[0]), keys[0])
     found = place_of(place.view, known, now)
-    why = why_blocked(folder, found.host.host, now) if found.host.blocked and (folder / MANIFEST).exists() else ""
+    waits = found.state == "waiting" and (folder / MANIFEST).exists()
+    why = why_waits(folder, found.host.host, now) if waits else ""
     if as_json:
         record = _record(found.record) if found.record else None
-        _print_json({**asdict(found), "record": record, "state": found.state or "unknown", "why_blocked": why})
+        _print_json({**asdict(found), "record": record, "state": found.state or "unknown", "why_waits": why})
         return
     print(_shown(found.record) if found.record else asked)
     print("\n".join(_sentences(found, why)))
@@ -226,7 +227,7 @@ def _agreed(question: str) -> bool:
 # ------------------------------------------------------------ output
 
 
-def _sentences(found: QueuePosition, why_blocked: str) -> Iterable[str]:
+def _sentences(found: QueuePosition, why_waits: str) -> Iterable[str]:
     row = found.host
     if found.state == "":
         yield "Unknown: it was never added, or the full frontier dropped it."
@@ -244,7 +245,9 @@ def _sentences(found: QueuePosition, why_blocked: str) -> Iterable[str]:
     if found.held:
         yield f"It is held for another {found.held:.1f} s: its URL template is uninformative."
     if row.blocked:
-        yield f"Its host is blocked for another {row.blocked:.1f} s: {why_blocked or BLOCKED}."
+        yield f"Its host is blocked for another {row.blocked:.1f} s: {why_waits or BLOCKED}."
+    elif why_waits:
+        yield f"Its host comes later than others: {why_waits}."
     if row.leased:
         yield "Another URL of its host is being fetched."
     elif row.blocked:

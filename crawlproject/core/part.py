@@ -25,7 +25,7 @@ A part may have these files beside its own:
 - ``report.py``, for the report of a crawl folder: ``report(folder, options, threshold)`` returns what there is to show, by the
   names of the report's template. ``threshold`` is the relevance from which a page is relevant.
 - ``why.py``, for ``scrapy why``, with any of: ``sentences(asked)``, what it knows of a URL (``reports/why/asked.py``);
-  ``cause(folder, url)``, the ``Cause`` for which a URL is left out, or None; ``why_blocked(folder, host, now)``, why the URLs of
+  ``cause(folder, url)``, the ``Cause`` for which a URL is left out, or None; ``why_waits(folder, host, now)``, why the URLs of
   a host wait, as the end of a sentence.
 
 They read the crawl folder, and raise ``BadCrawlDir``.

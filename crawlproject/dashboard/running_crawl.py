@@ -128,6 +128,6 @@ def _host(stats: HostStats, now: float, blocked_until: float, parts: Parts) -> d
         "best": stats.best,
         "rests": max(0.0, stats.due - now),
         "blocked": max(0.0, blocked_until - now),
-        "why_blocked": next(reasons, "silent" if blocked_until > now else ""),
+        "why_waits": next(reasons, "silent" if blocked_until > now else ""),
         "leased": stats.leased,
     }

@@ -184,7 +184,8 @@ def from_json(fields: list[Any]) -> Change:
     code, *values = fields
     if code == "wait":
         key, score, depth, parent, anchor, context_score, not_before, inherited, request, *more = values
-        named, precedence = [*more, *[None, ACTIVE][len(more) :]]
+        named = more[0] if more else None
+        precedence = more[1] if len(more) > 1 else ACTIVE
         url, kind, variant = read_key(key, parent, named)
         inherited_by_links = tuple(map(float, inherited))
         return Waits(

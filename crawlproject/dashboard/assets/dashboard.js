@@ -262,7 +262,7 @@ function drawDetails() {
     const wrap = (blocks) => (several ? make("details", { open, ontoggle: toggled }, title, blocks) : make("div", {}, blocks));
     return [wrap(make("div", { class: "blocks" },
       table("Frontier by host", ["host", "waiting", "best score", "next fetch in"],
-        (state.frontier_hosts || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.blocked > host.rests ? `${seconds(host.blocked)}, ${host.why_blocked}` : host.rests ? seconds(host.rests) : "–"]), [1, 2, 3]),
+        (state.frontier_hosts || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.blocked > host.rests ? `${seconds(host.blocked)}, ${host.why_waits}` : host.why_waits || (host.rests ? seconds(host.rests) : "–")]), [1, 2, 3]),
       table("Hosts visited", ["host", "pages", "relevance", "fetches", "shortest pause"],
         (state.busiest || []).map((host) => [host.host, count(host.pages), fixed(host.relevance), count(host.fetches), seconds(host.gap)]), [1, 2, 3, 4]),
       table("Links refused, by reason", ["reason", "links"], (state.refused || []).map(([reason, n]) => [reason, count(n)]), [1]),

@@ -1,4 +1,4 @@
-"""Why a host is blocked in the frontier: for the budget of its site, or because it refused the crawler."""
+"""Why a host waits: it refused the crawler, or does not answer, or the budget of its site is spent."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from crawlproject.storage.read import read_info, read_links, read_visits
 from crawlproject.urls.hosts import host_of, registrable_domain
 
 
-def why_blocked(folder: Path, host: str, now: float) -> str:
-    """The reason, as the end of a sentence: the books of its site are kept once more, from history and links.
+def why_waits(folder: Path, host: str, now: float) -> str:
+    """The reason, as the end of a sentence, or nothing: the books of its site are kept once more, from history and links.
 
     A few tenths of a millisecond a fetch. Raises ``BadCrawlDir``.
     """
@@ -29,13 +29,15 @@ def why_blocked(folder: Path, host: str, now: float) -> str:
     if tracker.hosts.rests_until(f"http://{host}/") > now:
         return f"it refused the crawler ({latest.error}), and rests"
     if latest.status == 0:
-        return f"it does not answer ({latest.error})"
+        return f"it does not answer ({latest.error})" if latest.url else ""
     name = registrable_domain(host)
     site, sites = tracker.sites.site(f"http://{host}/"), tracker.sites
+    if not sites.share:
+        return ""
     used = site.fetches if site else 0.0
     if sites.is_rationed(site):
         return f"only one other site links to its site {name}, and such sites have had their part of the fetches"
     earned = sites.budget(site)
     if used < earned:
-        return f"its site {name} was over budget when its turn came, and has earned more since"
+        return ""
     return f"its site {name} is over budget, with {used:.1f} fetches of the {earned:.1f} that it has earned"

@@ -40,9 +40,9 @@ def learned_causes(folder: Path, url: str) -> Iterator[Cause]:
             yield found
 
 
-def why_blocked(folder: Path, host: str, now: float) -> str:
-    """Why a host is blocked, as the end of a sentence; empty: nobody knows. Raises ``BadCrawlDir``."""
-    reasons = (reason(folder, host, now) for reason in _functions("why_blocked"))
+def why_waits(folder: Path, host: str, now: float) -> str:
+    """Why a host is blocked or comes later, as the end of a sentence; empty: nobody knows. Raises ``BadCrawlDir``."""
+    reasons = (reason(folder, host, now) for reason in _functions("why_waits"))
     return next(filter(None, reasons), "")
 
 

@@ -24,7 +24,8 @@ class FrontierStatus:
     """What the frontier knows: the ``record`` of a URL that waits or is being fetched, None for one that has left.
 
     ``ahead`` of the ``waiting`` URLs have higher scores. ``rests``, ``blocked`` and ``held`` are the seconds until the host has
-    rested, until the end of its block, for the reason ``why_blocked``, and until the URL itself is no longer held.
+    rested, until the end of its block, and until the URL itself is no longer held; ``why_waits`` is the reason why the host is
+    blocked, or comes later than its scores say.
     """
 
     record: CrawlUrl | None = None
@@ -33,7 +34,7 @@ class FrontierStatus:
     waiting: int = 0
     rests: float = 0.0
     blocked: float = 0.0
-    why_blocked: str = ""
+    why_waits: str = ""
     held: float = 0.0
 
 

@@ -180,8 +180,10 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
     if frontier.held:
         yield f"It is held for another {frontier.held:.0f} s: its URL template is uninformative."
     if frontier.blocked:
-        reason = f": {frontier.why_blocked}" if frontier.why_blocked else ""
+        reason = f": {frontier.why_waits}" if frontier.why_waits else ""
         yield f"Its host is blocked for another {frontier.blocked:.0f} s{reason}."
+    elif frontier.why_waits:
+        yield f"Its host comes later than others: {frontier.why_waits}."
     elif frontier.rests:
         yield f"Its host will not be visited for another {frontier.rests:.0f} s."
     yield from _origin(record.parent, record.anchor, record.context_score, record.depth)

@@ -98,7 +98,7 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
     assert searching.REFRESH > 1
 
 
-@pytest.mark.parametrize(("refused", "why"), [(False, "over budget"), (True, "refused or silent")])
+@pytest.mark.parametrize(("refused", "why"), [(False, "silent"), (True, "refused or silent")])
 def test_a_blocked_host_is_shown_with_the_reason(crawler, tmp_path, refused, why):
     now = time.time()
     topic = Topic("reef", ("reef",), ("http://a.example/", "http://b.example/"))
@@ -108,7 +108,7 @@ def test_a_blocked_host_is_shown_with_the_reason(crawler, tmp_path, refused, why
     if refused:
         sites_of(crawl).tracker.hosts.rest("http://a.example/", now + 100.0)
     first, second = sorted(RunningCrawl(crawler).document()["frontier_hosts"], key=lambda host: host["host"])
-    assert (first["why_blocked"], second["why_blocked"]) == (why, "")
+    assert (first["why_waits"], second["why_waits"]) == (why, "")
     assert 90.0 < first["blocked"] <= 100.0 and second["blocked"] == 0.0
 
 

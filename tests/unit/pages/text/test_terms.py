@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.orderings.learning import TermIds
+from crawlproject.pages.text import minhash
 from crawlproject.pages.text import terms as texts
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.minhash import term_hashes
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.terms import (
     TermCounts,
@@ -26,8 +28,6 @@ from crawlproject.pages.text.terms import (
     place_of,
 )
 from crawlproject.pages.text.vectors import span_squared_norms, squared_norm
-from crawlproject.pages.text import minhash
-from crawlproject.pages.text.minhash import term_hashes
 from crawlproject.records import Span
 
 words = st.lists(st.sampled_from(["reef", "coral", "fish", "2026", "é", "珊瑚", "a" * 40]), max_size=40)
