@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 NACRE = "http://www.nacre-divers.example/"
 QUICK = {"VIRTUAL_WEB": "sample", "POLITENESS_MIN_DELAY": 0.02, "POLITENESS_FACTOR": 0, "COMPANION_RATE": 1000}
-EXTENSION = ROOT / "crawlproject" / "components" / "companion" / "browser"
+EXTENSION = ROOT / "crawlproject" / "companion" / "browser"
 PANEL = {"width": 360, "height": 800}
 
 

@@ -9,7 +9,7 @@ from support.crawling import QUICK, crawl, history, kill_after_growth, refusals,
 from support.webs import DictWeb, page, robots
 
 from crawlproject.http.virtual_web_server import running
-from crawlproject.records import Reply
+from crawlproject.records import PAGE, Reply
 
 HOME = "http://a.example/"
 POSTS = [f"http://a.example/post/{number}" for number in range(12)]
@@ -55,7 +55,7 @@ def test_posts_are_found_through_feeds(tmp_path: Path) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert stored(folder) == {HOME, ELSEWHERE, *POSTS} - {POSTS[7]}
     lines = {line["url"].removeprefix(HOME): line for line in history(folder)}
-    kinds = {name: line["error"] for name, line in lines.items() if line["error"]}
+    kinds = {name: line["kind"] for name, line in lines.items() if line["kind"] != PAGE}
     assert kinds == {"atom": "feed", "atom?page=2": "feed", "comments.rss": "feed", "news.rss": "sitemap"}
     assert (lines["post/0"]["parent"], lines["post/0"]["anchor"], lines["post/0"]["depth"]) == (
         f"{HOME}atom",

@@ -12,7 +12,7 @@ from support.crawling import QUICK, crawl, history, kill_after_growth, refusals,
 from support.webs import DictWeb, page, robots
 
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
-from crawlproject.records import Reply
+from crawlproject.records import SITEMAP, Reply
 
 HOME = "http://a.example/"
 PAGES = [f"http://a.example/coral/{number}" for number in range(30)]
@@ -47,8 +47,8 @@ def test_pages_of_sitemaps_are_crawled(tmp_path: Path) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert stored(folder) == {HOME, *PAGES} - {"http://a.example/coral/7"}
     lines = {line["url"].removeprefix(HOME): line for line in history(folder)}
-    assert {name for name, line in lines.items() if line["error"] == "sitemap"} == {
-        *("index.xml.gz", "pages.xml.gz", "broken.xml")
+    assert {name for name, line in lines.items() if line["kind"] == SITEMAP} == {
+        *("index.xml.gz", "pages.xml.gz", "broken.xml", "gone.xml", "old.xml")
     }
     assert (lines["gone.xml"]["error"], lines["old.xml"]["redirect"]) == ("http 404", f"{HOME}pages.xml.gz")
     assert lines["coral/1"]["parent"] == f"{HOME}pages.xml.gz" and lines["coral/1"]["depth"] == 2

@@ -114,4 +114,4 @@ def test_off_costs_no_import() -> None:
         "print([m for m in sys.modules if m.startswith('crawlproject.parts.verticals.')])"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    assert said.strip() == "['crawlproject.parts.verticals.site_template']"
+    assert said.strip() == "[]"

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.deep_web_sites import DeepSite
 from benchmarks.twenty_deep_sites import DeepWeb, twenty_sites
 from crawlproject.http.virtual_web_server import Access, read_log
-from crawlproject.records import Reply
+from crawlproject.records import QUERY, Reply
 from support.crawling import history
 
 LIMIT = 12  # queries of a source
@@ -32,7 +32,7 @@ def some_sites(*, by_post: bool = False) -> DeepWeb:
 
 def queries(folder: Path) -> list[dict[str, Any]]:
     """The lines of a crawl's history that are queries."""
-    return [line for line in history(folder) if line["signs"].get("query")]
+    return [line for line in history(folder) if line["kind"] == QUERY]
 
 
 def posts(log: Path) -> list[Access]:
