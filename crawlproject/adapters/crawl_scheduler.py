@@ -179,14 +179,16 @@ class CrawlScheduler(GuardedScheduler):
         if target is None:
             self.crawl.fail(source, "redirect to no URL", fetch)
             return False
-        accepted = self.crawl.redirect(source, target, fetch)
         request = request.replace(url=target)
         if post := post_key(request, self.crawl.canonicalize):
             request.meta[LEASE] = post
         else:
             request.meta.pop(LEASE, None)
-        if accepted and (not post or post in self.frontier):
-            self._leases.keep(post or target, request)  # keeps count of the redirects so far
+        key = post or target
+        is_new = key not in self.frontier
+        accepted = self.crawl.redirect(source, target, fetch)
+        if (accepted or is_new) and key in self.frontier:  # also where its host comes later
+            self._leases.keep(key, request)  # keeps count of the redirects so far
         return accepted
 
     # ------------------------------------------------------------ ends

@@ -21,7 +21,6 @@ refusal is for what is never wanted.
 
 A part may have these files beside its own:
 
-- ``options.py``: its settings, a ``PartOptions``.
 - ``report.py``, for the report of a crawl folder: ``report(folder, options, threshold)`` returns what there is to show, by the
   names of the report's template. ``threshold`` is the relevance from which a page is relevant.
 - ``why.py``, for ``scrapy why``, with any of: ``sentences(asked)``, what it knows of a URL (``reports/why/asked.py``);
@@ -30,8 +29,8 @@ A part may have these files beside its own:
 
 They read the crawl folder, and raise ``BadCrawlDir``.
 
-Without its folder a crawl runs as if the feature had never been written: its settings are unknown, its files in a crawl
-folder are left alone.
+Its settings are in ``crawlproject/options.py``, with those of all others. Without its folder a crawl runs as if the feature had
+never been written: its settings do nothing, its files in a crawl folder are left alone.
 """
 
 from __future__ import annotations
