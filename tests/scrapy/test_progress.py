@@ -35,7 +35,7 @@ class Quiet(scrapy.Spider):
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
         if "plain" not in sys.argv:
-            crawler.topical_crawl = SimpleNamespace(stats=source, topics=None)
+            crawler.topical_crawl = SimpleNamespace(stats=source, parts=())
         return super().from_crawler(crawler, *args, **kwargs)
 
     async def parse(self, response):
@@ -81,10 +81,6 @@ def test_errors_and_refusals_fit_into_80_columns():
 
 def test_visits_beyond_the_budget_are_not_counted_against_it():
     assert " · 214 pages · " in progress_line(source(pages=214, max_pages=200), speed=2.5, elapsed=75)
-
-
-def test_a_seed_is_best_whatever_its_score():
-    assert progress_line(source(best_waiting=1e18), 0.0, 0.0).endswith(" on 7 hosts · best a seed")
 
 
 @pytest.mark.parametrize(("reason", "resumable"), [("shutdown", True), ("no network", True), ("page budget", False)])

@@ -15,6 +15,7 @@ from scrapy import Request, Spider, signals
 from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
+from support.parts import sites_of
 
 from crawlproject.adapters.crawl_scheduler import CrawlScheduler
 from crawlproject.adapters.leases import SLOW
@@ -168,6 +169,21 @@ def test_pages_in_the_pipelines_hold_their_lease(world: World, tmp_path: Path) -
     scheduler.crawl.fail(scheduler.frontier.leased(request.url), "http 404", Fetch(404, world.now, 0.1))
     world.inprogress.discard(request)
     assert scheduler.next_request() is not None
+
+
+def test_a_redirect_to_a_host_that_has_to_wait_is_counted_too(world: World, tmp_path: Path) -> None:
+    scheduler = topical(world, tmp_path, SEEDS[0])
+    scheduler.crawl.admission.offer(CrawlUrl("http://x.example/0", 0.5, 1, SEEDS[0]))
+    scheduler.next_request()
+    request = issued(world, scheduler)
+    assert request.url == "http://x.example/0"
+    sites_of(scheduler.crawl).tracker.hosts.rest(request.url, world.now + 5.0)
+    redirects = {"redirect_times": 7, "redirect_urls": [request.url], "redirect_reasons": [302]}
+    moved = request.replace(url="http://x.example/1", meta={**request.meta, **redirects})
+    assert not scheduler.enqueue_request(moved) and scheduler.next_request() is None
+    world.now += 10.0
+    request = issued(world, scheduler)
+    assert (request.url, request.meta["redirect_times"]) == ("http://x.example/1", 7)
 
 
 def test_a_lease_that_nobody_ends_is_lost_and_reported(world: World, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
 from crawlproject.options import Options
+from crawlproject.records import SPARE, WASTE
 from spiders.topical import TopicalSpider
 
 TOPIC = 'name = "t"\nkeywords = ["coral"]\nseeds = ["http://a.example/"]\n[crawl]\nCRAWL_MAX_PAGES = 200\nTRAP_MAX_DEPTH = 9\n'
@@ -52,11 +52,11 @@ def test_what_a_script_without_a_project_sets_overrides_the_topic(
 @pytest.mark.parametrize("name", ["CLOSESPIDER_PAGECOUNT", "CLOSESPIDER_ITEMCOUNT"])
 def test_limits_of_scrapy_are_a_budget_of_pages_too(tmp_path: Path, name: str) -> None:
     topic = 'name = "t"\nkeywords = ["coral"]\nseeds = ["http://a.example/"]\n'
-    floors = {}
+    ceilings = {}
     for limit in (0, 50):
         settings = get_project_settings()
         settings.setdict({"CRAWL_DIR": str(tmp_path / str(limit)), name: limit})
         crawl = TopicalSpider.from_crawler(Crawler(TopicalSpider, settings), topic=topic).crawl
-        floors[limit] = crawl.admission.scarcity.spare(1.0)
+        ceilings[limit] = crawl.admission.scarcity.ceiling()
         crawl.close("shutdown", 0.0, {})
-    assert floors[0] == -math.inf < floors[50] < 1.0
+    assert ceilings == {0: WASTE, 50: SPARE}, "there are pages to save"

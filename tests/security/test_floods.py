@@ -196,10 +196,10 @@ def test_a_thousand_hosts_are_crawled_with_few_open_files(tmp_path: Path) -> Non
 
 
 def test_the_soft_limit_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    from crawlproject.adapters import open_files
+    from crawlproject.http.connector import raise_limit
 
     asked: list[tuple[int, int]] = []
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (1024, 4096))
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: asked.append(limits))
-    assert open_files.raise_limit() == 4096
+    assert raise_limit() == 4096
     assert asked == [(4096, 4096)]
