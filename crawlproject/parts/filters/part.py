@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -66,14 +67,12 @@ class Filters(Part):
 def _read(place: str, rule: str) -> tuple[str, str]:
     """The kind of a rule, and what it excludes. A URL is the pattern of all that begin with it, over http and https."""
     name = rule.removeprefix("*").removeprefix(".")
-    try:
-        if len(rule) > 2 and rule[0] == rule[-1] == "/" and not re.compile(rule[1:-1]).groups:
+    with suppress(ValueError, re.error):
+        if len(rule) > 2 and rule[0] == rule[-1] == "/" and not re.compile(f"(?:{rule[1:-1]})").groups:
             return "pattern", rule[1:-1]
         if "://" in rule:
             return "pattern", "^https?:" + re.escape(_canonical(rule).partition(":")[2])
         if re.fullmatch(r"[^\s/?#@:\\]+", name):
             host = host_of(_canonical(f"http://{name}/"))
             return "domain" if name != rule or registrable_domain(host) == host else "host", host
-    except (ValueError, re.error):
-        pass
     raise BadSetting(place, f"expected a host, a domain, a URL or a /pattern/ without groups, not {rule!r}")

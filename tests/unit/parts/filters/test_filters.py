@@ -77,7 +77,19 @@ def test_what_a_rule_excludes(rule: str, url: str, reason: str) -> None:
 
 @pytest.mark.parametrize(
     "rule",
-    ["/private", "/", "//", "/[/", "/(a)\\1/", "a.example/private", "a.example:80", "a b", "ftp://a.example/", "."],
+    [
+        "/private",
+        "/",
+        "//",
+        "/[/",
+        "/(?i)ads/",
+        "/(a)\\1/",
+        "a.example/private",
+        "a.example:80",
+        "a b",
+        "ftp://a.example/",
+        ".",
+    ],
 )
 def test_what_is_no_rule_is_refused_with_its_place(tmp_path: Path, rule: str) -> None:
     with pytest.raises(BadSetting, match=r"^setting CRAWL_EXCLUDED: expected a host, .* not "):
