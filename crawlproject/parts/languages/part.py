@@ -62,11 +62,11 @@ class Languages(Part):
 
     def _is_foreign(self, page: Page) -> bool:
         """Whether a page says so and its words do not deny it, or says nothing and its words are clear."""
-        if _code(page.language) in self._wanted:
+        if (said := _code(page.language)) in self._wanted:
             return False
         shares = stop_word_shares(page.text)
         best, ours = max(shares.values(), default=0.0), max(shares.get(code, 0.0) for code in self._wanted)
-        if page.language:
+        if said in languages():  # not und, mul or what a template left
             return best < _ENOUGH or ours < best
         return best >= _ENOUGH and ours < best / 2
 
