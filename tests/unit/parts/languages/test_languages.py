@@ -41,6 +41,8 @@ def is_foreign(text: str, language: str = "", *wanted: str) -> bool:
         (ENGLISH, "de", False),  # its template says so, its words do not
         (GERMAN, "en", False),  # it says that it is wanted
         ("Riff", "de", True),
+        ("Riff", "und", False),  # it says nothing
+        (GERMAN, "{{ lang }}", True),
         ("Riff", "", False),
         ("", "", False),
         ("coral 12 reef 13 atoll 14 " * 20, "", False),
