@@ -1,7 +1,8 @@
 """Modules that moved after 0.1.0: their old paths, which stand in settings and programs of users, still work.
 
-Who imports an old path gets the module at the new one, and a ``DeprecationWarning``. The finder stands last in
-``sys.meta_path``: an import that anything else answers never gets here.
+Who imports an old path gets the module at the new one, and a ``FutureWarning``: Python hides a ``DeprecationWarning`` where
+Scrapy loads a path of the settings. The finder stands last in ``sys.meta_path``: an import that anything else answers never
+gets here.
 """
 
 import sys
@@ -47,7 +48,7 @@ class _Moved:
         if new := _MOVED.get(name.removeprefix(_HERE)):
             import warnings
 
-            warnings.warn(f"{name} is now {_HERE}{new}", DeprecationWarning, stacklevel=2)
+            warnings.warn(f"{name} is now {_HERE}{new}", FutureWarning, stacklevel=2)
             sys.modules[name] = import_module(_HERE + new)  # which is what the import statement gets
 
 

@@ -42,14 +42,14 @@ def _old_paths_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("path", "new"), COMPONENTS.items())
 def test_a_component_is_found_by_its_old_path(path: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning, match=rf"is now {new}$"):
+    with pytest.warns(FutureWarning, match=rf"is now {new}$"):
         component = load_object(path)
     assert component is load_object(f"{new}.{path.rpartition('.')[2]}")
 
 
 @pytest.mark.parametrize(("old", "new"), MODULES.items())
 def test_a_module_is_the_same_by_both_paths_and_keeps_its_name(old: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(FutureWarning):
         module = import_module(old)
     assert module is import_module(new)
     assert module.__name__ == new and module.__spec__ is not None and module.__spec__.name == new
@@ -68,9 +68,7 @@ def test_what_never_was_is_not_found() -> None:
 
 def test_a_program_that_imports_an_old_path_is_told() -> None:
     told = run("import crawlproject.pages.verticals.site_template").stderr
-    assert (
-        "<string>:1: DeprecationWarning: crawlproject.pages.verticals.site_template is now crawlproject.parts." in told
-    )
+    assert "<string>:1: FutureWarning: crawlproject.pages.verticals.site_template is now crawlproject.parts." in told
 
 
 def test_who_uses_no_old_path_pays_for_a_table() -> None:
