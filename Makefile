@@ -14,7 +14,7 @@ SECONDS ?= 60
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
-.PHONY: help crawl test fuzz lint format bench egg deploy extension image clean
+.PHONY: help crawl test fuzz lint format docs bench egg deploy extension image clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
@@ -22,6 +22,7 @@ help:
 	@echo "make fuzz    try every reader of what strangers write, SECONDS=60 for each"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  let ruff format the code"
+	@echo "make docs    write the tables of docs/settings.md from the models of the settings"
 	@echo "make bench   throughput against plain Scrapy"
 	@echo "make egg     an egg for Scrapyd in dist/"
 	@echo "make deploy  build the egg and send it to a Scrapyd"
@@ -77,6 +78,9 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(VENV)/.installed-dev
+	PYTHONPATH=. $(BIN)/python scripts/settings_reference.py
 
 bench: $(VENV)/.installed-dev $(VENV)/.compiled
 	$(BIN)/python benchmarks/throughput.py

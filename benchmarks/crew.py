@@ -33,6 +33,7 @@ from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
@@ -43,7 +44,7 @@ from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import rescore_of
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import GONE
-from crawlproject.options import Options, read_options
+from crawlproject.options import Options
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.pages.text.relevance import make_judge
 from crawlproject.records import CrawlUrl, Topic

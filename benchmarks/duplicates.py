@@ -23,8 +23,8 @@ from time import process_time
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/duplicates.py`
 
 from benchmarks.edited_pages import Author, edited_pairs
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
-from crawlproject.options import read_options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.minhash import similarity, sketch

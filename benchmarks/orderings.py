@@ -35,11 +35,11 @@ from benchmarks.race import Race
 from benchmarks.rehearsed import rehearse
 from benchmarks.side_by_side import REHEARSED, SOCKETS, Entry, document, rows_of, table
 from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.question import Question
 from crawlproject.evaluation.runs import find_runs, load_run
-from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.open import open_web

@@ -15,12 +15,12 @@ import numpy as np
 
 from benchmarks import active_set
 from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
 from crawlproject.evaluation.runs import REACHABLE, Run, RunFolder, load_run
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.options import read_options
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.records import Topic
 from crawlproject.settings import CONCURRENT_REQUESTS

@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.table import Table
 
 from crawlproject.adapters.seed_search import SeedSearch
+from crawlproject.configuration import read_options
 from crawlproject.evaluation.significance import standard_error
 from crawlproject.library import crawl, rehearse
-from crawlproject.options import read_options
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_info, read_visits
 from crawlproject.topic.folder import find_topic

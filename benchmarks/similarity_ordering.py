@@ -25,9 +25,9 @@ from benchmarks.crawl_and_stop import crawl_and_stop_with_threshold
 from benchmarks.url_ordering import crawl_all, crawlers, table
 from benchmarks.virtual_crawler import Estimate, HotQueue, Web
 from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.options import read_options
 from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web

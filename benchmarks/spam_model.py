@@ -22,8 +22,8 @@ from random import Random
 from benchmarks.hostile_web import KINDS, HostileWeb
 from benchmarks.hostile_web.prose import KEYWORDS
 from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
-from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.inspector import SpamInspector

@@ -12,8 +12,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
 from crawlproject.adapters.request_scheduler import RequestScheduler, frontier_options
+from crawlproject.configuration import unknown_settings
 from crawlproject.errors import BadSetting
-from crawlproject.options import unknown_settings
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -22,6 +22,7 @@ from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.relevance import make_analyzer, make_judge
+from crawlproject.parts import registry
 from crawlproject.parts.registry import part_classes
 from crawlproject.records import Topic
 from crawlproject.storage.crawl_files import holder_of
@@ -91,7 +92,7 @@ def assemble(
         )
         reader = new_reader(
             tag_paths=ordering.reads_tag_paths,
-            forms=bool(ordering.reads_forms or options.crawl_forms),
+            reads={*registry.reads(options), *(["forms"] if ordering.reads_forms else [])},
             agent=product_token(agent),
         )
         judged = {} if options.ordering in UNJUDGED else judgments()
@@ -163,7 +164,11 @@ def _open_frontier(
 ) -> tuple[Frontier, Peers]:
     if rehearsal:
         return make_frontier(options, ordering.commit, margin=0.0), ALONE
-    for part in part_classes().values():
-        if opened := part.open_frontier(options, folder, clock=clock, commit=ordering.commit, name=topic.name):
+    parts = part_classes().values()
+    endless = any(part.is_endless(options) for part in parts)
+    for part in parts:
+        if opened := part.open_frontier(
+            options, folder, clock=clock, commit=ordering.commit, name=topic.name, endless=endless
+        ):
             return opened
     return open_frontier(options, folder.path / "frontier", clock=clock, commit=ordering.commit), ALONE

@@ -1,47 +1,26 @@
-"""Settings of ours, checked and typed: what the core is built from.
+"""The settings of ours that every crawl has: default, unit, meaning and source, each written once, here.
 
-``read_options`` takes any mapping of setting names (Scrapy's settings, a dict) and fills what is missing from
-``crawlproject.settings``. Values may be strings, as the command line gives them.
+The text below a field is its row in ``docs/settings.md``: unit, meaning and source, with ``|`` between them; without a ``|`` it
+is the meaning. A field is set as ``FIELD`` in capitals (``configuration.py`` reads them). Each part has a model of its own, in
+an ``options.py`` beside it.
 """
 
 from __future__ import annotations
 
-import difflib
 import json
-import logging
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from crawlproject import settings as defaults
-from crawlproject.errors import BadSetting
-
-logger = logging.getLogger(__name__)
-
-THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
-NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (crawl/stopping.py)
-OURS = (
-    "FRONTIER",
-    "ORDERING",
-    "TOPIC_",
-    "PAGE_",
-    "POLITENESS_",
-    "TRAP_",
-    "CRAWL_",
-    "DASHBOARD",
-    "SEED_",
-    "COMPANION",
-    "VIRTUAL_WEB",
-)
+NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (core/stopping.py)
 
 
-def _split_list(value: object) -> object:
+def as_list(value: object) -> object:
     """A list setting from the command line is JSON or comma-separated, as Scrapy reads its own."""
     if not isinstance(value, str):
         return value
@@ -50,163 +29,260 @@ def _split_list(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()]
 
 
-def _read_object(value: object) -> object:
+def as_object(value: object) -> object:
     """A dict setting from the command line is JSON, as Scrapy reads its own."""
     return json.loads(value) if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else value
 
 
-def _as_before(value: object) -> object:
-    """``True`` and ``False`` mean what they meant before there was a third value."""
-    return {"true": "always", "false": "never"}.get(str(value).lower(), value)
-
-
-Names = Annotated[list[str], BeforeValidator(_split_list)]
+Names = Annotated[list[str], BeforeValidator(as_list)]
 Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Ports = Annotated[list[Annotated[int, Field(ge=1, le=65_535)]], BeforeValidator(_split_list)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Ports = Annotated[list[Annotated[int, Field(ge=1, le=65_535)]], BeforeValidator(as_list)]
 TermForm = Literal["stem", "lemma", "word"]
-Level = Annotated[int, Field(ge=0)] | Literal["root"]
+Level = Count | Literal["root"]
+
+
+PartOptions = TypeVar("PartOptions", bound="Options")
 
 
 class Options(BaseModel):
-    """The settings of ours; see ``crawlproject/settings.py`` for units, defaults and sources."""
+    """The settings of a crawl, checked and typed. A part adds its own in a class that is derived from this one."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    frontier: Literal["memory", "disk", "redis"]
-    frontier_batch_size: Annotated[int, Field(ge=1)]
-    frontier_commit: Annotated[int, Field(ge=1)]
-    frontier_request_score: Annotated[float, Field(allow_inf_nan=False)]
-    frontier_max_urls: Count
-    frontier_disk_cache: Annotated[int, Field(ge=2**20)]
-    frontier_redis_name: str
-    frontier_redis_slots: Annotated[int, Field(ge=1)]
-    frontier_redis_lease: Annotated[float, Field(ge=1, allow_inf_nan=False)]
-    frontier_redis_messages: Count
-    redis_url: Annotated[str, Field(exclude=True)]  # may carry a password: it stays out of crawl.json
-    redis_host: str
-    redis_port: Annotated[int, Field(ge=0, le=65535)]
-    redis_db: Count
-    redis_params: Annotated[dict[str, Any], BeforeValidator(_read_object), Field(exclude=True)]
-    redis_encoding: str
-    redis_start_urls_key: str
-    max_idle_time_before_close: Seconds
-    ordering: str
-    ordering_aggregation_level: Level
-    ordering_archive: str
-    topic_terms: TermForm
-    topic_relevance: Literal["terms", "vectors"]
-    topic_vectors: str
-    page_max_bytes: Annotated[int, Field(ge=1)]
-    page_content_types: Names
-    page_max_links: Count
-    page_obey_nofollow: bool
-    page_obey_meta_robots: bool
-    page_duplicates: bool
-    page_duplicates_known: Annotated[int, Field(ge=1)]
-    page_main_text: bool
-    page_versions: Annotated[int, Field(ge=1)]
-    page_relevant: Annotated[float, Field(ge=0, le=1)]
-    politeness_min_delay: Seconds
-    politeness_factor: Seconds
-    politeness_max_crawl_delay: Seconds
-    politeness_per: Literal["address", "host"]
-    trap_max_url_length: Count
-    trap_max_segment_repeats: Count
-    trap_max_segments: Count
-    trap_max_depth: Count
-    trap_max_urls_per_host: Count
-    trap_extensions: Names
-    trap_redundant: Annotated[Literal["never", "series", "always"], BeforeValidator(_as_before)]
-    trap_templates: bool
-    crawl_dir: str
-    crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")]
-    crawl_max_pages: Count
-    crawl_max_seconds: Seconds
-    crawl_min_timeout: Seconds
-    crawl_retry_delay: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    crawl_max_outage: Seconds
-    crawl_site_budget: Seconds
-    crawl_blocked_rest: Seconds
-    crawl_blocks_until_given_up: Count
-    crawl_cloaking_probe: Annotated[float, Field(ge=0, le=1)]
-    crawl_cloaking_agent: Annotated[str, Field(pattern=r"^[\x20-\x7e]+$")]
-    crawl_soft_404_probe: Count
-    crawl_render: Literal["never", "needed", "always"]
-    crawl_render_cost: Seconds
-    crawl_render_posts: Count
-    crawl_render_pages: Annotated[int, Field(ge=1)]
-    crawl_render_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
-    crawl_render_memory: Annotated[int, Field(ge=2**27)]
-    crawl_browser: str
-    crawl_scarce: Literal["pages", "time", "both"]
-    crawl_min_harvest: Annotated[float, Field(ge=0, le=1)]
-    crawl_harvest_window: Annotated[int, Field(ge=NEAREST)]
-    crawl_revisit: str
-    crawl_revisit_round: Count
-    crawl_rate: Seconds
-    crawl_new_share: Literal["price"] | Annotated[float, Field(ge=0, le=1)]
-    crawl_revisit_min: Seconds
-    crawl_clicks: str
-    crawl_keep_pages: Count
-    crawl_change_hook: Annotated[str, Field(exclude=True)]  # may carry a token, and is not to run from a folder
-    crawl_hook_pages: Count
-    crawl_websub_callback: Annotated[str, Field(pattern=r"^$|^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?$")]
-    crawl_websub_port: Annotated[int, Field(ge=0, le=65_535)]
-    crawl_websub_host: Annotated[str, Field(min_length=1)]
-    crawl_fairness: Annotated[float, Field(ge=0, le=1)]
-    crawl_seed: int
-    crawl_allowed_domains: Names
-    crawl_excluded: Names
-    crawl_excluded_file: str
-    crawl_languages: Names
-    crawl_languages_keep: bool
-    crawl_allowed_addresses: Names
-    crawl_refused_addresses: Names
-    crawl_allowed_ports: Ports
-    crawl_max_headers: Annotated[int, Field(ge=1)]
-    crawl_max_header_bytes: Annotated[int, Field(ge=1024)]
-    crawl_url_strip_parameters: Names
-    crawl_url_default_pages: bool
-    crawl_url_query_rules: bool
-    crawl_learn_rules: bool
-    crawl_rules: Names
-    crawl_spam_model: str
-    crawl_robots_max_age: Seconds
-    crawl_robots_cache_size: Annotated[int, Field(ge=1)]
-    crawl_warc: bool
-    crawl_warc_max_bytes: Annotated[int, Field(ge=1)]
-    crawl_sitemaps: Count
-    crawl_feeds: Count
-    crawl_series: Count
-    crawl_site_templates: Annotated[dict[str, str], BeforeValidator(_read_object)]
-    crawl_sitemap_urls: Annotated[int, Field(ge=1)]
-    crawl_forms: Count
-    crawl_form_selection: str
-    crawl_progress_seconds: Seconds
-    crawl_metrics_port: Annotated[int, Field(ge=0, le=65_535)]
-    crawl_metrics_host: Annotated[str, Field(min_length=1)]
-    crawl_metrics_file: str
-    dashboard: bool
-    dashboard_port: Annotated[int, Field(ge=0, le=65_535)]
-    dashboard_host: Annotated[str, Field(min_length=1)]
-    seed_files: Annotated[Names, Field(exclude=True)]  # of those who start crawls, not of a crawl
-    seed_search_url: Annotated[str, Field(exclude=True)]  # may carry a key
-    companion_dir: str
-    companion_port: Annotated[int, Field(ge=0, le=65_535)]
-    companion_clicks: Annotated[int, Field(ge=1, le=5)]
-    companion_fetches: Annotated[int, Field(ge=1)]
-    companion_rate: Annotated[int, Field(ge=1)]
-    companion_ordering: str
-    companion_suggestions: Annotated[int, Field(ge=1, le=20)]
-    virtual_web: str
-    virtual_web_latency: Seconds
-    ordering_parameters: Mapping[str, Any] = {}
+    # ------------------------------------------------------------ frontier
+    frontier: Literal["memory", "disk", "redis"] = "memory"
+    """where URLs wait: `memory`, journaled in the crawl folder; `disk`, in files of the crawl folder (set
+    `FRONTIER_MAX_URLS = 0` too); `redis`, for [several workers](deploy.md#several-workers)"""
+    frontier_disk_cache: Annotated[int, Field(ge=2**20)] = 536_870_912
+    """bytes | of a disk frontier's files kept in memory"""
+    frontier_batch_size: Positive = 50
+    """hosts | k of [host rotation](adr/0002-k-rule.md): any k leases in a row are of k different hosts, while k
+    hosts have waiting URLs | 003 section 4.1"""
+    frontier_commit: Positive = 1
+    """URLs | N: lease the best N, in random order, before looking at new scores; 1: use the ordering's own batch
+    size | 001 Figure 1"""
+    frontier_request_score: Annotated[float, Field(allow_inf_nan=False)] = 1.0
+    """score | of a Request that a spider makes itself; its `priority` is added"""
+    frontier_max_urls: Count = 1_000_000
+    """URLs | that may wait, beside a batch of `FRONTIER_COMMIT`; the worst are dropped, and may come back; 0: no
+    limit | 000 section 2.1"""
+    frontier_redis_name: str = ""
+    """of the crawl in Redis; empty: the name of the topic, or of the spider"""
+    frontier_redis_slots: Positive = 1
+    """groups | of hosts, the same for all crawls of a server; 1: exact order; for a [Redis
+    Cluster](deploy.md#redis-cluster) more"""
+    frontier_redis_messages: Count = 20_000
+    """messages | that Redis keeps, so that workers learn from each other's fetches
+    ([how](deploy.md#several-workers)); 0: each learns by itself"""
+    frontier_redis_lease: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 600.0
+    """seconds | without a sign of a worker, after which others fetch what it had leased"""
 
-    @property
-    def learns_redundant(self) -> bool:
-        """Whether it is learned which URLs of a site show what others show: ``TRAP_REDUNDANT``."""
-        return self.trap_redundant == "always" or (self.trap_redundant == "series" and self.crawl_series > 0)
+    # ------------------------------------------------------------ redis, as in scrapy-redis
+    redis_url: Annotated[str, Field(exclude=True)] = ""  # may carry a password: it stays out of crawl.json
+    """of the server, `redis://user:password@host:port/db`, or `rediss://` for TLS; wins over the next three.
+    Settings that start with `REDIS_` are those of scrapy-redis"""
+    redis_host: str = "localhost"
+    """of the server"""
+    redis_port: Port = 6379
+    """of the server"""
+    redis_db: Count = 0
+    """use one database for all crawls of the live web: they share host clocks there"""
+    redis_params: Annotated[dict[str, Any], BeforeValidator(as_object), Field(exclude=True)] = {}
+    """more arguments of the client, such as `{"socket_timeout": 30}`"""
+
+    # ------------------------------------------------------------ ordering
+    ordering: str = "adaptive"
+    """one of the [orderings](orderings.md); `-a ordering=NAME` wins"""
+    ordering_aggregation_level: Level = 1
+    """levels | from a link up to the element whose text is its context: 0 the link, 1 its parent; `root` the whole
+    page | 003 section 4.4"""
+    ordering_archive: str = ""
+    """pages fetched before this crawl, as a web (see `VIRTUAL_WEB`), from which orderings learn;
+    [examples](topic-file.md#examples) are looked up in it"""
+
+    # ------------------------------------------------------------ topic
+    topic_terms: TermForm = "stem"
+    """| what words are compared by: `stem`; `lemma`, the dictionary form, which needs the tables of
+    `spacy-lookups-data` for the topic's language (`pip install`, 98 MB); `word`, as it is spelled | 000 section
+    2.4"""
+    topic_relevance: Literal["terms", "vectors"] = "terms"
+    """| how pages and contexts of links are judged: `terms`, by the words they share with the keywords; `vectors`,
+    by [meaning](#relevance-by-meaning) | 000 equation 1"""
+    topic_vectors: str = ""
+    """the spaCy pipeline with the word vectors, a package or a folder; empty: an installed `_lg` or `_md` pipeline
+    of the topic's language"""
+
+    # ------------------------------------------------------------ pages
+    page_max_bytes: Positive = 1_048_576
+    """bytes | of a body that are fetched; the rest is cut | 000 section 2.3"""
+    page_content_types: Names = ["text/html", "application/xhtml+xml", "text/plain"]
+    """content types that are read; others stop at the headers; a response without one is read"""
+    page_max_links: Count = 5_000
+    """links | of a page that are looked at"""
+    page_obey_nofollow: bool = True
+    """do not follow links with `rel=nofollow`"""
+    page_obey_meta_robots: bool = True
+    """honour `noindex`, `nofollow` and `unavailable_after` of `X-Robots-Tag` and `<meta name=robots>`, also by the
+    name of this crawler"""
+    page_main_text: bool = False
+    """items have the [main content](page-content.md) of their page as `text_main`"""
+    page_versions: Positive = 1
+    """texts | of a page that are kept, the latest ones, when it is visited again; earlier ones stay beside the page
+    file, as `<md5>.<version>`"""
+    page_relevant: Share = 0.1
+    """similarity | from which a page counts as relevant in the report, and its
+    [series](page-content.md#page-series) is continued | 000 section 4.2"""
+
+    # ------------------------------------------------------------ politeness
+    politeness_per: Literal["address", "host"] = "address"
+    """| who is visited one at a time, and rests: an `address`, with all hosts that are names of it
+    ([how](adr/0037-politeness-per-address.md)), or a `host` | 004 section 2.3.1"""
+    politeness_min_delay: Seconds = 1.0
+    """seconds | from the end of a fetch to the next one of the same host; a live crawl adds 5 ms"""
+    politeness_factor: Seconds = 1.0
+    """times | the duration of the last fetch: the delay, when that is longer"""
+    politeness_max_crawl_delay: Seconds = 300.0
+    """seconds | a longer `Crawl-delay` or `Retry-After` counts as this | as Heritrix does"""
+
+    # ------------------------------------------------------------ traps
+    trap_max_url_length: Count = 256
+    """characters | longer URLs are refused; 0: rule off, as for all of `TRAP_` | 000 section 2.4"""
+    trap_max_segment_repeats: Count = 3
+    """times | that a path segment occurs at equal distances in a refused URL; at any distance once more, a run of
+    segments once less"""
+    trap_max_segments: Count = 20
+    """segments | of a path"""
+    trap_max_depth: Count = 50
+    """links | from a seed"""
+    trap_max_urls_per_host: Count = 10_000
+    """URLs | of one host that may enter the frontier"""
+    trap_extensions: Names = []
+    """file name endings, without dot, refused besides the [built-in
+    ones](../crawlproject/urls/file_extensions.py)"""
+
+    # ------------------------------------------------------------ crawl
+    crawl_dir: str = ""
+    """folder | of the crawl; empty: `crawls/<topic name>`"""
+    crawl_worker: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")] = ""
+    """name of this worker, the same after a restart; empty: the name of the machine"""
+    crawl_max_pages: Count = 0
+    """pages | [stored](adr/0006-pages-count-the-budget.md) before the crawl ends, over all resumes; 0: no limit |
+    000 section 2"""
+    crawl_max_seconds: Seconds = 0.0
+    """seconds | that this run may take; pages in flight are finished; 0: no limit"""
+    crawl_min_timeout: Seconds = 5.0
+    """seconds | for how long the quickest hosts [may be silent](#safety); 0: `DOWNLOAD_TIMEOUT`, as others"""
+    crawl_retry_delay: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 5.0
+    """seconds | until a host [that does not answer](adr/0028-an-outage-burns-nothing.md) is tried again; doubles
+    each time, to 60 times this"""
+    crawl_max_outage: Seconds = 3_600.0
+    """seconds | without network, after which the crawl ends, to be resumed; 0: waits for ever"""
+    crawl_blocked_rest: Seconds = 30.0
+    """seconds | that a host rests after a [block](glossary.md), besides what it asks for; doubled with each further
+    one"""
+    crawl_scarce: Literal["pages", "time", "both"] = "both"
+    """what the crawl is to save. `"pages"`: only hosts above the [floor](adr/0027-a-floor-in-the-frontier.md) of
+    the ordering are visited, and host rotation waits for its turn. `"time"`: any host that is due, when none of
+    these is. `"both"`: [what the budgets say](adr/0031-pages-and-seconds.md): time without `CRAWL_MAX_PAGES`, else
+    pages, and with `CRAWL_MAX_SECONDS`, too, what would run out last is spent faster"""
+    crawl_min_harvest: Share = 0.0
+    """share of pages | below which a crawl is [saturated](adr/0020-when-a-crawl-has-enough.md) and ends, if its
+    best waiting URL promises no more; 0: never | 000 section 4.2"""
+    crawl_harvest_window: Annotated[int, Field(ge=NEAREST)] = 500
+    """pages | the latest pages that saturation looks at"""
+    crawl_seed: int = 1
+    """of the random generator: the same number, the same choices"""
+    crawl_allowed_domains: Names = []
+    """stay on these domains and their subdomains; empty: the whole web"""
+    crawl_allowed_addresses: Names = []
+    """networks, addresses, host names, `host:port` that are allowed besides the public Internet; see
+    [safety](#safety)"""
+    crawl_refused_addresses: Names = []
+    """public networks and addresses that are refused, such as those of your own organisation"""
+    crawl_allowed_ports: Ports = [80, 443, 8000, 8008, 8080, 8081, 8088, 8443, 8888]
+    """ports | besides those that seeds name; empty: all"""
+    crawl_max_headers: Positive = 256
+    """headers | of a response; one with more is not read"""
+    crawl_max_header_bytes: Annotated[int, Field(ge=1024)] = 65_536
+    """bytes | of a status line or of one header"""
+    crawl_url_strip_parameters: Names = []
+    """query parameters removed besides the [built-in ones](../crawlproject/urls/canonical.py); `x_*` is a prefix"""
+    crawl_url_default_pages: bool = True
+    """| remove `index.html` and the like from URLs; a link to one is followed as it is where the folder is not
+    found | 000 section 2.4"""
+    crawl_url_query_rules: bool = True
+    """| sort query parameters; remove tracking parameters and session ids | 000 section 2.4"""
+    crawl_robots_max_age: Seconds = 86_400
+    """seconds | for which a robots.txt is believed; less when its HTTP headers say so, but at least ten minutes |
+    RFC 9309 section 2.4"""
+    crawl_robots_cache_size: Positive = 10_000
+    """origins | whose robots.txt is kept in memory"""
+
+    # ------------------------------------------------------------ archive
+    crawl_warc: bool = False
+    """| archive requests and responses in [WARC files](hand-over.md#warc) in `warc/` of the crawl folder | ISO
+    28500"""
+    crawl_warc_max_bytes: Positive = 1_000_000_000
+    """bytes | of a WARC file, after which the next one is begun"""
+
+    # ------------------------------------------------------------ what a person sees
+    crawl_progress_seconds: Seconds = 10.0
+    """seconds | between lines of progress; 0: no display"""
+    crawl_metrics_port: Port = 0
+    """of `http://<CRAWL_METRICS_HOST>:<port>/metrics` for [Prometheus](deploy.md#metrics); 0: none"""
+    crawl_metrics_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    """its address; whoever reaches it reads what is crawled"""
+    crawl_metrics_file: str = ""
+    """file | the same as a file (`.prom`) for the textfile collector of node_exporter, written every 15 seconds"""
+    dashboard: bool = False
+    """| serve a [dashboard](commands.md#scrapy-dashboard) of the running crawl | 000 section 5.1"""
+    dashboard_port: Port = 8992
+    """of `http://<DASHBOARD_HOST>:<port>/`; 0: any free one"""
+    dashboard_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    """its address; commands are accepted only from this machine"""
+
+    # ------------------------------------------------------------ seeds
+    seed_files: Annotated[Names, Field(exclude=True)] = []  # of those who start crawls, not of a crawl
+    """files | with URLs that may be seeds of a query, see [below](#seeds-of-a-query)"""
+    seed_search_url: Annotated[str, Field(exclude=True)] = ""  # may carry a key
+    """URL | of a search service that is asked for seeds, with `{query}`, see [below](#seeds-of-a-query); empty:
+    none | 000 section 5.1"""
+
+    # ------------------------------------------------------------ companion
+    companion_dir: str = ""
+    """folder | of the [companion](companion.md)'s profile and key; empty: `topical-crawler/companion` in the folder
+    of the user's data"""
+    companion_port: Port = 8993
+    """of `http://127.0.0.1:<port>/`; 0: any free one"""
+    companion_clicks: Annotated[int, Field(ge=1, le=5)] = 3
+    """links | that it looks ahead of the page at hand; 1 to 5 | 000 section 5.4"""
+    companion_fetches: Positive = 12
+    """fetches | for each page at hand, robots.txt included"""
+    companion_rate: Positive = 30
+    """fetches | in any minute"""
+    companion_ordering: str = "dom"
+    """which link is looked at first: one of the [orderings](orderings.md)"""
+    companion_suggestions: Annotated[int, Field(ge=1, le=20)] = 5
+    """pages | shown at a time; 1 to 20"""
+
+    # ------------------------------------------------------------ virtual web
+    virtual_web: str = ""
+    """crawl this instead of the network: a WARC, a folder of `<host>/<path>` files, a crawl folder, or `sample`"""
+    virtual_web_latency: Seconds = 0.0
+    """times | the latency that the virtual web simulates; 0: none"""
+
+    ordering_parameters: Mapping[str, Any] = Field(
+        default_factory=dict
+    )  # the settings ``ORDERING_*`` that are not above
+
+    def of(self, model: type[PartOptions]) -> PartOptions:
+        """These settings as those of a part."""
+        assert isinstance(self, model), f"{model.__name__} is not among the settings: its part is not there"
+        return self
 
     @property
     def worker(self) -> str:
@@ -220,73 +296,3 @@ class Options(BaseModel):
     def own_folder(self, crawl_folder: Path) -> Path:
         """Where this process writes: the crawl folder, or its own part of it when several workers fill it."""
         return crawl_folder / WORKERS / self.worker if self.frontier == "redis" else crawl_folder
-
-
-_RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
-
-_SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how pydantic begins
-
-_FIELDS = frozenset(Options.model_fields) - {"ordering_parameters"}
-
-
-def read_options(settings: Mapping[str, Any]) -> Options:
-    """Options from a mapping of setting names; raises ``BadSetting`` naming the setting and the wish."""
-    values = {name: settings.get(name.upper(), getattr(defaults, name.upper())) for name in _FIELDS}
-    values = {name: getattr(defaults, name.upper()) if value is None else value for name, value in values.items()}
-    values["ordering_parameters"] = dict(_ordering_parameters(settings))
-    try:
-        return Options(**values)
-    except ValidationError as invalid:
-        raise _bad_setting(invalid) from None
-
-
-def refuse_unknown(settings: Mapping[str, Any]) -> None:
-    """Raise ``BadSetting`` when a setting looks like ours and is not: a typing error must not pass in silence.
-
-    The parameters of orderings (``ORDERING_<P>``) are checked where an ordering is made.
-    """
-    unknown = dict(unknown_settings(settings))
-    if unknown:
-        wishes = [f"{name} (did you mean {near}?)" if near else name for name, near in unknown.items()]
-        raise BadSetting("settings", f"there is no setting {', '.join(wishes)}")
-
-
-def unknown_settings(settings: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Settings that look like ours and are not, each with the nearest name that is (or "")."""
-    known = sorted(name.upper() for name in _FIELDS)
-    for name in settings:
-        if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
-            yield name, next(iter(difflib.get_close_matches(name, known, 1)), "")
-
-
-def setting_wish(name: str, value: Any) -> str:
-    """What is wrong with one setting of ours, taken alone; empty: nothing. Names and parameters of orderings are not checked."""
-    for unknown, near in unknown_settings((name,)):
-        return f"there is no setting {unknown}" + (f"; did you mean {near}?" if near else "")
-    try:
-        read_options({name: value})
-    except BadSetting as wrong:
-        return f"{name} {_SHOULD.sub('must', wrong.wish)}"
-    return ""
-
-
-def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name in settings:
-        if name in _RENAMED:
-            _warn_of_old_name(name)
-            if _RENAMED[name] not in settings:
-                yield _RENAMED[name].removeprefix("ORDERING_").lower(), settings[name]
-        elif name.startswith("ORDERING_") and name.lower() not in _FIELDS:
-            yield name.removeprefix("ORDERING_").lower(), settings[name]
-
-
-@cache
-def _warn_of_old_name(name: str) -> None:
-    """Once in a process."""
-    logger.warning("setting %s is called %s now", name, _RENAMED[name])
-
-
-def _bad_setting(invalid: ValidationError) -> BadSetting:
-    first, *others = invalid.errors()
-    wishes = [first["msg"], *(other["msg"] for other in others if other["loc"][0] == first["loc"][0])]
-    return BadSetting(f"setting {str(first['loc'][0]).upper()}", f"{' or '.join(wishes)}, not {first['input']!r}")

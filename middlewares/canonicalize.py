@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.adapters.meta import AS_SPELLED
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import InvalidUrl
-from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     from typing import Self

@@ -12,8 +12,8 @@ from scrapy.responsetypes import responsetypes
 from crawlproject.adapters.meta import longest_body
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import count
+from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import BOMB
-from crawlproject.options import read_options
 from crawlproject.pages.unpack import CODINGS, Damaged, Unpacked
 
 if TYPE_CHECKING:

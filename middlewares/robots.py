@@ -23,11 +23,11 @@ from crawlproject.adapters.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.request_json import lease_key
 from crawlproject.adapters.running import crawl_of, stopped, stopping
+from crawlproject.configuration import read_options
 from crawlproject.core.response_limits import FLOOD
 from crawlproject.core.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.http.connection_failures import Unanswered, connection_failure
-from crawlproject.options import read_options
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
 

@@ -8,7 +8,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import safety_of
-from crawlproject.options import read_options
+from crawlproject.configuration import read_options
 
 if TYPE_CHECKING:
     from typing import Self

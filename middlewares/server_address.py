@@ -16,9 +16,9 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.adapters.meta import AWAITED_ADDRESS, ROBOTS
 from crawlproject.adapters.request_json import lease_key
 from crawlproject.adapters.running import count, crawl_of
+from crawlproject.configuration import read_options
 from crawlproject.core.server_addresses import ServerAddresses
 from crawlproject.http.name_resolver import names_of
-from crawlproject.options import read_options
 from crawlproject.urls.addresses import read_address
 from crawlproject.urls.hosts import host_of
 

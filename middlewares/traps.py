@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawlproject.adapters.refused import Refused
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_traps
-from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     from typing import Self

@@ -10,7 +10,7 @@ from scrapy.exceptions import StopDownload
 
 from crawlproject.adapters.meta import ANY_TYPE, longest_body
 from crawlproject.adapters.running import crawl_of
-from crawlproject.options import read_options
+from crawlproject.configuration import read_options
 from crawlproject.pages.html.encoding import media_type
 
 if TYPE_CHECKING:

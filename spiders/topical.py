@@ -22,6 +22,7 @@ from crawlproject.adapters.running import attach, stopped, stopping
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.adapters.topic_settings import apply_topic_settings
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.kinds.handler import TOO_MANY_REDIRECTS
@@ -31,7 +32,6 @@ from crawlproject.core.stated_lifetime import stated_lifetime
 from crawlproject.core.validators import validator
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.http.connection_failures import connection_failure, refuse_tls_settings
-from crawlproject.options import read_options, refuse_unknown
 from crawlproject.pages.text.printable import printable
 from crawlproject.parts.registry import part_module
 from crawlproject.records import CrawlUrl, Reply, Topic

@@ -14,13 +14,13 @@ from random import Random
 from typing import Any
 
 from crawlproject.adapters.subcommand import BAD_INPUT, SCRAPY, STOPPED
+from crawlproject.configuration import program
 from crawlproject.core.address_policy import make_safety
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.options import Options
 from crawlproject.pages.text.relevance import make_analyzer, make_judge
 from crawlproject.records import Page, Topic, Visit
-from crawlproject.settings import program
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
 from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview

@@ -27,10 +27,11 @@ from crawlproject.adapters.request_json import fingerprint_identity
 from crawlproject.adapters.robots_rest import RobotsRest
 from crawlproject.adapters.running import count
 from crawlproject.adapters.spider_requests import SpiderRequests
+from crawlproject.configuration import read_options
 from crawlproject.core.peers import ALONE
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
-from crawlproject.options import Options, read_options
+from crawlproject.options import Options
 from crawlproject.parts.registry import part_module
 from crawlproject.storage.crawl_files import FolderLock
 

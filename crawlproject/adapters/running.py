@@ -12,11 +12,11 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 
+from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import AddressPolicy, make_safety
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
 from crawlproject.errors import StorageFailed
-from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from crawlproject.adapters.crawl_scheduler import CrawlScheduler
 from crawlproject.adapters.request_json import canonical_identity
 from crawlproject.adapters.request_scheduler import RequestScheduler
 from crawlproject.adapters.running import crawl_of
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
-from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawlproject.configuration import installed, program
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.pages.text.printable import PlainStream, visible
 from crawlproject.parts.registry import is_there
-from crawlproject.settings import installed, program
 
 if TYPE_CHECKING:
     from crawlproject.records import Topic
@@ -99,7 +99,7 @@ def cache_dir() -> Path:
 def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
     """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
     from crawlproject.adapters.topic_settings import apply_topic_settings
-    from crawlproject.options import OURS  # here, since Scrapy imports every command at every start
+    from crawlproject.configuration import OURS  # here, since Scrapy imports every command at every start
 
     assert command.settings is not None, "scrapy.cmdline sets it"
     settings = command.settings.copy()

@@ -13,7 +13,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
-from crawlproject.settings import program
+from crawlproject.configuration import program
 
 _EXTENSION = "crawlproject.companion.extension.CompanionServer"
 _NOT_WANTED = (
@@ -66,8 +66,8 @@ class CompanionCommand(CrawlCommand):
         from crawlproject.assembly import assemble
         from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, AheadPace, choose_following
         from crawlproject.companion.person import person_folder
+        from crawlproject.configuration import read_options
         from crawlproject.frontier.factory import make_frontier
-        from crawlproject.options import read_options
 
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         settings = self.crawler_process.settings

@@ -57,10 +57,10 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
     # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.adapters.seed_search import SeedSearch
+    from crawlproject.configuration import read_options
     from crawlproject.dashboard.crawls import CrawlManager
     from crawlproject.dashboard.launch import offered_orderings
     from crawlproject.dashboard.server import Dashboard, listen
-    from crawlproject.options import read_options
 
     assert command.settings is not None, "scrapy.cmdline sets it"
     options = read_options({name: command.settings[name] for name in command.settings if name.startswith(_READ)})

@@ -83,11 +83,11 @@ class ExportCommand(Subcommand):
         if opts.batch_bytes < 1 or opts.retries < 0:
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
+        from crawlproject.configuration import read_options
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection
         from crawlproject.exporting.whole_folder import whole_folder
-        from crawlproject.options import read_options
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
@@ -102,8 +102,7 @@ class ExportCommand(Subcommand):
                 print(export_markdown(folder, Path(args[1]), selection))
             else:
                 found = part_module("verticals", "site_template") if opts.split_units else None
-                chosen = read_options(self.settings or {}).crawl_site_templates
-                templates = found.load_templates(chosen) if found is not None else None
+                templates = found.chosen_templates(read_options(self.settings or {})) if found is not None else None
                 said = export_file(folder, Path(args[1]), opts.to, selection, now=time.time(), templates=templates)
                 print(said)
 

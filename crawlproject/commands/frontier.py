@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand, reporting_errors
+from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
-from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -10,8 +10,8 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.extensions.status_line import is_interactive
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
-from crawlproject.settings import program
 
 
 class IndexCommand(Subcommand):

@@ -10,8 +10,8 @@ from typing import Any
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput
-from crawlproject.settings import program
 
 _COMMAND_LINE = 40  # Scrapy's priority of ``-s``
 

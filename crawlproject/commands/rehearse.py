@@ -24,8 +24,8 @@ from crawlproject.adapters.subcommand import (
     require_part,
     settings_for,
 )
+from crawlproject.configuration import program
 from crawlproject.errors import BadWeb
-from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,8 +126,8 @@ class RehearseCommand(Subcommand):
 
     def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
         # Scrapy imports all commands at every start, so heavy imports are local.
+        from crawlproject.configuration import read_options
         from crawlproject.evaluation.simulation.plan import Plan
-        from crawlproject.options import read_options
         from crawlproject.orderings.registry import ordering_class
         from crawlproject.topic.folder import find_topic
         from crawlproject.webs.open import open_web

@@ -14,8 +14,8 @@ from crawlproject.adapters.clock import time
 from crawlproject.adapters.running import crawl_of
 from crawlproject.adapters.subcommand import reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
+from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
-from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.parts.revisits.tally import Tally
@@ -84,14 +84,11 @@ def _stored_crawl(folder: Path) -> CrawlInfo:
 
 def _settings_of(info: CrawlInfo) -> dict[str, Any]:
     """The settings of the crawl, as a topic file would have them."""
-    from crawlproject.options import Options
+    from crawlproject.configuration import known_settings
 
-    known = {name.upper() for name in Options.model_fields} - {
-        "ORDERING_PARAMETERS",
-        "CRAWL_DIR",
-        "CRAWL_REVISIT_ROUND",
-    }
-    settings = {name: value for name, value in info.settings.items() if name in known}
+    settings = known_settings(info.settings)
+    for name in ("CRAWL_DIR", "CRAWL_REVISIT_ROUND"):
+        settings.pop(name, None)
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     revisit = settings.get("CRAWL_REVISIT") or POLICY
     return {**settings, **parameters, **_HARVEST, "ORDERING": info.ordering, "CRAWL_REVISIT": revisit}

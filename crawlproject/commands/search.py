@@ -11,7 +11,7 @@ from pathlib import Path
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
-from crawlproject.settings import program
+from crawlproject.configuration import program
 
 _SHOWN = 10
 

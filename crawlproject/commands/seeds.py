@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors, settings_for
+from crawlproject.configuration import program
 from crawlproject.errors import BadWeb
-from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
@@ -61,8 +61,8 @@ class SeedsCommand(Subcommand):
             self._augment(args[0], Path(args[1]), opts)
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
+        from crawlproject.configuration import read_options
         from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
-        from crawlproject.options import read_options
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.topic.edits import with_seeds
@@ -114,9 +114,9 @@ class SeedSource:
 @contextmanager
 def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[SeedSource]:
     """A web, or an earlier crawl, which may have links but no pages."""
+    from crawlproject.configuration import read_options
     from crawlproject.core.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
-    from crawlproject.options import read_options
     from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
     from crawlproject.storage.read import MANIFEST, read_links
     from crawlproject.webs.open import open_web

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput
-from crawlproject.settings import program
 from crawlproject.storage.crawl_files import refuse_crawl_file
 from crawlproject.webs.open import open_web
 

@@ -79,8 +79,8 @@ class SpamCommand(Subcommand):
             print(f"{opts.out}: trained on {counted(len(examples), 'page')}")
 
     def _examples(self, topic: Topic, labels: Path, web: str | None) -> Iterator[_Example]:
+        from crawlproject.configuration import read_options
         from crawlproject.evaluation.simulation.runner import read_pages
-        from crawlproject.options import read_options
         from crawlproject.pages.text.relevance import TopicJudge
         from crawlproject.parts.spam.inspector import SpamInspector
         from crawlproject.webs.open import open_web

@@ -16,9 +16,9 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.asker import Asker, canonical, keywords_of
 from crawlproject.adapters.subcommand import CRAWL_TOPIC, Subcommand, reporting_errors, require_part, settings_for
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput, BadTopic
 from crawlproject.pages.text.printable import counted
-from crawlproject.settings import program
 
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
@@ -145,8 +145,8 @@ class TopicCommand(Subcommand):
     def _seeds(self, keywords: list[str], opts: argparse.Namespace) -> dict[str, str]:
         """Seeds that were found for the keywords, each with where it is from. Raises ``BadInput``."""
         from crawlproject.adapters.seed_search import NO_SEEDS, SeedSearch
+        from crawlproject.configuration import read_options
         from crawlproject.dashboard.crawls import SEARCHED, latest_crawls
-        from crawlproject.options import read_options
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         search = SeedSearch(read_options(self.settings.copy_to_dict()), str(self.settings["USER_AGENT"]))
@@ -214,8 +214,8 @@ class TopicCommand(Subcommand):
     # ------------------------------------------------------------ check
 
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
+        from crawlproject.configuration import read_options
         from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
-        from crawlproject.options import read_options
         from crawlproject.pages.text.relevance import make_analyzer
         from crawlproject.topic.check import check_as_json, check_as_text, weak_as_fetched, weak_as_written
         from crawlproject.topic.folder import find_topic
@@ -242,7 +242,7 @@ class TopicCommand(Subcommand):
 
     def _probe(self, topic: Topic, folder: Path) -> Any:
         from crawlproject.adapters.preview import Preview
-        from crawlproject.options import read_options
+        from crawlproject.configuration import read_options
 
         return Preview(topic, read_options(settings_for(self, topic)), {**topic.settings, **self._given()}, folder)
 

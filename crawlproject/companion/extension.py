@@ -15,11 +15,11 @@ from crawlproject.companion.companion import Companion
 from crawlproject.companion.look_ahead import LookAhead
 from crawlproject.companion.person import person_folder
 from crawlproject.companion.service import CompanionService
+from crawlproject.configuration import program, read_options
 from crawlproject.core.reading import make_reader
 from crawlproject.http.loopback import listen
-from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import make_analyzer
-from crawlproject.settings import program
+from crawlproject.parts import registry
 
 if TYPE_CHECKING:
     from typing import Self
@@ -58,7 +58,9 @@ class CompanionServer:
             ahead, self._profile, self._analyzer, self._person.save, most=options.companion_suggestions
         )
         reading = options.model_copy(update={"page_main_text": True})
-        reader = make_reader(reading, self._analyzer, crawl.canonicalize, tag_paths=False)
+        reader = make_reader(
+            reading, self._analyzer, crawl.canonicalize, tag_paths=False, reads=registry.reads(reading)
+        )
         self._service = CompanionService(companion, self._person, reader, self._listening, partial(wake, self._crawler))
         await self._service.begin()
         print_above(f"Companion: {self._service.url}/#{self._service.token}", sys.stderr)

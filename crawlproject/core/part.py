@@ -29,8 +29,11 @@ A part may have these files beside its own:
 
 They read the crawl folder, and raise ``BadCrawlDir``.
 
-Its settings are in ``crawlproject/options.py``, with those of all others. Without its folder a crawl runs as if the feature had
-never been written: its settings do nothing, its files in a crawl folder are left alone.
+- ``options.py``, its settings: a class that is derived from ``Options`` and adds fields, each with its row of the documentation.
+  ``options.of(ThatClass)`` reads them.
+
+Without its folder a crawl runs as if the feature had never been written: its settings are unknown, its files in a crawl folder
+are left alone.
 """
 
 from __future__ import annotations
@@ -112,10 +115,25 @@ class Part:
         return None
 
     @classmethod
+    def reads(cls, options: Options) -> Collection[str]:
+        """What is read of a page for the part besides text and links: ``"forms"``; ``"related"``, the pages and feeds that its
+        ``<link>`` elements name, and the languages of links.
+        """
+        return ()
+
+    @classmethod
+    def is_endless(cls, options: Options) -> bool:
+        """Whether ``CRAWL_MAX_PAGES`` does not end the crawl (``budget``)."""
+        return False
+
+    @classmethod
     def open_frontier(
-        cls, options: Options, folder: CrawlFolder, *, clock: Callable[[], float], commit: int, name: str
+        cls, options: Options, folder: CrawlFolder, *, clock: Callable[[], float], commit: int, name: str, endless: bool
     ) -> tuple[Frontier, Peers] | None:
-        """The frontier that the settings ask for, if it is of this part, and the workers that share it."""
+        """The frontier that the settings ask for, if it is of this part, and the workers that share it.
+
+        ``endless``: for some part ``is_endless``.
+        """
         return None
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:

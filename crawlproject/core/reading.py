@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from crawlproject.core.peers import ALONE, Peers
 from crawlproject.frontier.base import CountingFrontier, Frontier
@@ -44,12 +44,13 @@ def make_reader(
     canonicalize: Callable[..., str],
     *,
     tag_paths: bool = True,
-    forms: bool = False,
+    reads: Collection[str] = (),
     agent: str = "",
 ) -> Reader:
-    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` or ``forms`` where nobody asks for them.
+    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` where nobody asks for them.
 
-    ``agent`` is the product token by which a page may address this crawler.
+    ``reads`` is what else somebody asks for (``Part.reads``). ``agent`` is the product token by which a page may address this
+    crawler.
     """
     return Reader(
         analyzer,
@@ -59,10 +60,10 @@ def make_reader(
         obey_meta_robots=options.page_obey_meta_robots,
         max_links=options.page_max_links,
         tag_paths=tag_paths,
-        forms=forms,
+        forms="forms" in reads,
         agent=agent,
         main_content=options.page_main_text,
-        related=bool(options.crawl_feeds or options.crawl_series or options.crawl_languages),
+        related="related" in reads,
     )
 
 

@@ -17,11 +17,11 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.adapters.extensions.status_line import print_above
 from crawlproject.adapters.running import crawl_of
 from crawlproject.adapters.seed_search import SeedsFound
+from crawlproject.configuration import read_options
 from crawlproject.dashboard import address_file
 from crawlproject.dashboard.folder_watch import FolderWatch
 from crawlproject.dashboard.running_crawl import RunningCrawl
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.options import read_options
 
 if TYPE_CHECKING:
     import socket

@@ -10,7 +10,6 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.parts.registry import part_module
 from crawlproject.reports.live_summary import AGENTS, LiveSummary
-from crawlproject.reports.report import RELEVANT
 from crawlproject.storage import logs
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
 
@@ -48,7 +47,7 @@ class FolderWatch:
         if MANIFEST not in self._read:  # the crawl has not begun
             return {"reading": False}
         if self._trail is None:
-            self._trail = LiveSummary(self.folder, info, info.number("PAGE_RELEVANT", RELEVANT))
+            self._trail = LiveSummary(self.folder, info, info.threshold)
         whole = self._trail.advance(most)
         if self._changed(REFUSED):
             counts = {refused.reason: refused.count for refused in read_refused(self.folder)}

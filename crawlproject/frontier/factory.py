@@ -99,8 +99,13 @@ def _refuse_another_kind(kind: str, folder: Path) -> None:
         )
 
 
-def join_frontier(options: Options, name: str, *, clock: Callable[[], float], commit: int = 1) -> RedisWorker:
-    """The frontier of crawl ``name`` in Redis, shared with its other workers. Raises as ``open_frontier`` does."""
+def join_frontier(
+    options: Options, name: str, *, clock: Callable[[], float], commit: int = 1, endless: bool = False
+) -> RedisWorker:
+    """The frontier of crawl ``name`` in Redis, shared with its other workers. Raises as ``open_frontier`` does.
+
+    ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
+    """
     from crawlproject.frontier.redis.worker import join
 
     if not name:
@@ -109,7 +114,7 @@ def join_frontier(options: Options, name: str, *, clock: Callable[[], float], co
         server_of(options),
         name,
         options.worker,
-        redis_rules(options, commit),
+        redis_rules(options, commit, endless=endless),
         clock=clock,
         random=Random(options.crawl_seed),
         slots=options.frontier_redis_slots,
@@ -131,7 +136,7 @@ def server_of(options: Options) -> Server:
     )
 
 
-def redis_rules(options: Options, commit: int = 1) -> FrontierRules:
+def redis_rules(options: Options, commit: int = 1, *, endless: bool = False) -> FrontierRules:
     """The rules that a crawl's calls send to the server."""
     from crawlproject.frontier.redis.script import FrontierRules
 
@@ -142,7 +147,7 @@ def redis_rules(options: Options, commit: int = 1) -> FrontierRules:
         max_urls=-(-options.frontier_max_urls // slots),
         commit=_commit(options, commit),
         max_urls_per_host=options.trap_max_urls_per_host,
-        max_pages=options.crawl_max_pages if slots == 1 and not options.crawl_revisit else 0,
+        max_pages=options.crawl_max_pages if slots == 1 and not endless else 0,
         lease=options.frontier_redis_lease,
         min_delay=options.politeness_min_delay,
         factor=options.politeness_factor,

@@ -32,6 +32,7 @@ from yarl import URL
 from crawlproject.adapters.leases import SLOW_BESIDE
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import count, safety_of
+from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.host_timeouts import HostTimeouts
 from crawlproject.core.response_limits import HEADS, Flood
@@ -39,7 +40,6 @@ from crawlproject.http.connection_failures import tls_failure
 from crawlproject.http.connector import FULL, AddressRefused, GuardedConnector, Sockets, TableFull, raise_limit
 from crawlproject.http.guarded_protocol import GuardedResponse
 from crawlproject.http.name_resolver import names_of
-from crawlproject.options import read_options
 
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
 

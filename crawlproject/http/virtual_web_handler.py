@@ -33,7 +33,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from twisted.python.failure import Failure
 
 from crawlproject.adapters.subcommand import cache_dir
-from crawlproject.options import read_options
+from crawlproject.configuration import read_options
 from crawlproject.records import Reply
 from crawlproject.webs.base import Web, answer
 from crawlproject.webs.open import open_web

@@ -20,13 +20,13 @@ from mcp.types import ToolAnnotations
 
 import crawlproject
 from crawlproject.adapters.explanation import canonical_in
+from crawlproject.configuration import known_settings
 from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
 from crawlproject.exporting.selection import Item, read_items
 from crawlproject.library.crawling import crawl
 from crawlproject.library.stored_crawl import StoredCrawl, stored_topic
-from crawlproject.options import Options
 from crawlproject.pages.markdown import escaped, fenced, markdown
 from crawlproject.storage.read import CrawlInfo, read_info
 
@@ -165,9 +165,10 @@ def _pages(stored: StoredCrawl) -> int:
 
 def _settings_of(info: CrawlInfo) -> dict[str, Any]:
     """The settings of the crawl, parameters of its ordering among them."""
-    known = {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS", "CRAWL_DIR"}
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
-    return {name: value for name, value in info.settings.items() if name in known} | parameters
+    settings = {**known_settings(info.settings), **parameters}
+    settings.pop("CRAWL_DIR", None)
+    return settings
 
 
 def _text(snippet: str) -> str:

@@ -14,12 +14,11 @@ from typing import Any
 import cloudpickle
 
 from crawlproject.adapters.subcommand import BAD_INPUT, STOPPED
+from crawlproject.configuration import program, read_options, refuse_unknown
 from crawlproject.errors import BadInput, BadSetting, TopicalError
 from crawlproject.library.stored_crawl import StoredCrawl, open_crawl
-from crawlproject.options import read_options, refuse_unknown
 from crawlproject.orderings.registry import ordering_class, registered
 from crawlproject.records import Topic
-from crawlproject.settings import program
 from crawlproject.topic.folder import find_topic
 
 _TOLD = 20  # lines of a failed crawl that its error repeats

@@ -10,9 +10,9 @@ from typing import Any, overload
 
 from crawlproject import settings as defaults
 from crawlproject.adapters.subcommand import cache_dir
+from crawlproject.configuration import default_settings, read_options
 from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
 from crawlproject.library.crawling import checked_settings
-from crawlproject.options import OURS
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.read import read_info, read_visits
@@ -85,15 +85,14 @@ def rehearse(
     asked = [topics] if isinstance(topics, str | Path | Topic) else topics
     found = tuple(topic if isinstance(topic, Topic) else find_topic(str(topic)) for topic in asked)
     names = [orderings] if isinstance(orderings, str) and orderings else [*orderings]
-    names = names or [chosen.get("ORDERING", defaults.ORDERING)]
+    names = names or [read_options(chosen).ordering]
     for name in names:
         ordering_class(name)
-    ours = {name: getattr(defaults, name) for name in dir(defaults) if name.isupper() and name.startswith(OURS)}
     temporary = None if out else tempfile.TemporaryDirectory(prefix="rehearsals-")
     plan = Plan(
         web=str(web),
         topics=found,
-        settings=tuple({**ours, **topic.settings, **chosen} for topic in found),
+        settings=tuple({**default_settings(), **topic.settings, **chosen} for topic in found),
         orderings=tuple(dict.fromkeys(names)),
         pages=pages,
         out=Path(out or (temporary.name if temporary else "")),
@@ -115,7 +114,7 @@ def _run(topic: str, ordering: str, folder: Path) -> Rehearsal:
     info = read_info(folder)
     visits = list(read_visits(folder))
     stored = [visit for visit in visits if visit.md5]
-    relevant = sum(visit.relevance >= info.number("PAGE_RELEVANT", defaults.PAGE_RELEVANT) for visit in stored)
+    relevant = sum(visit.relevance >= info.threshold for visit in stored)
     reached = {visit.url for visit in stored} | {visit.redirect for visit in visits}
     recall = len(reached & {*info.targets}) / len(info.targets) if info.targets else None
     harvest = relevant / len(stored) if stored else 0.0

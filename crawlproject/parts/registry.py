@@ -5,7 +5,7 @@ A part of ours whose folder is not there is no part. To add one: a folder with a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -14,6 +14,7 @@ from types import ModuleType
 
 from crawlproject.core.part import Part
 from crawlproject.errors import BadSetting
+from crawlproject.options import Options
 
 GROUP = "crawlproject.parts"
 
@@ -90,3 +91,16 @@ def modules_beside(module: str) -> Iterator[ModuleType]:
         package = entry.module.rpartition(".")[0]
         if package and find_spec(f"{package}.{module}") is not None:
             yield import_module(f"{package}.{module}")
+
+
+def reads(options: Options) -> Set[str]:
+    """What is read of a page for the parts (``Part.reads``)."""
+    return {what for part in part_classes().values() for what in part.reads(options)}
+
+
+def settings_models() -> Iterator[type[Options]]:
+    """The models of the settings of all parts, in order."""
+    for module in modules_beside("options"):
+        for model in vars(module).values():
+            if isinstance(model, type) and issubclass(model, Options) and model.__module__ == module.__name__:
+                yield model

@@ -20,11 +20,11 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted, printable
 from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED
 from crawlproject.reports.console import console_for
 from crawlproject.reports.spans import moment
-from crawlproject.settings import program
 from crawlproject.storage.logs import RETIRED, PageChange, read_changes
 from crawlproject.storage.read import CrawlInfo, read_visits
 from crawlproject.urls.hosts import host_of

@@ -12,9 +12,9 @@ from importlib import resources
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from crawlproject.configuration import program
 from crawlproject.reports.plots import STYLES
 from crawlproject.reports.verdict import short_p
-from crawlproject.settings import program
 
 # C0 and C1 controls, lone surrogates, and bidirectional controls: a title must not rearrange the page.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -22,7 +22,6 @@ from crawlproject.urls.hosts import host_of
 
 NODES = 1_000  # default number of pages on a map
 EDGES_PER_NODE = 5  # links drawn per page, besides those of the paths
-RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 _SOURCE = b'{"source":"'
 
 
@@ -133,7 +132,7 @@ def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[V
     single = {(min(pair), max(pair)) for pair in pairs}
     most = EDGES_PER_NODE * len(nodes)
     kept = heapq.nsmallest(most, single, key=lambda pair: _edge_rank(pair, nodes))
-    threshold = info.number("PAGE_RELEVANT", RELEVANT)
+    threshold = info.threshold
     return TopicMap(info, site, threshold, pages, nodes, sites, tuple(sorted(kept)), len(single) - len(kept))
 
 

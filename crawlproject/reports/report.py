@@ -23,7 +23,6 @@ from crawlproject.reports.why.lookup import paths_to
 from crawlproject.storage.crawl_files import REPORT, REPORT_SIGNS, replace_signed
 from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits
 
-RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 _TARGETS = 100  # targets listed
 _VIRTUAL = 86_400.0  # seconds; the clock of a rehearsal starts at 0, on the first day of 1970
 
@@ -72,7 +71,7 @@ def write_report(crawl_dir: Path) -> Path:
     """
     info = read_info(crawl_dir)
     summary = summarise(read_visits(crawl_dir), info)
-    threshold = info.number("PAGE_RELEVANT", RELEVANT)
+    threshold = info.threshold
     found = orjson.dumps(evidence(summary, threshold), option=orjson.OPT_APPEND_NEWLINE)
     budget = int(info.number("CRAWL_MAX_PAGES", 0))
     page = html.render(

@@ -22,6 +22,8 @@ REFUSED = "refused.json"
 
 _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
 
+RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
+
 
 @dataclass(frozen=True, slots=True)
 class CrawlInfo:
@@ -47,6 +49,11 @@ class CrawlInfo:
     finished: float | None = None
     reason: str = ""
     stats: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def threshold(self) -> float:
+        """The relevance from which a page is relevant: ``PAGE_RELEVANT`` of the crawl."""
+        return self.number("PAGE_RELEVANT", RELEVANT)
 
     def number(self, setting: str, default: float) -> float:
         """A numeric setting; ``default`` if the manifest lacks it."""

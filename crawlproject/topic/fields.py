@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
-from crawlproject.options import Options, setting_wish
+from crawlproject.configuration import setting_names, setting_wish
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url, with_scheme
 
@@ -145,9 +145,9 @@ def _setting_wish(name: str, value: object) -> str | None:
 
 def unknown_field(name: str, known: Mapping[str, object]) -> str:
     """The message for an unknown field."""
-    setting = next((each for each in sorted(Options.model_fields) if each.endswith(f"_{name.lower()}")), "")
+    setting = next((each for each in sorted(setting_names()) if each.endswith(f"_{name.upper()}")), "")
     if setting and "crawl" in known:
-        return f"no such field; did you mean {setting.upper()} in [crawl]?"
+        return f"no such field; did you mean {setting} in [crawl]?"
     nearest = _nearest(name, frozenset(known))
     return f"no such field; did you mean {nearest}?" if nearest else f"no such field; there are {', '.join(known)}"
 

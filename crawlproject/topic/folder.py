@@ -14,9 +14,9 @@ from importlib.resources.abc import Traversable
 from itertools import chain
 from pathlib import Path
 
+from crawlproject.configuration import installed
 from crawlproject.errors import BadTopic
 from crawlproject.records import Topic
-from crawlproject.settings import installed
 from crawlproject.topic.fields import checked_name
 from crawlproject.topic.parse import load_topic, parse_topic
 

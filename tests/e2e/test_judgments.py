@@ -11,10 +11,10 @@ from support.markdown import doc, section
 from support.webs import DictWeb
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.options import read_options
 from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, UNJUDGED
 from crawlproject.pages.text.relevance import TopicJudge

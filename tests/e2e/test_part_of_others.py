@@ -15,9 +15,9 @@ NAME = "shallow"
 TOPIC = ROOT / "topics" / "demo.toml"
 
 
-def crawl(folder: Path, path: str) -> subprocess.CompletedProcess[str]:
+def crawl(folder: Path, path: str, **more: object) -> subprocess.CompletedProcess[str]:
     """A crawl of the sample web in a new interpreter, which finds packages on ``path`` besides."""
-    settings = {**QUICK, "VIRTUAL_WEB": "sample", "CRAWL_DIR": folder, "CRAWL_MAX_PAGES": 60}
+    settings = {**QUICK, "VIRTUAL_WEB": "sample", "CRAWL_DIR": folder, "CRAWL_MAX_PAGES": 60, **more}
     started = command("crawl", "topical", "-a", f"topic={TOPIC}", **settings)
     found = os.pathsep.join(filter(None, (path, environment().get("PYTHONPATH", ""))))
     run = {"cwd": ROOT, "env": {**environment(), "PYTHONPATH": found}, "timeout": PATIENCE}
@@ -26,10 +26,11 @@ def crawl(folder: Path, path: str) -> subprocess.CompletedProcess[str]:
 
 def install(folder: Path) -> None:
     """What ``pip install`` leaves of the package that the recipe shows."""
-    code, *_ = fences(doc("parts.md"), "python")
+    code, options, *_ = fences(doc("parts.md"), "python")
     declared, *_ = fences(doc("parts.md"), "ini")
-    folder.mkdir()
-    (folder / f"{NAME}.py").write_text(code)
+    (folder / NAME).mkdir(parents=True)
+    (folder / NAME / "part.py").write_text(code)
+    (folder / NAME / "options.py").write_text(options)
     info = folder / f"{NAME}-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
@@ -47,3 +48,14 @@ def test_an_installed_part_is_asked(tmp_path: Path) -> None:
     refused = refusals(tmp_path / "with")["shallow/deep"]
     counters = json.loads((tmp_path / "with" / "crawl.json").read_text())["stats"]
     assert refused > 0 and counters["shallow/pages"] == 60
+
+
+@pytest.mark.slow
+def test_it_has_settings_of_its_own(tmp_path: Path) -> None:
+    install(tmp_path / "site")
+    ended = crawl(tmp_path / "deep", str(tmp_path / "site"), SHALLOW_FOLDERS=9)
+    assert ended.returncode == 0, ended.stderr
+    assert "shallow/deep" not in refusals(tmp_path / "deep")
+    assert json.loads((tmp_path / "deep" / "crawl.json").read_text())["settings"]["shallow_folders"] == 9
+    wrong = crawl(tmp_path / "wrong", str(tmp_path / "site"), SHALLOW_FOLDERS=-1)
+    assert wrong.returncode == 2 and "setting SHALLOW_FOLDERS: " in wrong.stderr and "Traceback" not in wrong.stderr

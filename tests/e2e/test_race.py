@@ -10,8 +10,8 @@ from support.webs import DictWeb, page
 
 from benchmarks.contenders import LOG, Task
 from benchmarks.race import Race
+from crawlproject.configuration import read_options
 from crawlproject.evaluation.runs import find_runs, load_run
-from crawlproject.options import read_options
 from crawlproject.records import Topic
 
 URLS = [f"http://a.example/{number}" for number in range(6)]

@@ -19,9 +19,9 @@ from crawlproject.adapters.items import PageItem
 from crawlproject.adapters.meta import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
 from crawlproject.adapters.running import attach, stopped
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import StorageFailed
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.append_log import read_lines
 

@@ -22,11 +22,11 @@ from crawlproject.adapters.meta import AS_SPELLED, AWAITED_ROBOTS, ROBOTS
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import attach
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.connections import NEW_RETRIES
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
 from crawlproject.http.connection_failures import Unanswered, connection_failure
-from crawlproject.options import read_options
 from crawlproject.records import Reply, Topic
 from middlewares.canonicalize import CanonicalizeMiddleware
 from middlewares.retry import ReplyRetryMiddleware

@@ -25,9 +25,9 @@ from crawlproject.adapters.request_scheduler import RequestScheduler
 from crawlproject.adapters.running import attach
 from crawlproject.adapters.scheduler import FrontierScheduler
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.factory import MARGIN, open_frontier
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.append_log import read_lines
 

@@ -21,8 +21,8 @@ from crawlproject.adapters.crawl_scheduler import CrawlScheduler
 from crawlproject.adapters.meta import ROBOTS
 from crawlproject.adapters.running import attach
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 from middlewares.server_address import ServerAddressMiddleware
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, PORT, SCHEME, AddressPolicy, make_safety
 from crawlproject.errors import BadSetting, InvalidUrl
-from crawlproject.options import read_options
 from crawlproject.urls.addresses import is_public
 from crawlproject.urls.canonical import canonical_url
 

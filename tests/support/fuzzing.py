@@ -18,10 +18,10 @@ from lxml import html as lxml_html
 
 from crawlproject.adapters.retry_after import asked_rest
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.robots import RobotsRules, expiry
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
-from crawlproject.options import read_options
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.markdown import markdown
 from crawlproject.pages.reader import Reader

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.webs.page_cache import location
 

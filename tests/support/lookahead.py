@@ -12,9 +12,9 @@ from crawlproject.assembly import assemble
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, AheadPace, LookAhead, choose_following
 from crawlproject.companion.profile import Profile
+from crawlproject.configuration import read_options
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.options import read_options
 from crawlproject.records import Page, Reply
 from support.webs import DictWeb
 

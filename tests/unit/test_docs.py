@@ -28,12 +28,13 @@ from support.markdown import (
 from support.pages import a_context, a_link, a_page
 
 from crawlproject import settings
+from crawlproject.configuration import OURS, THEIRS, default_settings
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.options import OURS, THEIRS, Options
 from crawlproject.orderings import registry
 from crawlproject.parts.registry import OURS as PARTS
 from crawlproject.topic.parse import load_topic, parse_topic
 from crawlproject.webs.sample import SampleWeb
+from scripts import settings_reference
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
 READ = (*OURS, *THEIRS)
@@ -148,11 +149,16 @@ def cell_value(cell: str) -> object:
     return ast.literal_eval(cell.strip("`"))
 
 
-def test_settings_of_ours_and_their_defaults() -> None:
-    shown = {row[0].strip("`"): cell_value(row[1]) for row in rows(section(doc("settings.md"), "Ours"))}
-    ours = {name: getattr(settings, name) for name in dir(settings) if name.isupper() and name.startswith(READ)}
-    assert shown == ours
-    assert {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"} == set(ours)
+def test_settings_of_ours_are_as_their_models_have_them() -> None:
+    page = doc("settings.md")
+    assert page == settings_reference.written(page), "run `make docs`"
+
+
+def test_every_setting_of_ours_is_explained() -> None:
+    ours, _, _ = doc("settings.md").partition(settings_reference.END)
+    shown = {row[0].strip("`"): cell_value(row[1]) for row in rows(ours)}
+    assert shown == default_settings()
+    assert all(row[3] for row in rows(ours))
 
 
 def scrapy_rows() -> dict[str, list[str]]:

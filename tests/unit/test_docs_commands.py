@@ -22,7 +22,7 @@ from support.markdown import PAGES, doc, fences, first_cells, headings, inline_c
 from crawlproject import __main__ as topical
 from crawlproject import commands
 from crawlproject.adapters.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
-from crawlproject.options import read_options, refuse_unknown
+from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 
 OURS = [module.name for module in iter_modules(commands.__path__)]

@@ -17,8 +17,8 @@ from support.livecrawl import finish
 from support.markdown import doc, fences, first_cells, rows, section
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.frontier.changes import Change, Waits, to_json
-from crawlproject.options import read_options
 from crawlproject.parts.judgments.judgments import Judgment
 from crawlproject.parts.probes.probe_log import Finding
 from crawlproject.records import CrawlUrl, Fetch, Topic

@@ -9,19 +9,49 @@ from scrapy.settings import Settings
 from support.crawling import crawl, topic_file
 
 from crawlproject import settings as defaults
+from crawlproject.configuration import (
+    OURS,
+    THEIRS,
+    default_settings,
+    read_options,
+    refuse_unknown,
+    set_models,
+    setting_names,
+    unknown_settings,
+)
 from crawlproject.errors import BadSetting
-from crawlproject.options import OURS, THEIRS, Options, read_options, refuse_unknown, unknown_settings
+from crawlproject.options import Options
+from crawlproject.parts.registry import settings_models
 
 
 def test_without_settings_the_defaults_hold() -> None:
     options = read_options({})
-    for name in set(Options.model_fields) - {"ordering_parameters"}:
-        assert getattr(options, name) == getattr(defaults, name.upper()), name
+    for name, value in default_settings().items():
+        assert getattr(options, name.lower()) == getattr(defaults, name) == value, name
 
 
-def test_every_setting_of_ours_is_an_option_and_the_other_way_round() -> None:
-    ours = {name for name in vars(defaults) if name.startswith((*OURS, *THEIRS))}
-    assert ours == {name.upper() for name in Options.model_fields} - {"ORDERING_PARAMETERS"}
+def test_every_default_is_a_value_that_the_setting_may_have() -> None:
+    given = read_options(default_settings())
+    assert {name: getattr(given, name.lower()) for name in setting_names()} == default_settings()
+
+
+def test_settings_of_ours_begin_as_ours_do() -> None:
+    assert [name for name in setting_names() if not name.startswith((*OURS, *THEIRS))] == []
+
+
+@pytest.mark.parametrize("field", ["crawl_dir", "crawl_sitemaps"])
+def test_two_settings_of_one_name_are_refused(field: str) -> None:
+    twice = type("Twice", (Options,), {"__annotations__": {field: int}, field: 1})
+    with pytest.raises(BadSetting, match=f"setting {field.upper()}: two parts define it"):
+        set_models([*settings_models(), twice])
+
+
+def test_of_a_part_that_is_not_there_nothing_is_read() -> None:
+    class Absent(Options):
+        crawl_absent: int = 0
+
+    with pytest.raises(AssertionError, match="its part is not there"):
+        read_options({}).of(Absent)
 
 
 def test_no_setting_of_scrapy_looks_like_ours() -> None:

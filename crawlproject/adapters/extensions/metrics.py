@@ -24,9 +24,9 @@ from crawlproject.adapters.clock import time
 from crawlproject.adapters.extensions.progress import Speed
 from crawlproject.adapters.items import PageItem
 from crawlproject.adapters.running import crawl_of, frontier_closing
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.options import read_options
 from crawlproject.storage.append_log import write_atomically
 
 if TYPE_CHECKING:

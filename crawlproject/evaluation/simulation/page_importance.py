@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.importance import Counts, Importance, PagePool, ranks_of
 from crawlproject.evaluation.measures import Scores
 from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.evaluation.simulation.runner import read_pages, reading_key
-from crawlproject.options import Options, read_options
+from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Page
 from crawlproject.storage.read import CrawlInfo

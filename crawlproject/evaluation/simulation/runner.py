@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
-from crawlproject.options import Options, read_options, refuse_unknown
+from crawlproject.options import Options
 from crawlproject.orderings.base import Graph
 from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
+from crawlproject.parts import registry
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import ITEMS, write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, PROBES, TOPICS, refuse_foreign_files
@@ -163,7 +165,11 @@ def read_pages(
     ``agent`` is the User-Agent of the crawler: pages may ask something of it by its name.
     """
     reader = make_reader(
-        options, make_analyzer(language, options), make_canonicalizer(options), agent=product_token(agent)
+        options,
+        make_analyzer(language, options),
+        make_canonicalizer(options),
+        reads=registry.reads(options) & {"related"},
+        agent=product_token(agent),
     )
     store = shelf.store(language, reading_key(language, options, agent)) if shelf else None
     return PageCache(web, reader, options, store=store)

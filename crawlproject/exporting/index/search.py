@@ -14,12 +14,12 @@ from typing import Any
 
 import tantivy
 
+from crawlproject.configuration import program
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.exporting.index.store import BOOSTS, FOLDER, TEXT, IndexState, damaged, open_to_search, read_state
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.languages import is_unspaced
 from crawlproject.pages.text.printable import printable
-from crawlproject.settings import program
 
 MAX_QUERY = 1_000  # characters
 MAX_REACH = 10_000  # hits that can be paged through

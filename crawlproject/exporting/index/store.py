@@ -16,9 +16,9 @@ from typing import Any
 import orjson
 import tantivy
 
+from crawlproject.configuration import program
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.pages.text.languages import is_unspaced
-from crawlproject.settings import program
 from crawlproject.storage.append_log import ITEMS, START, TailPosition, write_atomically
 from crawlproject.storage.manifest import read_manifest
 

@@ -13,6 +13,7 @@ from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
 from crawlproject.parts.duplicates.index import DuplicateIndex
 from crawlproject.parts.duplicates.inspector import DuplicateInspector
+from crawlproject.parts.duplicates.options import DuplicateOptions
 from crawlproject.parts.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.parts.duplicates.sketch_store import (
     DiskSketchStore,
@@ -64,7 +65,7 @@ class Duplicates(Part):
 
     @classmethod
     def make(cls, setup: Setup) -> Duplicates | None:
-        options, folder = setup.options, setup.folder
+        options, folder = setup.options.of(DuplicateOptions), setup.folder
         store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
         part = cls(
             copies=_copies(folder, options.page_duplicates_known, shares=setup.peers.publishes)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
+from crawlproject.parts.filters.options import FilterOptions
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.hosts import host_of, registrable_domain
 
@@ -29,7 +30,8 @@ class Filters(Part):
 
     @classmethod
     def make(cls, setup: Setup) -> Filters | None:
-        rules, file = setup.options.crawl_excluded, setup.options.crawl_excluded_file
+        options = setup.options.of(FilterOptions)
+        rules, file = options.crawl_excluded, options.crawl_excluded_file
         return cls(rules, file) if rules or file else None
 
     def refusal(self, url: str, depth: int) -> str:

@@ -7,10 +7,10 @@ from functools import partial
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.base import Frontier
-from crawlproject.options import Options
 from crawlproject.pages.html.form_kinds import SEARCH_FORMS
 from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.forms.options import FormOptions
 from crawlproject.parts.forms.selection.registry import make_selection
 from crawlproject.parts.forms.source import FormSource
 from crawlproject.parts.forms.sources import Sources
@@ -32,7 +32,7 @@ class Forms:
     def __init__(
         self,
         topic: Topic,
-        options: Options,
+        options: FormOptions,
         offer: Callable[[CrawlUrl], bool],
         canonicalize: Callable[..., str],
         frontier: Frontier,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from crawlproject.core.kinds.handler import Handler
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Services
+from crawlproject.options import Options
 from crawlproject.parts.forms.forms import Forms
 from crawlproject.parts.forms.handler import QueryHandler
+from crawlproject.parts.forms.options import FormOptions
 from crawlproject.parts.forms.result_page import is_view
 from crawlproject.records import QUERY, CrawlUrl, FetchEvent, Page
 
@@ -24,7 +26,7 @@ class FormPart(Part):
         self._agent = setup.agent
         self.forms = Forms(
             setup.topic,
-            setup.options,
+            setup.options.of(FormOptions),
             self._offer,
             setup.canonicalize,
             setup.frontier,
@@ -33,8 +35,12 @@ class FormPart(Part):
         )
 
     @classmethod
+    def reads(cls, options: Options) -> Collection[str]:
+        return ["forms"] if options.of(FormOptions).crawl_forms else []
+
+    @classmethod
     def make(cls, setup: Setup) -> FormPart | None:
-        return cls(setup) if setup.options.crawl_forms else None
+        return cls(setup) if setup.options.of(FormOptions).crawl_forms else None
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
         self._services = services

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
+from crawlproject.options import Options
 from crawlproject.pages.html.head import LANGUAGE
 from crawlproject.pages.text.languages import languages, stop_word_shares
+from crawlproject.parts.languages.options import LanguageOptions
 from crawlproject.records import Fetch, Page
 
 FOREIGN = "foreign_language"  # sign of a page in a language that nobody wants
@@ -31,11 +33,16 @@ class Languages(Part):
         self._wanted, self._keeps = frozenset(map(_code, wanted)), keeps
 
     @classmethod
+    def reads(cls, options: Options) -> Collection[str]:
+        return ["related"] if options.of(LanguageOptions).crawl_languages else []
+
+    @classmethod
     def make(cls, setup: Setup) -> Languages | None:
-        wanted = setup.options.crawl_languages
+        options = setup.options.of(LanguageOptions)
+        wanted = options.crawl_languages
         if wrong := [code for code in wanted if _code(code) not in languages()]:
             raise BadSetting("setting CRAWL_LANGUAGES", f"expected codes of languages such as en, not {wrong[0]!r}")
-        return cls(wanted, keeps=setup.options.crawl_languages_keep) if wanted else None
+        return cls(wanted, keeps=options.crawl_languages_keep) if wanted else None
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
         if not self._is_foreign(page):

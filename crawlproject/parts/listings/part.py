@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from crawlproject.core.kinds.handler import Handler
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Services
+from crawlproject.options import Options
 from crawlproject.parts.listings.feeds import Feeds
 from crawlproject.parts.listings.handler import ListingHandler
 from crawlproject.parts.listings.listing import ListingReader
+from crawlproject.parts.listings.options import ListingOptions
 from crawlproject.parts.listings.sitemap_log import NAME, ListingLog
 from crawlproject.parts.listings.sitemaps import Sitemaps
 from crawlproject.records import FEED, LISTINGS, SITEMAP, CrawlUrl, Page
@@ -22,7 +24,7 @@ class Listings(Part):
     name = "listings"
 
     def __init__(self, setup: Setup) -> None:
-        options, folder = setup.options, setup.folder
+        options, folder = setup.options.of(ListingOptions), setup.folder
         most = options.crawl_sitemap_urls
         self.sitemaps = Sitemaps(setup.canonicalize, setup.judge, per_host=options.crawl_sitemaps, most=most)
         self.feeds = Feeds(setup.canonicalize, setup.judge, per_host=options.crawl_feeds, most=most)
@@ -32,8 +34,12 @@ class Listings(Part):
         self.idle = [] if options.crawl_feeds else ["links"]
 
     @classmethod
+    def reads(cls, options: Options) -> Collection[str]:
+        return ["related"] if options.of(ListingOptions).crawl_feeds else []
+
+    @classmethod
     def make(cls, setup: Setup) -> Listings | None:
-        options = setup.options
+        options = setup.options.of(ListingOptions)
         wanted = options.crawl_sitemaps or options.crawl_feeds or (setup.folder.path / NAME).exists()
         return cls(setup) if wanted else None
 

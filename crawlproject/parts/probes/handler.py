@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan, Handler, why_no_page
 from crawlproject.core.services import Services
+from crawlproject.parts.probes.options import ProbeOptions
 from crawlproject.parts.probes.probe_response import ProbeResponse
 from crawlproject.parts.probes.probe_steps import DISGUISED
 from crawlproject.parts.probes.probes import Probes
@@ -18,7 +19,7 @@ class ProbeHandler(Handler):
     def __init__(self, services: Services, probes: Probes) -> None:
         self._canonicalize = services.canonicalize
         self._frontier = services.frontier
-        self._options = services.options
+        self._options = services.options.of(ProbeOptions)
         self._probes = probes
         self._rules = services.admission.rules
         self._steps = services.steps

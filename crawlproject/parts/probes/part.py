@@ -11,6 +11,7 @@ from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Services
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.parts.probes.handler import ProbeHandler
+from crawlproject.parts.probes.options import ProbeOptions
 from crawlproject.parts.probes.probe_log import NAME, Finding, ProbeLog, read_findings
 from crawlproject.parts.probes.probes import Probes
 from crawlproject.parts.probes.site_trust import SiteTrust
@@ -25,7 +26,7 @@ class ProbePart(Part):
     _services: Services
 
     def __init__(self, setup: Setup) -> None:
-        options = setup.options
+        options = setup.options.of(ProbeOptions)
         self._setup = setup
         self.probes = Probes(
             share=options.crawl_cloaking_probe,
@@ -39,7 +40,7 @@ class ProbePart(Part):
 
     @classmethod
     def make(cls, setup: Setup) -> ProbePart | None:
-        options = setup.options
+        options = setup.options.of(ProbeOptions)
         wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (setup.folder.path / NAME).exists()
         return cls(setup) if wanted else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crawlproject.core.part import Part, Setup
+from crawlproject.parts.rendering.options import RenderOptions
 from crawlproject.parts.rendering.policy import RenderPolicy
 from crawlproject.parts.rendering.rendering import RenderedPages
 from crawlproject.records import FetchEvent
@@ -14,12 +15,13 @@ class Rendering(Part):
     name = "rendering"
 
     def __init__(self, setup: Setup) -> None:
-        self.policy = RenderPolicy(setup.options.crawl_render)
-        self.pages = RenderedPages(setup.options.crawl_render_cost)
+        options = setup.options.of(RenderOptions)
+        self.policy = RenderPolicy(options.crawl_render)
+        self.pages = RenderedPages(options.crawl_render_cost)
 
     @classmethod
     def make(cls, setup: Setup) -> Rendering | None:
-        return cls(setup) if setup.options.crawl_render != "never" else None
+        return cls(setup) if setup.options.of(RenderOptions).crawl_render != "never" else None
 
     def learn(self, event: FetchEvent) -> None:
         self.policy.learn(event)

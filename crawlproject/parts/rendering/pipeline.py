@@ -10,7 +10,8 @@ from scrapy.exceptions import DropItem, NotConfigured
 from crawlproject.adapters.clock import time
 from crawlproject.adapters.items import PageItem
 from crawlproject.adapters.running import crawl_of, stopped, stopping
-from crawlproject.options import read_options
+from crawlproject.configuration import read_options
+from crawlproject.parts.rendering.options import RenderOptions
 from crawlproject.parts.rendering.part import Rendering
 from crawlproject.parts.rendering.rendering import HTML
 from crawlproject.storage.warc.archive import RenderedPage
@@ -35,7 +36,7 @@ class RenderPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.options = read_options(crawler.settings)
+        self.options = read_options(crawler.settings).of(RenderOptions)
         if self.options.crawl_render == "never":
             raise NotConfigured
         self._renderer: Renderer | None = None

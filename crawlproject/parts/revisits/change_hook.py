@@ -20,6 +20,7 @@ from twisted.internet.threads import deferToThread
 
 from crawlproject.adapters.running import crawl_of
 from crawlproject.errors import BadSetting
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.part import RevisitPart
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class ChangeHook:
             return
         self._caller = caller = Caller(self._hook)
         least = crawl.options.page_relevant
-        if crawl.options.crawl_hook_pages:
+        if crawl.options.of(RevisitOptions).crawl_hook_pages:
             self.crawler.signals.connect(self.item_scraped, signals.item_scraped)
         part = crawl.part(RevisitPart)
         if part is None:
@@ -151,7 +152,7 @@ class ChangeHook:
             return
         if item.relevance >= crawl.options.page_relevant:
             self._found.append({name: getattr(item, name) for name in _TOLD})
-        if len(self._found) >= crawl.options.crawl_hook_pages:
+        if len(self._found) >= crawl.options.of(RevisitOptions).crawl_hook_pages:
             self._tell_pages(crawl)
 
     def _tell_pages(self, crawl: Crawl) -> None:

@@ -6,13 +6,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from crawlproject.options import Options
 from crawlproject.parts.listings.hub_links import links_in_header
 from crawlproject.parts.listings.listing import Listing
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.collection import CollectedPage, Collection
 from crawlproject.parts.revisits.hints import Hints
 from crawlproject.parts.revisits.lifetimes import Lifetimes
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import Outcomes
 from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.shared_collection import SharedCollection
@@ -35,7 +35,7 @@ class LearnedVisits:
         self,
         policy: RevisitPolicy,
         folder: CrawlFolder,
-        options: Options,
+        options: RevisitOptions,
         shared: SharedCollection | None,
         subscriptions: Callable[[Rereads], Subscriptions | None],
     ) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-from crawlproject.options import Options
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 from crawlproject.parts.revisits.groups import PageGroups
 from crawlproject.parts.revisits.hints import HINTED
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.registry import make_policy
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.storage.click_file import clicks_by_url, read_clicks
@@ -51,7 +51,7 @@ class Outcomes:
         return visit.relevance * (1.0 - visit.spam)
 
 
-def revisit_policy(options: Options) -> RevisitPolicy:
+def revisit_policy(options: RevisitOptions) -> RevisitPolicy:
     """The policy of ``CRAWL_REVISIT``. Raises ``BadSetting``."""
     return make_policy(options.crawl_revisit, {"skew": 0.0} if options.crawl_clicks else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.options import Options
+from crawlproject.parts.revisits.options import RevisitOptions
 
 WEEK = 7 * 86_400.0
 _LONGEST_LINE = 86_400.0  # seconds: who would wait longer comes again earlier
@@ -56,6 +56,6 @@ class Slots:
         return self._last_in_line
 
 
-def rate_of(options: Options, present: int) -> float:
+def rate_of(options: RevisitOptions, present: int) -> float:
     """Fetches a second of a crawl whose collection has ``present`` pages: ``CRAWL_RATE``, or each page once a week."""
     return options.crawl_rate / 3600.0 or max(1, present) / WEEK

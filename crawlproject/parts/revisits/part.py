@@ -11,7 +11,9 @@ from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Services
 from crawlproject.core.stopping import ROUND
 from crawlproject.errors import BadSetting
+from crawlproject.options import Options
 from crawlproject.parts.listings.part import Listings
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import revisit_policy
 from crawlproject.parts.revisits.reread_handler import FirstReading, RereadHandler
 from crawlproject.parts.revisits.revisit_handler import RevisitHandler
@@ -40,15 +42,20 @@ class RevisitPart(Part):
     _services: Services
 
     def __init__(self, setup: Setup) -> None:
-        self.revisits = Revisits(setup, revisit_policy(setup.options))
+        self.revisits = Revisits(setup, revisit_policy(setup.options.of(RevisitOptions)))
         self._peers = setup.peers
         self._is_replayed_by_all = setup.peers.has_server  # its own history is not learned by itself then
 
     @classmethod
+    def is_endless(cls, options: Options) -> bool:
+        return bool(options.of(RevisitOptions).crawl_revisit)
+
+    @classmethod
     def make(cls, setup: Setup) -> RevisitPart | None:
-        if not setup.options.crawl_revisit:
-            if setup.token is not None and setup.options.crawl_websub_callback:
-                refuse_misplaced_callback(setup.options)
+        options = setup.options.of(RevisitOptions)
+        if not options.crawl_revisit:
+            if setup.token is not None and options.crawl_websub_callback:
+                refuse_misplaced_callback(options)
             return None
         if setup.peers.has_server and not setup.peers.publishes:
             wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"

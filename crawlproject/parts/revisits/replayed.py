@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawlproject.options import Options
 from crawlproject.parts.revisits.base import RevisitPolicy
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import Outcomes, revisit_policy
 from crawlproject.parts.revisits.pace import rate_of
 from crawlproject.records import CHANGED, GONE, MOVED
@@ -38,7 +38,7 @@ class ReplayedPolicy:
         return next((page for page in self.pages if page.url == url), None)
 
 
-def replay_policy(folder: Path, options: Options) -> ReplayedPolicy:
+def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
     """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``, ``BadInput``."""
     policy, outcomes = revisit_policy(options), Outcomes(options.crawl_clicks)
     pages: dict[str, WatchedPage] = {}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from crawlproject.options import Options
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.replayed import ReplayedPolicy, WatchedPage, replay_policy
 from crawlproject.urls.hosts import host_of
 
@@ -63,10 +64,10 @@ class FreshnessEstimate:
 
 def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
     """``fresh``: None where pages are not visited again. Raises ``BadCrawlDir``."""
-    return {"fresh": estimate_freshness(folder, options)}
+    return {"fresh": estimate_freshness(folder, options.of(RevisitOptions))}
 
 
-def estimate_freshness(folder: Path, options: Options) -> FreshnessEstimate | None:
+def estimate_freshness(folder: Path, options: RevisitOptions) -> FreshnessEstimate | None:
     """The estimates for a crawl that visits pages again; None for another. Raises ``BadCrawlDir``."""
     if not options.crawl_revisit:
         return None

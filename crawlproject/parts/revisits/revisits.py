@@ -10,13 +10,14 @@ from math import inf
 
 from crawlproject.core.part import Setup
 from crawlproject.errors import BadSetting
-from crawlproject.options import Options
 from crawlproject.parts.listings.listing import Entry
+from crawlproject.parts.listings.options import ListingOptions
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.keys import SHARED, revisit_key, score_of
 from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.pace import Pace, Slots, rate_of
 from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.shared_collection import SharedCollection
@@ -42,7 +43,7 @@ class Revisits(LearnedVisits):
     """
 
     def __init__(self, setup: Setup, policy: RevisitPolicy) -> None:
-        options, folder, frontier = setup.options, setup.folder, setup.frontier
+        options, folder, frontier = setup.options.of(RevisitOptions), setup.folder, setup.frontier
         shared: SharedCollection | None = None
         if setup.peers.has_server:
             shared = SharedCollection(options.worker, folder.path, setup.peers)
@@ -311,7 +312,7 @@ class Revisits(LearnedVisits):
 
 def _subscriptions(setup: Setup, rereads: Rereads) -> Subscriptions | None:
     """Those of a crawl to which hubs may deliver; None where none may. A round is over before they do. Raises ``BadSetting``."""
-    options = setup.options
+    options = setup.options.of(RevisitOptions)
     if setup.token is None or not options.crawl_websub_callback:
         return None
     refuse_misplaced_callback(options)
@@ -320,12 +321,12 @@ def _subscriptions(setup: Setup, rereads: Rereads) -> Subscriptions | None:
     return Subscriptions(setup.folder, setup.frontier, rereads, options, setup.canonicalize, setup.token)
 
 
-def refuse_misplaced_callback(options: Options) -> None:
+def refuse_misplaced_callback(options: RevisitOptions) -> None:
     """Raise ``BadSetting`` where ``CRAWL_WEBSUB_CALLBACK`` is of no use."""
     wish = ""
     if not options.crawl_revisit:
         wish = "is for crawls that visit pages again: set CRAWL_REVISIT, too, or leave it empty"
-    elif not options.crawl_feeds:
+    elif not options.of(ListingOptions).crawl_feeds:
         wish = "is for crawls that read feeds: set CRAWL_FEEDS to more than 0, too, or leave it empty"
     elif options.frontier == "redis":
         wish = 'cannot be used with FRONTIER = "redis", where a feed has no worker of its own: leave it empty'

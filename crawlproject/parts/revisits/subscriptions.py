@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from crawlproject.frontier.base import Frontier
-from crawlproject.options import Options
 from crawlproject.parts.listings.hub_links import MAX_LENGTH, HubLinks
 from crawlproject.parts.revisits.deliveries import PAUSE, Deliveries, FeedReading
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.signed_body import SignedBody
 from crawlproject.parts.revisits.subscription import HOUR, Subscription
@@ -39,7 +39,7 @@ class Subscriptions:
         folder: CrawlFolder,
         frontier: Frontier,
         rereads: Rereads,
-        options: Options,
+        options: RevisitOptions,
         canonicalize: Callable[..., str],
         token: Callable[[], str],
     ) -> None:

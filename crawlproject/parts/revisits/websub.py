@@ -12,8 +12,9 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.extensions.status_line import print_above
 from crawlproject.adapters.running import count, crawl_of, frontier_closing, stop, wake
+from crawlproject.configuration import read_options
 from crawlproject.http.loopback import listen
-from crawlproject.options import read_options
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.part import RevisitPart
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 
@@ -40,7 +41,7 @@ class HubDeliveries:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         crawl = crawl_of(crawler)
-        options = crawl.options if crawl else read_options(crawler.settings)
+        options = (crawl.options if crawl else read_options(crawler.settings)).of(RevisitOptions)
         if not options.crawl_websub_callback:
             raise NotConfigured  # it is off
         if crawl is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from crawlproject.pages.text.printable import counted
 from crawlproject.parts.revisits.keys import revisit_key
+from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.replayed import replay_policy
 from crawlproject.parts.revisits.why_subscription import subscription_sentences
 from crawlproject.records import SAME, CrawlUrl, Visit
@@ -45,7 +46,7 @@ def next_visit(
 
     ``find`` gives the state and the record of a key in the frontier.
     """
-    options = options_of(info)
+    options = options_of(info).of(RevisitOptions)
     if not options.crawl_revisit:
         return None
     replayed = replay_policy(folder, options)

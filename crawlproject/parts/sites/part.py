@@ -9,6 +9,7 @@ from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Services
 from crawlproject.options import Options
 from crawlproject.parts.sites.host_health import HostHealth
+from crawlproject.parts.sites.options import SiteOptions
 from crawlproject.parts.sites.site_budgets import SiteBudgets, cost_of
 from crawlproject.parts.sites.site_turns import SiteTurns
 from crawlproject.parts.sites.tracker import SiteTracker
@@ -114,9 +115,10 @@ def make_tracker(
     rests: Callable[[str, float], object] = lambda host, until: None,
 ) -> SiteTracker:
     """What is remembered of hosts and sites; before anything else that a person names the seeds and the allowed domains."""
+    own = options.of(SiteOptions)
     tracker = SiteTracker(
-        HostHealth(first_rest=options.crawl_blocked_rest, patience=options.crawl_blocks_until_given_up, rests=rests),
-        SiteBudgets(share=options.crawl_site_budget, alone=alone),
+        HostHealth(first_rest=options.crawl_blocked_rest, patience=own.crawl_blocks_until_given_up, rests=rests),
+        SiteBudgets(share=own.crawl_site_budget, alone=alone),
     )
     domains = [f"http://{domain.lower().lstrip('.')}/" for domain in options.crawl_allowed_domains]
     for url in (*seeds, *domains):

@@ -7,6 +7,7 @@ from pathlib import Path
 from crawlproject.core.part import Part, Setup
 from crawlproject.parts.spam.inspector import SpamInspector
 from crawlproject.parts.spam.model import SpamModel
+from crawlproject.parts.spam.options import SpamOptions
 from crawlproject.records import Fetch, Page
 
 
@@ -20,7 +21,7 @@ class Spam(Part):
 
     @classmethod
     def make(cls, setup: Setup) -> Spam:
-        name = setup.options.crawl_spam_model
+        name = setup.options.of(SpamOptions).crawl_spam_model
         model = SpamModel.read(Path(name), "setting CRAWL_SPAM_MODEL") if name else None
         return cls(SpamInspector(setup.judge.query, model))
 

@@ -12,6 +12,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.pages.text.relevance import TopicJudge, TopicsJudge, make_judge
 from crawlproject.parts.topics.crawl_topics import CrawlTopics, TopicParts, refuse_changed
+from crawlproject.parts.topics.options import TopicsOptions
 from crawlproject.parts.topics.orderings.fair_share import FairShare
 from crawlproject.parts.topics.orderings.make import make_topics_ordering
 from crawlproject.parts.topics.topics_log import read_topics
@@ -43,7 +44,7 @@ def open_topics(
     refuse_changed(joined, topic, str(place))
     judges = {name: parts.judge(member.keywords) for name, member in members.items()}
     judge = TopicsJudge(whole, judges)
-    share = FairShare(options.crawl_fairness)
+    share = FairShare(options.of(TopicsOptions).crawl_fairness)
     ordering = make_topics_ordering(options.ordering, context(topic, judge), share, options.ordering_parameters)
     places = {name: state.place for name, state in joined.items()}
     for name in members:

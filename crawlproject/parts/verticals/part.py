@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.options import Options
+from crawlproject.parts.verticals.options import VerticalOptions
 from crawlproject.parts.verticals.series import next_page
 from crawlproject.parts.verticals.site_template import SiteTemplates, load_templates
 from crawlproject.records import PLANTED, CrawlUrl, Fetch, FetchEvent, Page
@@ -25,19 +26,19 @@ class Verticals(Part):
     name = "verticals"
 
     def __init__(self, setup: Setup, templates: SiteTemplates) -> None:
-        options, known = setup.options, setup.frontier.__contains__
+        options, known = setup.options.of(VerticalOptions), setup.frontier.__contains__
         self._templates = templates
         self._longest = options.crawl_series
         self._relevant = options.page_relevant
         self._positions: dict[str, int] = {}  # of pages that follow another in a series
         self._redundant: RedundantUrls | None = None
         self._shown: ShownContent | None = None
-        if learns_redundant(options) or templates:  # else nothing of it is imported
+        if options.learns_redundant or templates:  # else nothing of it is imported
             from crawlproject.parts.verticals.redundancy.redundant_urls import RedundantUrls
 
-            learns = learns_redundant(options)
+            learns = options.learns_redundant
             self._redundant = RedundantUrls(templates, known, learns=learns, planted=self._positions.__contains__)
-        if self._redundant is not None and learns_redundant(options):
+        if self._redundant is not None and options.learns_redundant:
             from crawlproject.parts.verticals.redundancy.shown_content import ShownContent
 
             self._shown = ShownContent(self._redundant.leads_on, known)
@@ -46,9 +47,14 @@ class Verticals(Part):
         self.idle = [hook for hook, is_off in off.items() if is_off]
 
     @classmethod
+    def reads(cls, options: Options) -> Collection[str]:
+        return ["related"] if options.of(VerticalOptions).crawl_series else []
+
+    @classmethod
     def make(cls, setup: Setup) -> Verticals | None:
-        templates = load_templates(setup.options.crawl_site_templates)
-        wanted = setup.options.crawl_series or learns_redundant(setup.options) or templates
+        options = setup.options.of(VerticalOptions)
+        templates = load_templates(options.crawl_site_templates)
+        wanted = options.crawl_series or options.learns_redundant or templates
         return cls(setup, templates) if wanted else None
 
     def refusal(self, url: str, depth: int) -> str:
@@ -73,8 +79,3 @@ class Verticals(Part):
             self._positions.setdefault(following, position)
             depth, worth = max(1, page.depth), page.relevance
             yield CrawlUrl(following, worth, depth, page.url, context_score=worth, precedence=PLANTED)
-
-
-def learns_redundant(options: Options) -> bool:
-    """Whether it is learned which URLs of a site show what others show: ``TRAP_REDUNDANT``."""
-    return options.trap_redundant == "always" or (options.trap_redundant == "series" and options.crawl_series > 0)

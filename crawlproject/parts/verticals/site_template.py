@@ -13,6 +13,8 @@ from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from crawlproject.errors import BadSetting
+from crawlproject.options import Options
+from crawlproject.parts.verticals.options import VerticalOptions
 from crawlproject.parts.verticals.series import next_page
 
 # What a unit is, and the kind of its page.
@@ -105,6 +107,11 @@ class SiteTemplates:
     def register(self, host: str, template: SiteTemplate) -> None:
         """Take ``template`` for ``host`` and its sub-domains."""
         self._own[host.lower().strip(".")] = template
+
+
+def chosen_templates(options: Options) -> SiteTemplates:
+    """The templates that the settings name. Raises ``BadSetting``."""
+    return load_templates(options.of(VerticalOptions).crawl_site_templates)
 
 
 def load_templates(named: Mapping[str, str]) -> SiteTemplates:

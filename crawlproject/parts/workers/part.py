@@ -24,9 +24,11 @@ class Workers(Part):
 
     @classmethod
     def open_frontier(
-        cls, options: Options, folder: CrawlFolder, *, clock: Callable[[], float], commit: int, name: str
+        cls, options: Options, folder: CrawlFolder, *, clock: Callable[[], float], commit: int, name: str, endless: bool
     ) -> tuple[Frontier, Peers] | None:
         if options.frontier != "redis":
             return None
-        frontier = join_frontier(options, options.frontier_redis_name or name, clock=clock, commit=commit)
+        frontier = join_frontier(
+            options, options.frontier_redis_name or name, clock=clock, commit=commit, endless=endless
+        )
         return frontier, SharedPeers(options.worker, frontier, folder.path)

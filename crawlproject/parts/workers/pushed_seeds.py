@@ -13,8 +13,9 @@ from scrapy.utils.asyncio import run_in_thread
 
 from crawlproject.adapters.clock import time
 from crawlproject.adapters.running import crawl_of, stopped
+from crawlproject.configuration import read_options
 from crawlproject.frontier.factory import redis_rules, server_of
-from crawlproject.options import read_options
+from crawlproject.parts.workers.options import WorkerOptions
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,7 +39,7 @@ class PushedSeedsFeed:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.options = read_options(crawler.settings)
+        self.options = read_options(crawler.settings).of(WorkerOptions)
         if self.options.frontier != "redis":
             raise NotConfigured
         self.crawler = crawler

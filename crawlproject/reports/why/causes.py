@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from crawlproject.configuration import known_settings, read_options
 from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import FORBIDDEN, RobotsRules
 from crawlproject.errors import BadInput
-from crawlproject.options import Options, read_options
+from crawlproject.options import Options
 from crawlproject.reports.why.asked import learned_causes
 from crawlproject.reports.why.lookup import Cause
 from crawlproject.storage.logs import read_robots
@@ -98,9 +99,7 @@ def _hosts(urls: Iterator[str]) -> Collection[str]:
 
 def options_of(info: CrawlInfo) -> Options:
     """The settings in the manifest of a crawl, without those that this version does not know."""
-    known = {name.upper() for name in Options.model_fields}
-    given = {name: value for name, value in info.settings.items() if name in known and name != "ORDERING_PARAMETERS"}
     try:
-        return read_options(given)
+        return read_options(known_settings(info.settings))
     except BadInput:  # written by another version: its rules cannot be applied again
         return read_options({})

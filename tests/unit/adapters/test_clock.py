@@ -11,7 +11,7 @@ from support.webs import host_farm
 
 from crawlproject.adapters.clock import SteadyClock
 from crawlproject.assembly import assemble
-from crawlproject.options import read_options
+from crawlproject.configuration import read_options
 from crawlproject.records import Fetch, Topic
 from crawlproject.storage.read import read_visits
 

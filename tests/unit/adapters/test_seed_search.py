@@ -15,9 +15,9 @@ from support.httpserver import QuietHandler, listening
 from support.livecrawl import crawl_web
 
 from crawlproject.adapters.seed_search import FEW_NOTE, SeedSearch, SeedsFound, coverage, idf
+from crawlproject.configuration import read_options
 from crawlproject.dashboard.crawls import latest_crawls
 from crawlproject.errors import BadSetting
-from crawlproject.options import read_options
 from crawlproject.records import Topic
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.sample import SampleWeb

@@ -17,11 +17,11 @@ from support.parts import sites_of
 
 from crawlproject.assembly import assemble
 from crawlproject.commands import frontier, why
+from crawlproject.configuration import read_options
 from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.why.lookup import FrontierStatus, LinkTo, url_status
 from crawlproject.reports.why.text import print_url_status

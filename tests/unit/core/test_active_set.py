@@ -10,8 +10,8 @@ import pytest
 from support.webs import html
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Fetch, Link, Page, Topic

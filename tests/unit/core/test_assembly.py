@@ -10,11 +10,11 @@ import pytest
 from support.pages import DictArchive, a_text_page
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer, make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Topic
 
 SEEDS = ("http://a.example/", "http://b.example/index.html", "http://B.example/#part")

@@ -8,8 +8,8 @@ from pathlib import Path
 from support.livecrawl import taken
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.records import Topic
 
 SEEDS = tuple(f"http://h{number}.example/" for number in range(5))

@@ -11,12 +11,12 @@ from support.livecrawl import finish, taken
 from support.webs import html
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.core.robots import RobotsRules
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import StorageFailed
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.urls.canonical import canonical_or_none

@@ -12,10 +12,10 @@ import pytest
 from support.randomweb import RandomWeb, crawl_on
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.losses import MAPPED, RECORDS
-from crawlproject.options import read_options
 from crawlproject.records import CrawlUrl, Topic
 
 HOLDS_NOTHING = {"CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_BLOCKED_REST": 0, "CRAWL_LEARN_RULES": False}

@@ -7,11 +7,11 @@ from pathlib import Path
 import orjson
 import pytest
 
+from crawlproject.configuration import read_options
 from crawlproject.frontier.changes import Waits, from_json, to_json
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.frontier.redis.codec import dump_record, load_record
-from crawlproject.options import read_options
 from crawlproject.records import PROBE, SITEMAP, CrawlUrl
 
 URL = "http://h.example/page"

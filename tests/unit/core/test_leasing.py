@@ -10,9 +10,9 @@ from support.livecrawl import finish, taken
 from support.parts import sites_of
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.robots import RobotsRules
-from crawlproject.options import read_options
 from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 

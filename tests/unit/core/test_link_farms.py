@@ -12,8 +12,8 @@ from support.parts import sites_of
 from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.topic import topic_of
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.records import CLIQUE, CrawlUrl, Fetch, Page
 
 WEB = HostileWeb(good=30, kinds=["link_farm", "hidden_text", "stuffed"])

@@ -8,8 +8,8 @@ import pytest
 from support.randomweb import RandomWeb, crawl_on
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.records import Topic
 
 WEB = RandomWeb(4)

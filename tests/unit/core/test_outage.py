@@ -11,8 +11,8 @@ from support.parts import sites_of
 from support.webs import DictWeb, host_farm, page
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.records import Fetch, Topic
 from crawlproject.storage.append_log import read_lines
 

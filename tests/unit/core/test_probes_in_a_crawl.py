@@ -11,8 +11,8 @@ from support.parts import probes_of, sites_of
 from support.webs import html
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.parts.probes.probe_log import read_findings
 from crawlproject.parts.probes.probe_steps import BROWSER, MISSING
 from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply, Topic, Visit

@@ -13,8 +13,8 @@ from support.randomweb import RandomWeb, crawl_on
 from support.recording_ordering import RecordingOrdering
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.records import CrawlUrl, Fetch, Topic
 

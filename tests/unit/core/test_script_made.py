@@ -12,8 +12,8 @@ from support.scriptmade import NEED_A_BROWSER
 from support.webs import html
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.records import Fetch, Page, Topic, Visit
 from crawlproject.reports.report import write_report

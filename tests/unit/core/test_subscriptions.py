@@ -29,8 +29,8 @@ from support.parts import revisits_of
 from support.timedcrawl import DAY, TimedCrawl
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir, BadSetting
-from crawlproject.options import read_options
 from crawlproject.parts.revisits.deliveries import STRETCH
 from crawlproject.parts.revisits.subscription import HOUR, WEEK
 from crawlproject.parts.revisits.subscription_log import NAME, read_subscriptions

@@ -16,9 +16,9 @@ from support.parts import sites_of
 from support.randomweb import RandomWeb, receive
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
-from crawlproject.options import read_options
 from crawlproject.records import SPARE, CrawlUrl, Topic
 from crawlproject.urls.hosts import host_of
 

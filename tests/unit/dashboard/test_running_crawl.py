@@ -10,12 +10,12 @@ from support.parts import sites_of
 
 from crawlproject.adapters.running import attach
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.dashboard import running_crawl as live
 from crawlproject.dashboard import server as searching
 from crawlproject.dashboard.running_crawl import RunningCrawl, Throttled
 from crawlproject.dashboard.server import REFRESH, SearchBox
 from crawlproject.errors import BadCrawlDir
-from crawlproject.options import read_options
 from crawlproject.records import Topic
 
 

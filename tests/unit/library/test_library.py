@@ -47,7 +47,7 @@ def test_the_package_is_cheap_and_its_names_are_there() -> None:
     code = """
 import sys
 import crawlproject
-heavy = {"scrapy", "twisted", "numpy", "lxml", "pydantic"} & {*sys.modules}
+heavy = {"scrapy", "twisted", "numpy", "lxml"} & {*sys.modules}
 from crawlproject import Topic, crawl, open_crawl, ordering, rehearse
 import crawlproject.core.crawl
 from crawlproject import crawl as again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from crawlproject.options import read_options
+from crawlproject.configuration import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Link, Page, Span, Topic, Visit
 from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview, weak_as_fetched, weak_as_written

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadTopic
-from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page, Topic

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import a_context
 
+from crawlproject.configuration import read_options
 from crawlproject.core.admission import Admission
 from crawlproject.core.entry_rules import EntryRules
 from crawlproject.core.part import Part, Parts
@@ -18,7 +19,6 @@ from crawlproject.core.robots import RobotsRules
 from crawlproject.core.scarcity import Scarcity
 from crawlproject.errors import InvalidUrl
 from crawlproject.frontier.factory import make_frontier
-from crawlproject.options import read_options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder

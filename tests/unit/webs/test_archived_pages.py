@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from support.webs import DictWeb, page, robots
 
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Reply
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages

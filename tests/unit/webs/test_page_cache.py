@@ -8,8 +8,8 @@ import pytest
 from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
-from crawlproject.options import read_options
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Reply
 from crawlproject.webs.page_cache import BYTES_PER_SECOND, ROUND_TRIP, JudgedPages, PageCache, latency, location, wanted

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from support.pages import ANALYZER
 from support.webs import DictWeb, page
 
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
-from crawlproject.options import read_options
 from crawlproject.records import Link, Page, Reply, Span
 from crawlproject.webs import page_cache as shelves
 from crawlproject.webs.page_cache import PageCache, PageCacheFolder

@@ -20,7 +20,7 @@ from crawlproject.parts.rendering.browser.resources import Resources
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from crawlproject.options import Options
+    from crawlproject.parts.rendering.options import RenderOptions
     from crawlproject.storage.warc.record import Exchange
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class _Lent:
 class Renderer:
     """Renders at most ``CRAWL_RENDER_PAGES`` pages at a time. Without a browser it says so, once."""
 
-    def __init__(self, crawler: Crawler, options: Options) -> None:
+    def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
         self._crawler = crawler
         self._options = options
         self._resources = Resources(crawler, options)

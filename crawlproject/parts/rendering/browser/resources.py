@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawlproject.options import Options
+    from crawlproject.parts.rendering.options import RenderOptions
     from crawlproject.storage.warc.record import Exchange
 
 logger = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Resources:
     Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images, is a network error.
     """
 
-    def __init__(self, crawler: Crawler, options: Options) -> None:
+    def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
         self._crawler = crawler
         self._options = options
         self._agent = product_token(robots_agent(crawler.settings))

@@ -13,9 +13,9 @@ import pytest
 from support.krule import broken_picks, hosts_of, picks_under_the_rule
 from support.webs import HTML, DictWeb, html, page, robots
 
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.evaluation.simulation.runner import Runner, reading_key
-from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import Reply, Topic
 from crawlproject.storage.append_log import read_lines

@@ -10,11 +10,12 @@ from scrapy_redis import defaults
 from scrapy_redis.connection import get_redis_from_settings
 from support.redisserver import PROGRAM, redis_server
 
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.redis import connection
 from crawlproject.frontier.redis.connection import connect, make_client
 from crawlproject.frontier.redis.pushed_seeds import read_seed
-from crawlproject.options import Options, read_options
+from crawlproject.options import Options
 from crawlproject.settings import REDIS_ENCODING, REDIS_START_URLS_KEY
 
 

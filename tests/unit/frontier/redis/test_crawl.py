@@ -10,9 +10,9 @@ from support.redisserver import empty_database
 from support.webs import html
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.stopping import PAGE_BUDGET
-from crawlproject.options import read_options
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY
 from crawlproject.records import Fetch, Topic
 

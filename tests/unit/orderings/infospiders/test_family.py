@@ -8,8 +8,8 @@ import pytest
 from support.livecrawl import crawl_on
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.options import read_options
 from crawlproject.orderings.base import AgentLife
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import AGENT, NOT_KEPT, Topic

@@ -15,9 +15,9 @@ from spacy.vectors import Vectors
 from support.crawling import crawl
 from support.pipelines import WORDS, a_pipeline, install
 
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge, make_judge
 from crawlproject.pages.text.term_vectors import SemanticJudge, load_term_vectors

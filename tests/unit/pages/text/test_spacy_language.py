@@ -12,9 +12,9 @@ import srsly
 from support.crawling import ROOT
 from support.webs import DictWeb, page
 
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
@@ -79,7 +79,7 @@ IMPORTS = {
     "a crawl with defaults": """
         from pathlib import Path
         from crawlproject.assembly import assemble
-        from crawlproject.options import read_options
+        from crawlproject.configuration import read_options
         from crawlproject.topic.folder import find_topic
         crawl = assemble(find_topic("demo"), read_options({}), clock=lambda: 0.0, folder=Path(sys.argv[1]))
         assert crawl.ordering.context.judge.similarity("O'Neill's coral reef")

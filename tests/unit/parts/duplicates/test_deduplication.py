@@ -13,11 +13,11 @@ from support.parts import duplicates_of
 from support.webs import HTML, DictWeb
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import CrawlSimulation
-from crawlproject.options import read_options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.duplicates.url_rule import UrlRule

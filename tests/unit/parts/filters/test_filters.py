@@ -11,9 +11,9 @@ from support.livecrawl import crawl_on
 from support.webs import DictWeb, page
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadSetting
-from crawlproject.options import read_options
 from crawlproject.parts.filters.part import Filters
 from crawlproject.records import Topic
 

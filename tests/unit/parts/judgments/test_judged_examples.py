@@ -10,8 +10,8 @@ from support.livecrawl import crawl_web
 from support.webs import DictWeb
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadInput
-from crawlproject.options import read_options
 from crawlproject.parts.judgments.judged_examples import keep_examples
 from crawlproject.parts.judgments.judgments import Judgment, add_judgment
 from crawlproject.storage.read import read_visits

@@ -8,9 +8,9 @@ import pytest
 from support.webs import DictWeb
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadSetting
-from crawlproject.options import read_options
 from crawlproject.parts.languages.part import FOREIGN, Languages
 from crawlproject.records import NOT_KEPT, Fetch, Link, Page, Reply, Span, Topic
 from crawlproject.storage.read import read_visits

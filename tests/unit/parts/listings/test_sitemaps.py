@@ -10,10 +10,10 @@ from support.markdown import doc, first_cells, section
 from support.webs import DictWeb, page, robots
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.core.robots import RobotsRules
 from crawlproject.evaluation.simulation.run import CrawlSimulation
-from crawlproject.options import read_options
 from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge

@@ -10,9 +10,9 @@ from support.events import page_event
 from support.pages import a_link
 from support.pages import random_terms as text
 
+from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
-from crawlproject.options import read_options
 from crawlproject.parts.probes.probe_log import ProbeLog, read_findings
 from crawlproject.parts.probes.probe_response import ProbeResponse
 from crawlproject.parts.probes.probe_steps import AGAIN, BROWSER, MISSING

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
-from crawlproject.options import read_options
 from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
+from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput
-from crawlproject.options import read_options
 from crawlproject.pages.content_features import LINKED
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.inspector import SpamInspector

@@ -12,10 +12,10 @@ from support.parts import topics_of
 from support.webs import DictWeb, page
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.stopping import TOPICS_HAVE_ENOUGH
 from crawlproject.errors import BadCrawlDir, BadSetting, BadTopic
-from crawlproject.options import read_options
 from crawlproject.parts.topics.report import read_topic_rows
 from crawlproject.parts.topics.topics_log import read_topics
 from crawlproject.records import Topic

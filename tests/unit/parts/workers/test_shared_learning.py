@@ -20,10 +20,10 @@ from support.recording_ordering import RecordingOrdering
 from support.redisserver import empty_database
 
 from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.redis.worker import STALENESS
 from crawlproject.frontier.shared import SharedFrontier
-from crawlproject.options import read_options
 from crawlproject.orderings import registry
 from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import original_of

@@ -1,0 +1,146 @@
+"""Reads the settings of ours from any mapping of names: Scrapy's settings, a dict. Values may be text, as on a command line.
+
+``crawlproject.settings`` says which models there are besides ``Options``: those of the parts that are installed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from pydantic import ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from crawlproject.errors import BadSetting
+from crawlproject.options import Options
+
+logger = logging.getLogger(__name__)
+
+THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
+OURS = (
+    "FRONTIER",
+    "ORDERING",
+    "TOPIC_",
+    "PAGE_",
+    "POLITENESS_",
+    "TRAP_",
+    "CRAWL_",
+    "DASHBOARD",
+    "SEED_",
+    "COMPANION",
+    "VIRTUAL_WEB",
+)
+# Spiders, middlewares and pipelines are beside this package in a checkout, and inside it once it is built
+# (docs/adr/0043-one-package-when-installed.md).
+installed = find_spec("crawlproject.spiders") is not None
+program = "topical" if installed else "scrapy"  # what a person types, as hints and messages say it
+
+_RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
+_PARAMETERS = "ordering_parameters"  # no setting: the parameters of the ordering, gathered
+
+_SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how pydantic begins
+
+_models: list[type[Options]] = []  # one, of all settings, once ``set_models`` has been called
+
+
+def set_models(models: Iterable[type[Options]]) -> None:
+    """Say which settings there are besides those of every crawl. Raises ``BadSetting`` when two parts have one of a name."""
+    models = tuple(models)
+    for name, times in Counter(name for model in models for name in own_fields(model)).items():
+        if times > 1 or name in Options.model_fields:
+            raise BadSetting(f"setting {name.upper()}", "two parts define it")
+    _models[:] = [create_model("AllOptions", __base__=models or Options)]
+
+
+def _model() -> type[Options]:
+    if not _models:
+        raise RuntimeError("crawlproject.settings, which says what settings there are, is being imported")
+    return _models[0]
+
+
+def own_fields(model: type[Options]) -> Mapping[str, FieldInfo]:
+    """The settings that a model adds."""
+    return {name: field for name, field in model.model_fields.items() if name in model.__annotations__}
+
+
+def default_settings() -> dict[str, Any]:
+    """All settings of ours with their defaults, as Scrapy has them: by names in capitals."""
+    return {name.upper(): field.default for name, field in _model().model_fields.items() if name != _PARAMETERS}
+
+
+def setting_names() -> Set[str]:
+    """The names of all settings of ours, in capitals."""
+    return {name.upper() for name in _model().model_fields} - {_PARAMETERS.upper()}
+
+
+def known_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the settings that a crawl folder names which this version has, with the parts that are there."""
+    return {name: value for name, value in settings.items() if name in setting_names()}
+
+
+def read_options(settings: Mapping[str, Any]) -> Options:
+    """Options from a mapping of setting names; raises ``BadSetting`` naming the setting and the wish. None is the default."""
+    given = {name.lower(): settings.get(name) for name in setting_names()}
+    values = {name: value for name, value in given.items() if value is not None}
+    try:
+        return _model()(**values, ordering_parameters=dict(_ordering_parameters(settings)))
+    except ValidationError as invalid:
+        raise _bad_setting(invalid) from None
+
+
+def refuse_unknown(settings: Mapping[str, Any]) -> None:
+    """Raise ``BadSetting`` when a setting looks like ours and is not: a typing error must not pass in silence.
+
+    The parameters of orderings (``ORDERING_<P>``) are checked where an ordering is made.
+    """
+    unknown = dict(unknown_settings(settings))
+    if unknown:
+        wishes = [f"{name} (did you mean {near}?)" if near else name for name, near in unknown.items()]
+        raise BadSetting("settings", f"there is no setting {', '.join(wishes)}")
+
+
+def unknown_settings(settings: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Settings that look like ours and are not, each with the nearest name that is (or "")."""
+    known = sorted(setting_names())
+    for name in settings:
+        if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
+            yield name, next(iter(difflib.get_close_matches(name, known, 1)), "")
+
+
+def setting_wish(name: str, value: Any) -> str:
+    """What is wrong with one setting of ours, taken alone; empty: nothing. Names and parameters of orderings are not checked."""
+    for unknown, near in unknown_settings((name,)):
+        return f"there is no setting {unknown}" + (f"; did you mean {near}?" if near else "")
+    try:
+        read_options({name: value})
+    except BadSetting as wrong:
+        return f"{name} {_SHOULD.sub('must', wrong.wish)}"
+    return ""
+
+
+def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name in settings:
+        if name in _RENAMED:
+            _warn_of_old_name(name)
+            if _RENAMED[name] not in settings:
+                yield _RENAMED[name].removeprefix("ORDERING_").lower(), settings[name]
+        elif name.startswith("ORDERING_") and name not in setting_names():
+            yield name.removeprefix("ORDERING_").lower(), settings[name]
+
+
+@cache
+def _warn_of_old_name(name: str) -> None:
+    """Once in a process."""
+    logger.warning("setting %s is called %s now", name, _RENAMED[name])
+
+
+def _bad_setting(invalid: ValidationError) -> BadSetting:
+    first, *others = invalid.errors()
+    wishes = [first["msg"], *(other["msg"] for other in others if other["loc"][0] == first["loc"][0])]
+    return BadSetting(f"setting {str(first['loc'][0]).upper()}", f"{' or '.join(wishes)}, not {first['input']!r}")
