@@ -28,12 +28,11 @@ from crawlproject.pages.html.forms import read_forms
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.forms.candidates import Shared
+from crawlproject.parts.forms.candidates import Shared, SurfaceWords
 from crawlproject.parts.forms.fields import ValueTable
-from crawlproject.parts.forms.selection.registry import SELECTIONS, make_selection
-from crawlproject.parts.forms.size import schnabel
+from crawlproject.parts.forms.selection import SELECTIONS, make_selection
 from crawlproject.parts.forms.source import FormSource
-from crawlproject.parts.forms.surface_words import SurfaceWords
+from crawlproject.parts.forms.value_graph import schnabel
 from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.post import canonical_request
 

@@ -23,7 +23,7 @@ from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.parts.sites import tracker
+from crawlproject.parts.sites import link_farms
 from crawlproject.parts.sites.link_farms import THRESHOLD, LinkFarms
 from crawlproject.records import CLIQUE, Fetch, FetchEvent, Page, Topic
 from crawlproject.topic.parse import load_topic
@@ -82,7 +82,7 @@ class WatchedFarms(LinkFarms):
 def main() -> None:
     chosen = _arguments()
     WatchedFarms.accuse, WatchedFarms.draw = chosen.accuse, chosen.draw
-    with TemporaryDirectory() as folder, patch.object(tracker, "LinkFarms", WatchedFarms):
+    with TemporaryDirectory() as folder, patch.object(link_farms, "LinkFarms", WatchedFarms):
         web, topics = _opened(chosen.web, chosen.topics, chosen.cache or Path(folder) / "cache")
         stage = Runner(web, lambda topic: {}, pages=chosen.pages, agent="benchmark", concurrency=1)
         for topic in topics:

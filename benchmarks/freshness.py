@@ -40,9 +40,9 @@ from crawlproject.evaluation.freshness.simulation import SiteCollection
 from crawlproject.evaluation.significance import bootstrap_interval, holm, wilcoxon_test
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
+from crawlproject.parts.revisits.base import Table as PageTable
 from crawlproject.parts.revisits.estimators.registry import ESTIMATORS, make_estimator
 from crawlproject.parts.revisits.registry import POLICIES, make_policy
-from crawlproject.parts.revisits.table import Table as PageTable
 
 CHURNING = ("planet.sympy.org", "devops-feed-hub")
 ORACLE = "oracle"

@@ -28,12 +28,18 @@ from benchmarks.duplicates import a_reader
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import is_duplicate, original_of
-from crawlproject.parts.probes.cloaking import can_be_judged, judge
-from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, UNDECIDED, Finding
-from crawlproject.parts.probes.probe_response import ProbeResponse
-from crawlproject.parts.probes.probe_steps import BROWSER, DISGUISED
+from crawlproject.parts.probes.cloaking import can_be_judged, copy_of, judge
+from crawlproject.parts.probes.probe_log import (
+    BROWSER,
+    CLOAKED,
+    DISGUISED,
+    HONEST,
+    MADE_UP,
+    UNDECIDED,
+    Finding,
+    ProbeResponse,
+)
 from crawlproject.parts.probes.soft_404 import Soft404Detector, made_up
-from crawlproject.parts.probes.text_difference import copy_of
 from crawlproject.records import Fetch, Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web

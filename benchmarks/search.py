@@ -32,8 +32,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # for `python benc
 from crawlproject.exporting.index import search, update
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import Page, Topic, Visit
-from crawlproject.storage.items import item_fields
 from crawlproject.storage.manifest import Manifest
+from crawlproject.storage.page_files import item_fields
 from crawlproject.webs.open import Web, open_web
 from crawlproject.webs.sample import SampleWeb
 

@@ -26,8 +26,8 @@ from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.spam.inspector import SpamInspector
 from crawlproject.parts.spam.model import Features, Judged, SpamModel, train
+from crawlproject.parts.spam.part import SpamInspector
 from crawlproject.records import Fetch
 from crawlproject.webs.open import open_web
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.crawl_and_stop import LimitedBuffer
-from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.frontier.host_queue import LazyHeap
 from crawlproject.orderings.link_based import OpicCash
 from crawlproject.orderings.link_graph import adjacency
 from crawlproject.orderings.pagerank import GrowingPageRank

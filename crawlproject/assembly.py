@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering, parameters_in_use
 from crawlproject.core.crawl import Brake, Crawl
 from crawlproject.core.log_recovery import recover_logs
 from crawlproject.core.part import Choice, Part, Setup
 from crawlproject.core.peers import ALONE, Peers
-from crawlproject.core.prior_pages import PriorPages
+from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages, choose_ordering, parameters_in_use
 from crawlproject.core.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.core.replay import replay
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting

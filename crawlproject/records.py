@@ -292,7 +292,7 @@ class Fetch:
 
     ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``). ``content_type`` is the
     header of that name, at most 200 characters of it. ``etag`` and ``last_modified`` are the headers as sent; empty when they
-    were not, or are no validators (see ``core/validators.py``). The server calls it fresh for ``lifetime`` seconds.
+    were not, or are no validators (see ``core/responses.py``). The server calls it fresh for ``lifetime`` seconds.
     """
 
     status: int

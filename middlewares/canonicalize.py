@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.adapters.meta import AS_SPELLED
+from crawlproject.adapters.running import AS_SPELLED
 from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import InvalidUrl

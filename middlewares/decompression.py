@@ -9,9 +9,8 @@ from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddlewa
 from scrapy.http import TextResponse
 from scrapy.responsetypes import responsetypes
 
-from crawlproject.adapters.meta import longest_body
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import count
+from crawlproject.adapters.running import count, longest_body
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import BOMB
 from crawlproject.pages.unpack import CODINGS, Damaged, Unpacked

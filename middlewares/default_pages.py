@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from crawlproject.adapters.meta import AS_SPELLED
 from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import count, crawl_of
+from crawlproject.adapters.running import AS_SPELLED, count, crawl_of
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import PAGE, REVISIT, CrawlUrl
 from crawlproject.urls.canonical import canonical_or_none

@@ -18,13 +18,11 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.meta import AWAITED_ROBOTS, ROBOTS, robots_agent
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import crawl_of, stopped, stopping
+from crawlproject.adapters.running import AWAITED_ROBOTS, ROBOTS, crawl_of, robots_agent, stopped, stopping, time
 from crawlproject.configuration import read_options
-from crawlproject.core.response_limits import FLOOD
+from crawlproject.core.responses import FLOOD
 from crawlproject.core.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
 from crawlproject.http.connection_failures import Unanswered, connection_failure

@@ -13,9 +13,8 @@ from urllib.request import getproxies, proxy_bypass
 
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.adapters.meta import AWAITED_ADDRESS, ROBOTS
 from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import count, crawl_of
+from crawlproject.adapters.running import AWAITED_ADDRESS, ROBOTS, count, crawl_of
 from crawlproject.configuration import read_options
 from crawlproject.core.server_addresses import ServerAddresses
 from crawlproject.http.name_resolver import names_of

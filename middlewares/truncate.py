@@ -8,8 +8,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.adapters.meta import ANY_TYPE, longest_body
-from crawlproject.adapters.running import crawl_of
+from crawlproject.adapters.running import ANY_TYPE, crawl_of, longest_body
 from crawlproject.configuration import read_options
 from crawlproject.pages.html.encoding import media_type
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem
 
-from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import crawl_of, stopped, stopping
 
 if TYPE_CHECKING:

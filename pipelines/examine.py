@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scrapy.exceptions import DropItem
 
-from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.feeds import PageItem
 from crawlproject.core.crawl import Crawl
 
 from .base import PagePipeline

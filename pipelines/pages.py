@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.feeds import PageItem
 from crawlproject.core.crawl import Crawl
 
 from .base import PagePipeline

@@ -12,24 +12,30 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.feeds import refuse_crawl_files
-from crawlproject.adapters.items import PageItem
-from crawlproject.adapters.meta import ANY_TYPE, ENDED_AT, LEASE, cookies_of, fetch_of, robots_agent
+from crawlproject.adapters.feeds import PageItem, refuse_crawl_files
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import attach, stopped, stopping
+from crawlproject.adapters.running import (
+    ANY_TYPE,
+    ENDED_AT,
+    LEASE,
+    apply_topic_settings,
+    attach,
+    cookies_of,
+    fetch_of,
+    robots_agent,
+    stopped,
+    stopping,
+    time,
+)
 from crawlproject.adapters.subcommand import cache_dir
-from crawlproject.adapters.topic_settings import apply_topic_settings
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.kinds.handler import TOO_MANY_REDIRECTS
 from crawlproject.core.process_tuning import tune_process
-from crawlproject.core.response_limits import FLOOD
-from crawlproject.core.stated_lifetime import stated_lifetime
-from crawlproject.core.validators import validator
+from crawlproject.core.responses import FLOOD, stated_lifetime, validator
+from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.http.connection_failures import connection_failure, refuse_tls_settings
 from crawlproject.pages.text.printable import printable

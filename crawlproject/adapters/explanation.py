@@ -11,7 +11,7 @@ from crawlproject.urls.canonical import with_scheme
 from crawlproject.urls.post import canonical_request
 
 if TYPE_CHECKING:
-    from crawlproject.frontier.inspect.view import FrontierView
+    from crawlproject.frontier.views.view import FrontierView
     from crawlproject.reports.why.lookup import Cause, FrontierStatus
     from crawlproject.urls.canonical import Canonicalizer
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 def explain(folder: Path, asked: str, stream: TextIO, *, agent: str) -> None:
     """Write to ``stream`` why a URL was, or was not, fetched; ``agent`` is the name for robots.txt. Raises ``BadInput``."""
     # Scrapy imports all commands at every start, so heavy imports are local.
-    from crawlproject.frontier.inspect.open import read_frontier
-    from crawlproject.reports.why.asked import Asked, sentences
-    from crawlproject.reports.why.causes import causes
+    from crawlproject.frontier.views.open import read_frontier
+    from crawlproject.reports.why.asked import Asked, causes, sentences
     from crawlproject.reports.why.lookup import url_status
     from crawlproject.reports.why.text import print_url_status
     from crawlproject.storage.read import read_info
@@ -79,7 +78,7 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
 
 def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> FrontierStatus | None:
     """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
-    from crawlproject.frontier.inspect.queries import place_of
+    from crawlproject.frontier.views.view import place_of
     from crawlproject.reports.why.asked import why_waits
     from crawlproject.reports.why.lookup import FrontierStatus
 

@@ -1,4 +1,4 @@
-"""Feeds that survive ``kill -9``: items are handed to the operating system before their requests are done.
+"""The one item a page becomes on its way through the pipelines, and feeds of items that survive ``kill -9``.
 
 Scrapy writes feeds through buffers that it empties when the crawl ends. So the scheduler flushes them before it ends a
 request. A kill can still leave half a line: in a feed of JSON lines that is appended to, it is cut off at the next start,
@@ -8,14 +8,18 @@ end are lost in a kill.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from w3lib.url import file_uri_to_path
 
+from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.crawl_files import refuse_crawl_file
+from crawlproject.storage.page_files import item_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,3 +62,61 @@ class SafeFeeds:
         for slot in exporter.slots if exporter else ():
             if isinstance(slot.storage, FileFeedStorage):
                 yield slot, slot.storage
+
+
+@dataclass(init=False, repr=False)
+class PageItem:
+    """A fetched page.
+
+    Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
+    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (those of ``Set-Cookie``)
+    and ``visit`` are no fields: they are for the pipelines of the project.
+    """
+
+    url: str = ""
+    title: str = ""
+    text: str = ""
+    text_main: str = ""
+    language: str = ""
+    relevance: float = 0.0
+    score: float = 0.0
+    depth: int = 0
+    parent: str | None = None
+    anchor: str = ""
+    context_score: float = 0.0
+    status: int = 0
+    at: float = 0.0
+    md5: str = ""
+    published: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    duplicate_of: str = ""
+    spam: float = 0.0
+    digest: str = ""
+    content_type: str = ""
+    rendered: bool = False
+    topics: Mapping[str, float] = field(default_factory=dict)
+    version: int = 1
+    state: str = ""
+
+    def __init__(
+        self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "", cookies: Sequence[str] = ()
+    ) -> None:
+        self.page = page
+        self.body = body
+        self.lease = lease
+        self.fetch = fetch
+        self.robots_tag = robots_tag
+        self.cookies = cookies
+        self.visit: Visit | None = None
+        self.parts = {}
+        self.topics = {}
+
+    def __repr__(self) -> str:
+        """Short: Scrapy writes an item to the log when a pipeline drops it or fails on it."""
+        return f"PageItem({self.page.url!r})"
+
+    def publish(self, visit: Visit) -> None:
+        """Fill the fields."""
+        self.visit = visit
+        for name, value in item_fields(self.page, visit).items():
+            setattr(self, name, value)

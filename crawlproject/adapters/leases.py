@@ -1,26 +1,38 @@
-"""The requests behind the open leases of a frontier: those the engine was given, and those kept to be given again."""
+"""The requests behind the open leases of a frontier: those the engine was given, and those kept to be given again; how
+long a server asks to wait (``Retry-After``, RFC 9110 section 10.2.3); and what both schedulers share: the calls of
+Scrapy's engine, none of which may raise.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.utils.asyncio import call_later
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.meta import (
+from crawlproject.adapters.running import (
     AS_SPELLED,
     ASKED_REST,
     AWAITED_ADDRESS,
     AWAITED_ROBOTS,
     ENDED_AT,
     TAKEN_AT,
+    count,
     fetch_of,
+    frontier_closing,
+    stop,
+    stopped,
+    stopping,
+    time,
+    wake,
 )
-from crawlproject.adapters.retry_after import asked_rest
-from crawlproject.adapters.running import count, stop
 from crawlproject.frontier.shared import CallerLoop
 
 if TYPE_CHECKING:
@@ -32,9 +44,11 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Frontier
     from crawlproject.records import CrawlUrl
 
-_KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
 SLOW = 3.0  # seconds under way, after which a fetch takes no other's place: it costs a socket and hardly anything else
 SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: so many slow fetches at most are made beside the others
+ASKING = frozenset((429, 503))  # statuses whose Retry-After counts: too many requests, service unavailable
+
+_KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
 _UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
 
 
@@ -151,3 +165,96 @@ class Leases:
         if rest:
             request.meta[ASKED_REST] = rest
             count(self._crawler, "scheduler/retry_after")
+
+
+def asked_rest(status: int, value: str, now: float, longest: float) -> float:
+    """Seconds of rest that a response asks for, ``longest`` at most; 0 when it asks for none or the header is invalid.
+
+    ``value`` is the header: seconds, or an HTTP date, which is compared with ``now``, seconds since the epoch.
+    """
+    if status not in ASKING:
+        return 0.0
+    text = value.strip()
+    try:
+        seconds = float(text) if text.isdecimal() else parsedate_to_datetime(text).timestamp() - now
+    except (ValueError, OverflowError):
+        return 0.0
+    return min(max(0.0, seconds), longest) if math.isfinite(seconds) else 0.0
+
+
+class WakeUp:
+    """A timer that wakes the engine at the earliest time requested; Scrapy alone would sleep up to 5 seconds."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._timer: Any = None
+        self._due = 0.0
+
+    def set(self, due: float | None, now: float) -> None:
+        """Wake the engine at ``due`` (seconds since the epoch; None: not at all), unless it is woken sooner."""
+        if due is None or (self._timer and self._due <= due):
+            return
+        self.cancel()
+        self._due = due
+        self._timer = call_later(max(due - now, 0.001), self.wake)
+
+    def cancel(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer = None
+
+    def wake(self) -> None:
+        """Let the engine ask for requests now."""
+        self._timer = None
+        wake(self._crawler)
+
+
+class GuardedScheduler(BaseScheduler):
+    """When a subclass raises ``StorageFailed``, the crawl stops. Scrapy would only log an exception, and lose the request.
+
+    ``now`` is in seconds since the epoch.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._wake_up = WakeUp(crawler)
+
+    @abstractmethod
+    def _enqueue(self, request: Request, now: float) -> bool:
+        """Put a request into the frontier, or release its lease. False: it is known or refused."""
+
+    @abstractmethod
+    def _next(self, now: float) -> Request | None:
+        """The next request; None when there is none yet, after setting the timer."""
+
+    @abstractmethod
+    def _end_leases(self, now: float) -> None:
+        """End the leases of requests that have left the engine."""
+
+    @abstractmethod
+    def _close_frontier(self, reason: str) -> None: ...
+
+    def enqueue_request(self, request: Request) -> bool:
+        accepted = False
+        if not stopped(self.crawler):
+            with stopping(self.crawler):
+                accepted = self._enqueue(request, time())
+                count(self.crawler, "scheduler/enqueued" if accepted else "scheduler/refused/known")
+        return accepted
+
+    def next_request(self) -> Request | None:
+        if not stopped(self.crawler):
+            with stopping(self.crawler):
+                now = time()
+                self._end_leases(now)
+                return self._next(now)
+        return None
+
+    def close(self, reason: str) -> None:
+        self._wake_up.cancel()
+        if not stopped(self.crawler):
+            with stopping(self.crawler):
+                self._end_leases(time())
+        self.crawler.signals.send_catch_log(frontier_closing)
+        with stopping(self.crawler):
+            self._close_frontier(reason)

@@ -24,7 +24,7 @@ from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
 from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview
-from crawlproject.topic.draft import Draft, topic_text
+from crawlproject.topic.edits import Draft, topic_text
 from crawlproject.urls.hosts import host_of
 
 SECONDS = 120.0  # a look may take

@@ -1,19 +1,31 @@
 """Scrapy requests as text, so that a spider's own requests wait in the frontier and survive a crash.
 
-JSON, not pickle: reading a crawl folder must never run code. What would not come back as it was (objects in ``meta``, an
-infinite number) is refused; such a request is then kept in memory only.
+JSON, not pickle: reading a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) come back without their
+constructors being called, as pickle does it, and only when their class is imported already or belongs to the ``package``
+of the spider. What would not come back as it was (objects in ``meta``, an infinite number) is refused; such a request is then
+kept in memory only.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+import sys
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import is_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import orjson
-from scrapy import Request
+from itemadapter import ItemAdapter
+from lxml.etree import _ElementUnicodeResult as XPathText
+from scrapy import Item, Request
 from scrapy.utils.request import fingerprint, request_from_dict
 
-from crawlproject.adapters.json_values import find, from_plain, to_plain
-from crawlproject.adapters.meta import LEASE
+from crawlproject.adapters.running import LEASE
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import POST, is_form_body, post_url
 
@@ -22,6 +34,24 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+
+# A JSON object with one of these names represents a type that JSON does not have.
+_BYTES = "__bytes__"
+_PAIRS = "__pairs__"  # a dict whose keys are not text, or that has one of these names for a key
+_ITEM = "__item__"  # module, class and fields
+_LISTS: dict[str, Callable[[Iterable[Any]], Any]] = {"__tuple__": tuple, "__set__": set, "__frozenset__": frozenset}
+_TEXTS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
+    "__datetime__": (datetime, datetime.isoformat, datetime.fromisoformat),
+    "__date__": (date, date.isoformat, date.fromisoformat),
+    "__time__": (time, time.isoformat, time.fromisoformat),
+    "__decimal__": (Decimal, str, Decimal),
+    "__uuid__": (UUID, str, UUID),
+}
+_SECONDS = "__timedelta__"  # days, seconds, microseconds
+_MARKS = frozenset((_BYTES, _PAIRS, _ITEM, _SECONDS, *_LISTS, *_TEXTS))
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+_LIST_MARK = {kind: mark for mark, kind in _LISTS.items()}
+_TEXT_MARK = {kind: mark for mark, (kind, _, _) in _TEXTS.items()}
 
 
 def dump_request(request: Request, spider: Spider) -> str:
@@ -78,3 +108,120 @@ def fingerprint_identity(request: Request, canonicalize: Callable[[str], str], c
 def _url_of(request: Request, canonicalize: Callable[[str], str]) -> str:
     """The canonical URL, or for ``ftp:``, ``data:`` and whatever else Scrapy has handlers for the URL without fragment."""
     return canonical_or_none(canonicalize, request.url) or request.url.partition("#")[0]
+
+
+def to_plain(value: Any) -> Any:
+    """``value`` as JSON has it. Raises ``TypeError`` or ``ValueError`` for what would come back as something else."""
+    kind = type(value)
+    if kind in _PLAIN:
+        if kind is float and not math.isfinite(value):
+            raise _refused(value)
+        return value
+    if kind is dict:
+        return _plain_dict(value)
+    if kind is list:
+        return [to_plain(part) for part in value]
+    if kind is bytes:
+        return {_BYTES: b64encode(value).decode()}
+    if kind in _LIST_MARK:
+        return {_LIST_MARK[kind]: [to_plain(part) for part in value]}
+    if kind is XPathText:
+        return str(value)  # equal, without the tree that it was found in
+    if kind in _TEXT_MARK:
+        return _plain_text(_TEXT_MARK[kind], value)
+    if kind is timedelta:
+        return {_SECONDS: [value.days, value.seconds, value.microseconds]}
+    if _is_item_class(kind):
+        return _plain_item(value)
+    raise _refused(value)
+
+
+def from_plain(value: Any, package: str = "") -> Any:
+    """The value again. ``package``: the top-level package whose item classes may be imported.
+
+    Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what was not written by ``to_plain``.
+    """
+    if isinstance(value, list):
+        return [from_plain(part, package) for part in value]
+    if not isinstance(value, dict):
+        return value
+    mark = next(iter(value), None) if len(value) == 1 else None
+    if mark not in _MARKS:
+        return {key: from_plain(part, package) for key, part in value.items()}
+    held = value[mark]
+    if mark == _BYTES:
+        return b64decode(held, validate=True)
+    if mark == _PAIRS:
+        return {from_plain(key, package): from_plain(part, package) for key, part in held}
+    if mark == _SECONDS:
+        return timedelta(*held)
+    if mark == _ITEM:
+        module, name, fields = held
+        return _rich_item(module, name, fields, package)
+    if mark in _LISTS:
+        return _LISTS[mark](from_plain(part, package) for part in held)
+    return _TEXTS[mark][2](held)
+
+
+def _plain_dict(value: dict[Any, Any]) -> dict[str, Any]:
+    if all(type(key) is str and key not in _MARKS for key in value):
+        return {key: to_plain(part) for key, part in value.items()}
+    return {_PAIRS: [[to_plain(key), to_plain(part)] for key, part in value.items()]}
+
+
+def _plain_text(mark: str, value: Any) -> dict[str, str]:
+    _, write, read = _TEXTS[mark]
+    text = write(value)
+    if repr(read(text)) != repr(value):
+        raise _refused(value)  # a time zone with a name
+    return {mark: text}
+
+
+# ------------------------------------------------------------ items
+
+
+def _is_item_class(kind: type) -> bool:
+    return issubclass(kind, Item) or is_dataclass(kind) or hasattr(kind, "__attrs_attrs__")
+
+
+def _plain_item(value: Any) -> dict[str, list[Any]]:
+    kind = type(value)
+    fields = dict(ItemAdapter(value))
+    if find(kind.__module__, kind.__qualname__) is not kind or _hidden(value, fields):
+        raise _refused(value)
+    return {_ITEM: [kind.__module__, kind.__qualname__, {name: to_plain(part) for name, part in fields.items()}]}
+
+
+def _hidden(value: Any, fields: dict[str, Any]) -> set[str]:
+    """Attributes of an item that are none of its fields."""
+    return set() if isinstance(value, Item) else set(getattr(value, "__dict__", ())) - set(fields)
+
+
+def _rich_item(module: str, name: str, fields: dict[str, Any], package: str) -> Any:
+    kind = find(module, name, package)
+    if not (isinstance(kind, type) and _is_item_class(kind)):
+        raise ValueError(f"{module}.{name} is no class of items of this project")
+    values = {field: from_plain(part, package) for field, part in fields.items()}
+    if issubclass(kind, Item):
+        item = kind()
+        for field, part in values.items():
+            item[field] = part
+        return item
+    thing: Any = kind.__new__(kind)
+    for field, part in values.items():
+        object.__setattr__(thing, field, part)  # a frozen one, too
+    return thing
+
+
+def find(module: str, name: str, package: str = "") -> Any:
+    """What an imported module has by that name; None when it has not. Only a module of ``package`` is imported."""
+    if package and module.partition(".")[0] == package:
+        import_module(module)
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _refused(value: Any) -> TypeError:
+    return TypeError(f"a request with {value!r:.100} in it cannot be written as JSON")

@@ -2,35 +2,35 @@
 
 The lease of a request ends when its response has gone through callbacks and item pipelines and all requests that these
 made are in the frontier. So a killed crawl resumes with exactly the requests that were not finished. What reached no
-server (refused by a middleware, answered by a cache) costs its host no rest.
+server (refused by a middleware, answered by a cache) costs its host no rest. ``Crawl-delay`` is obeyed, too, where a crawl reads
+robots.txt with Scrapy's own middleware, which does not.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from scrapy import signals
 from scrapy.dupefilters import RFPDupeFilter
+from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import build_from_crawler, load_object
 
-from crawlproject.adapters.clock import time
 from crawlproject.adapters.feeds import SafeFeeds
-from crawlproject.adapters.fetch_tracker import FetchTracker
-from crawlproject.adapters.guarded_scheduler import GuardedScheduler
-from crawlproject.adapters.leases import Leases
-from crawlproject.adapters.meta import LEASE
+from crawlproject.adapters.leases import GuardedScheduler, Leases
 from crawlproject.adapters.request_json import fingerprint_identity
-from crawlproject.adapters.robots_rest import RobotsRest
-from crawlproject.adapters.running import count
+from crawlproject.adapters.running import LEASE, count, robots_agent, time
 from crawlproject.adapters.spider_requests import SpiderRequests
 from crawlproject.configuration import read_options
 from crawlproject.core.peers import ALONE
 from crawlproject.core.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
+from crawlproject.frontier.host_queue import queue_of
 from crawlproject.options import Options
 from crawlproject.parts.registry import part_module
 from crawlproject.storage.crawl_files import FolderLock
@@ -40,9 +40,12 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from crawlproject.adapters.leases import Leases
     from crawlproject.frontier.base import Frontier
+    from crawlproject.options import Options
 
 logger = logging.getLogger(__name__)
 
@@ -186,3 +189,53 @@ class RequestScheduler(GuardedScheduler):
             self._leases.finish(key, request, now)
         else:
             self.frontier.drop(key)
+
+
+class FetchTracker:
+    """Listens to the downloader. Requests carry the key of their lease in ``meta``."""
+
+    def __init__(self, crawler: Crawler, leases: Leases) -> None:
+        self._leases = leases
+        self._reached: WeakSet[Request] = WeakSet()
+        self._answered: WeakSet[Request] = WeakSet()
+        crawler.signals.connect(self._note_reached, signals.request_reached_downloader)
+        crawler.signals.connect(self._note_answer, signals.response_received)
+
+    def begin(self, key: str, request: Request) -> None:
+        """The engine is given this request for the lease ``key``."""
+        request.meta[LEASE] = key
+        self._answered.discard(request)
+
+    def reached(self, request: Request) -> bool:
+        """Whether it left for a server."""
+        return request in self._reached
+
+    def answered(self, issued: Request) -> bool:
+        """Whether its response is with the spider."""
+        return issued in self._answered
+
+    def _note_reached(self, request: Request) -> None:
+        self._reached.add(request)
+
+    def _note_answer(self, response: Response, request: Request) -> None:
+        issued = self._leases.issued(str(request.meta.get(LEASE)), request)
+        if issued is not None:
+            self._answered.add(issued)
+
+
+class RobotsRest:
+    """Passes the ``Crawl-delay`` to the frontier, and makes the page wait for the rest after its robots.txt was fetched."""
+
+    def __init__(self, crawler: Crawler, leases: Leases, options: Options) -> None:
+        self._leases = leases
+        self._agent = robots_agent(crawler.settings)
+        self._longest = options.politeness_max_crawl_delay
+        self._shortest = options.politeness_min_delay
+        crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+
+    async def _robots_parsed(self, robotparser: Any, request: Request) -> None:
+        asked = min(robotparser.crawl_delay(self._agent) or 0.0, self._longest)
+        lease = request.meta.get(LEASE)
+        self._leases.frontier.crawl_delay(queue_of(lease if isinstance(lease, str) else request.url), asked)
+        if self._leases.issued(str(lease), request) and is_asyncio_available():
+            await asyncio.sleep(max(asked, self._shortest))

@@ -1,39 +1,65 @@
-"""Where the core meets a running Scrapy crawler: finding the crawl, and stopping it when the disk fails."""
+"""Where the core meets a running Scrapy crawler: finding the crawl, stopping it when the disk fails, the settings of its
+topic, its clock, and the keys of ``request.meta``.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+import os
+import time as system
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.project import ENVVAR
 
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import AddressPolicy, make_safety
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
 from crawlproject.errors import StorageFailed
+from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
 logger = logging.getLogger(__name__)
-
 frontier_closing = object()  # signal: the frontier is about to be closed; do not use it afterwards
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
+TAKEN_AT = "frontier_taken_at"  # when the request left the frontier, seconds since the epoch
+ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, seconds since the epoch
+ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
+LEASE = "frontier_lease"  # the key of the lease inside which the request is fetched
+AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
+ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
+RESOURCE = "page_resource"  # the request is of a page in the browser
+EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over the network, when the crawl is archived
+ROBOTS = "robots"  # the request is for a robots.txt
+AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
+AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
+MOST_COOKIES, LONGEST_COOKIE = 50, 4096
+LONGEST_RESOURCE = 2**22  # bytes of a script, or of its data
+
 _ATTRIBUTE = "topical_crawl"
 _STOPPED = "storage_failed"
 _SAFETY = "topical_safety"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
+_PROJECT = SETTINGS_PRIORITIES["project"]
 
 
 def attach(crawler: Crawler, crawl: Crawl) -> None:
@@ -141,3 +167,63 @@ def stopping(crawler: Crawler) -> Iterator[None]:
         yield
     except StorageFailed as failure:
         stop(crawler, failure)
+
+
+def apply_topic_settings(settings: BaseSettings, wanted: Mapping[str, Any]) -> None:
+    """Let the ``[crawl]`` table of a topic override the project's settings, but not ``-s`` or what a script has set.
+
+    ``settings.set(name, value)`` in a script, and the settings given to a ``CrawlerProcess``, have the priority of the project's
+    own; so they are told apart by their values: those of the project are in its settings module.
+    """
+    name_of_module = os.environ.get(ENVVAR)
+    project = vars(import_module(name_of_module)) if name_of_module else {}
+    for name, value in wanted.items():
+        chosen = settings.getpriority(name) == _PROJECT and (name not in project or settings[name] != project[name])
+        if not chosen:
+            settings.set(name, value, priority="spider")
+
+
+def _elapsed() -> float:
+    """Seconds since some moment, the sleep of the machine included where the system counts it (Linux)."""
+    if hasattr(system, "CLOCK_BOOTTIME"):
+        return system.clock_gettime(system.CLOCK_BOOTTIME)
+    return system.monotonic()
+
+
+class SteadyClock:
+    """``wall`` shows seconds since the epoch, ``elapsed`` seconds since any moment."""
+
+    def __init__(self, wall: Callable[[], float] = system.time, elapsed: Callable[[], float] = _elapsed) -> None:
+        self._elapsed = elapsed
+        self._offset = wall() - elapsed()
+
+    def __call__(self) -> float:
+        return self._offset + self._elapsed()
+
+
+time = SteadyClock()
+"""Instead of ``time.time`` in everything that runs in a crawl."""
+
+
+def fetch_of(request: Request, status: int, now: float) -> Fetch:
+    """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
+    at = request.meta.get(ENDED_AT, now)
+    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
+
+
+def cookies_of(response: Response) -> tuple[str, ...]:
+    """The values of ``Set-Cookie``, as many and as long as a browser takes (RFC 6265 section 6.1)."""
+    values = response.headers.getlist(b"Set-Cookie")[:MOST_COOKIES]
+    return tuple(value.decode("latin-1") for value in values if len(value) <= LONGEST_COOKIE)
+
+
+def robots_agent(settings: BaseSettings) -> str:
+    """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
+    agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
+    return agent
+
+
+def longest_body(request: Request, page_max_bytes: int) -> int:
+    """How many bytes of the body are read, unpacked or not: of a robots.txt as many as RFC 9309 allows to stop at."""
+    meta = request.meta
+    return ROBOTS_MAX_BYTES if ROBOTS in meta else LONGEST_RESOURCE if RESOURCE in meta else page_max_bytes

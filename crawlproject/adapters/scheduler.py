@@ -1,21 +1,46 @@
-"""The ``SCHEDULER`` of this project: the one place that decides which of the two schedulers a spider gets."""
+"""The ``SCHEDULER`` of this project, which decides what a spider gets: ``CrawlScheduler`` for a topical crawl, a thin
+adapter between the engine and the crawl's frontier, else ``RequestScheduler``.
+
+The engine asks ``next_request`` and gets the best URL of a polite host, as a ``Request`` made that moment. When no host is
+due, the engine is woken exactly when one will be. Links of pages never come by ``enqueue_request``: the last pipeline puts
+them into the frontier as records. What does come that way:
+
+- a retry, or a page that had to wait for robots.txt: its lease is released, and it waits again;
+- a redirect: the lease of its source ends, and the target enters the frontier in its place;
+- a redirect back to the same canonical URL: fetched without canonicalization, inside the lease;
+- a request that a spider or an extension made itself: kept as text with a default score.
+"""
 
 from __future__ import annotations
 
+import logging
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, cast
 
+from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import CloseSpider
 
-from crawlproject.adapters.crawl_scheduler import CrawlScheduler
-from crawlproject.adapters.request_json import canonical_identity
+from crawlproject.adapters.leases import SLOW_BESIDE, GuardedScheduler, Leases
+from crawlproject.adapters.request_json import canonical_identity, lease_key, post_key
 from crawlproject.adapters.request_scheduler import RequestScheduler
-from crawlproject.adapters.running import crawl_of
+from crawlproject.adapters.running import LEASE, count, crawl_of, fetch_of, time
+from crawlproject.adapters.spider_requests import SpiderRequests
 from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
+from crawlproject.core.services import TOO_MANY_REDIRECTS
+from crawlproject.core.stopping import NO_NETWORK
+from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.post import is_post
 
 if TYPE_CHECKING:
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+
+    from crawlproject.core.crawl import Crawl
+    from crawlproject.records import CrawlUrl
+
+logger = logging.getLogger(__name__)
 
 
 class FrontierScheduler(BaseScheduler):
@@ -34,3 +59,191 @@ class FrontierScheduler(BaseScheduler):
         options = read_options(crawler.settings)
         identity = partial(canonical_identity, canonicalize=make_canonicalizer(options))
         return RequestScheduler(crawler, options, identity)
+
+
+class RequestMaker(Protocol):
+    """What the spider of a crawl has besides what any has."""
+
+    def page_request(self, url: CrawlUrl) -> Request:
+        """The request for a leased URL."""
+        ...
+
+
+class CrawlScheduler(GuardedScheduler):
+    """Serves ``crawl``, whose spider makes the request for a URL: ``page_request(url)``.
+
+    At most ``CONCURRENT_REQUESTS`` leases are open, pages in the pipelines included, so with one request at a time every
+    take knows all links of the pages before. With several, fetches that take long do not count, up to ``SLOW_BESIDE`` times
+    as many: else so many servers that drip keep all others waiting.
+    """
+
+    def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
+        super().__init__(crawler)
+        self.crawl = crawl
+        self.frontier = crawl.frontier
+        self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
+        self._slow_beside = SLOW_BESIDE * self._limit if 1 < self._limit < float("inf") else 0
+        self._leases = Leases(crawler, crawl.frontier, crawl.peers, crawl.options.politeness_max_crawl_delay)
+        self._outage: float | None = None  # when the outage began that was told of
+
+    def open(self, spider: Spider) -> None:
+        self._spider = spider
+        self._own = SpiderRequests(
+            self.crawler,
+            spider,
+            self._leases,
+            partial(canonical_identity, canonicalize=self.crawl.canonicalize),
+            default_score=self.crawl.options.frontier_request_score,
+        )
+        self.crawler.signals.connect(self._close_when_over, signals.spider_idle)
+        self._leases.start(self._wake_up.wake)
+        if self.crawler.engine is not None:
+            # A page that waits for its robots.txt counts twice there, so that a quarter of the connections stood unused on a
+            # slow web. The leases are the limit, one fetch each.
+            self.crawler.engine.downloader.total_concurrency *= 2 * (1 + SLOW_BESIDE)
+
+    def _close_frontier(self, reason: str) -> None:
+        self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
+
+    def has_pending_requests(self) -> bool:
+        return not self.crawl.end_reason(time()) and self._leases.pending()
+
+    # ------------------------------------------------------------ out
+
+    def _next(self, now: float) -> Request | None:
+        if self.crawl.connections.began != self._outage:
+            self._tell_of_outage(now)
+        while self._has_room(now):
+            taken = self.crawl.take(now)
+            if taken is None:
+                self._wake_when_due(now)
+                return None
+            request = self._request_for(taken)
+            if request is not None:
+                return self._leases.issue(taken.key, request, now)
+        return None
+
+    def _has_room(self, now: float) -> bool:
+        """Whether one more lease may be open. If not, the engine calls again when one ends, or its fetch turns out to be slow."""
+        leases = self.frontier.leases()
+        if leases < self._limit or not self._slow_beside:
+            return leases < self._limit
+        slow, due = self._leases.slow(now)
+        if slow < self._slow_beside:
+            self._wake_up.set(due, now)
+        return leases < self._limit + min(slow, self._slow_beside)
+
+    def _request_for(self, taken: CrawlUrl) -> Request | None:
+        if taken.request is not None:
+            return self._own.load(taken)
+        return self._leases.kept(taken.key) or cast("RequestMaker", self._spider).page_request(taken)
+
+    def _wake_when_due(self, now: float) -> None:
+        if self.crawl.budget_in_flight():
+            return  # the engine calls again when a lease ends
+        self._wake_up.set(self.crawl.next_due(now), now)
+
+    def _tell_of_outage(self, now: float) -> None:
+        connections = self.crawl.connections
+        self._outage = connections.began
+        if self._outage is None:
+            logger.warning("The network is back after %.0f s: the crawl goes on.", connections.latest)
+            return
+        deadline = connections.deadline()
+        logger.warning(
+            "No host answers: the crawl pauses until one does%s. Nothing is lost; what failed waits for another try. "
+            "The latest failure: %s",
+            f", for {deadline - now:.0f} s at most" if deadline else "",
+            connections.failure,
+        )
+
+    # ------------------------------------------------------------ in
+
+    def _enqueue(self, request: Request, now: float) -> bool:
+        key = lease_key(request, self.crawl.canonicalize)
+        if key is not None and self._continues(request, key):
+            lease = self.frontier.leased(key)
+            if lease is not None and _goes_in_circles(request):
+                self._leases.forget(key)
+                self.crawl.fail(lease, TOO_MANY_REDIRECTS, fetch_of(request, _redirect_status(request), now))
+                return False
+            self._leases.wait_again(key, request, now)
+            return True
+        source = self._redirected_from(request)
+        return self._own.put(request) if source is None else self._redirect(source, request, now)
+
+    def _continues(self, request: Request, key: str) -> bool:
+        """Whether a middleware made this request of the one that was issued for ``key``."""
+        issued = self._leases.issued(key, request)
+        if issued is None or request.method != issued.method:
+            return False
+        return not is_post(key) or _redirects(request) == _redirects(issued)
+
+    def _redirected_from(self, request: Request) -> CrawlUrl | None:
+        """The open lease that this request is the redirect of."""
+        passed = request.meta.get("redirect_urls")
+        if passed and is_post(key := request.meta.get(LEASE, "")):  # it may go on as a GET
+            return self.frontier.leased(key) if self._leases.issued(key, request) else None
+        source = canonical_or_none(self.crawl.canonicalize, passed[-1]) if passed else None
+        return self.frontier.leased(source) if source and self._continues(request, source) else None
+
+    def _redirect(self, source: CrawlUrl, request: Request, now: float) -> bool:
+        fetch = fetch_of(request, _redirect_status(request), now)
+        self._leases.forget(source.key)
+        if source.request is not None:
+            with self.frontier.batch():
+                accepted = self._own.put(request)
+                self.frontier.done(source.key, fetch.rests_from, fetch.seconds)
+            return accepted
+        target = canonical_or_none(self.crawl.canonicalize, request.url)
+        if target is None:
+            self.crawl.fail(source, "redirect to no URL", fetch)
+            return False
+        request = request.replace(url=target)
+        if post := post_key(request, self.crawl.canonicalize):
+            request.meta[LEASE] = post
+        else:
+            request.meta.pop(LEASE, None)
+        key = post or target
+        is_new = key not in self.frontier
+        accepted = self.crawl.redirect(source, target, fetch)
+        if (accepted or is_new) and key in self.frontier:  # also where its host comes later
+            self._leases.keep(key, request)  # keeps count of the redirects so far
+        return accepted
+
+    # ------------------------------------------------------------ ends
+
+    def _end_leases(self, now: float) -> None:
+        """End the leases that no pipeline ends: requests that a spider made itself, and lost pages."""
+        for lease, request in self._leases.left():
+            if lease.request is not None:
+                self._leases.finish(lease.key, request, now)
+            else:
+                count(self.crawler, "scheduler/lost")
+                self.crawl.fail(lease, "lost", fetch_of(request, 0, now))
+
+    def _close_when_over(self) -> None:
+        """Nothing is in flight and nothing may be taken: give the crawl's reason as the finish reason, if it has one."""
+        if reason := self.crawl.end_reason(time()):
+            if reason == NO_NETWORK:
+                logger.error(
+                    "No host answers: the crawl stops. Run the same command to resume; what failed is tried again. "
+                    "The latest failure: %s",
+                    self.crawl.connections.failure,
+                )
+            raise CloseSpider(reason)
+
+
+def _redirect_status(request: Request) -> int:
+    """Of the response that led here; 200 when that was a page."""
+    reason = request.meta.get("redirect_reasons", [0])[-1]
+    return reason if isinstance(reason, int) else 200
+
+
+def _goes_in_circles(request: Request) -> bool:
+    """Whether it would be the third request for this URL as it is spelled: the second may have brought a cookie back."""
+    return request.meta.get("redirect_urls", []).count(request.url) > 1
+
+
+def _redirects(request: Request) -> int:
+    return request.meta.get("redirect_times", 0)

@@ -42,7 +42,9 @@ class Subcommand(ScrapyCommand):
     @property
     def agent(self) -> str:
         """The name by which a crawl with these settings asks robots.txt, and by which pages may address it."""
-        from crawlproject.adapters.meta import robots_agent  # here, since Scrapy imports every command at every start
+        from crawlproject.adapters.running import (
+            robots_agent,  # here, since Scrapy imports every command at every start
+        )
 
         assert self.settings is not None, "scrapy.cmdline sets it"
         return robots_agent(self.settings)
@@ -98,7 +100,7 @@ def cache_dir() -> Path:
 
 def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
     """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
-    from crawlproject.adapters.topic_settings import apply_topic_settings
+    from crawlproject.adapters.running import apply_topic_settings
     from crawlproject.configuration import OURS  # here, since Scrapy imports every command at every start
 
     assert command.settings is not None, "scrapy.cmdline sets it"

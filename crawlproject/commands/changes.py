@@ -49,9 +49,9 @@ class ChangesCommand(Subcommand):
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.files import written_whole
-        from crawlproject.exporting.whole_folder import whole_folder
+        from crawlproject.exporting.selection import whole_folder
         from crawlproject.reports.changes import print_changes, select_changes
-        from crawlproject.reports.spans import read_moment
+        from crawlproject.reports.console import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.storage.read import read_info
 

@@ -64,7 +64,7 @@ class ClassifyCommand(Subcommand):
     def _read(self, topic: Topic, *sides: Sequence[str]) -> list[tuple[Page, ...]]:
         """The pages of each side of examples."""
         from crawlproject.configuration import read_options
-        from crawlproject.core.prior_pages import PriorPages
+        from crawlproject.core.prior_knowledge import PriorPages
         from crawlproject.core.reading import make_canonicalizer, make_reader
         from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
 

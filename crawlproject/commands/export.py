@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.extensions.status_line import is_interactive
+from crawlproject.adapters.extensions.progress import is_interactive
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
@@ -86,8 +86,7 @@ class ExportCommand(Subcommand):
         from crawlproject.configuration import read_options
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
-        from crawlproject.exporting.selection import Selection
-        from crawlproject.exporting.whole_folder import whole_folder
+        from crawlproject.exporting.selection import Selection, whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

@@ -18,8 +18,8 @@ from crawlproject.pages.text.printable import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from crawlproject.frontier.inspect.place import FrontierPlace
-    from crawlproject.frontier.inspect.queries import HostRow, QueuePosition
+    from crawlproject.frontier.views.open import FrontierPlace
+    from crawlproject.frontier.views.view import HostRow, QueuePosition
     from crawlproject.records import CrawlUrl
 
 _ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments of each
@@ -60,7 +60,7 @@ class FrontierCommand(Subcommand):
         if opts.top < 1:
             raise UsageError("--top must be at least 1", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
-        from crawlproject.frontier.inspect.place import find_place
+        from crawlproject.frontier.views.open import find_place
 
         with reporting_errors(self):
             place = find_place(args[1])
@@ -115,7 +115,7 @@ def _stats(place: FrontierPlace, as_json: bool) -> None:
 
 
 def _hosts(place: FrontierPlace, top: int, as_json: bool) -> None:
-    from crawlproject.frontier.inspect.queries import host_rows
+    from crawlproject.frontier.views.view import host_rows
 
     rows = host_rows(place.view, time())
     if as_json:
@@ -147,7 +147,7 @@ def _now(row: HostRow) -> str:
 
 
 def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> None:
-    from crawlproject.frontier.inspect.queries import best_waiting
+    from crawlproject.frontier.views.view import best_waiting
 
     best = best_waiting(place.view, top, host)
     if as_json:
@@ -163,7 +163,7 @@ def _peek(place: FrontierPlace, top: int, host: str | None, as_json: bool) -> No
 
 
 def _why(place: FrontierPlace, keys: Sequence[str], asked: str, folder: Path, as_json: bool) -> None:
-    from crawlproject.frontier.inspect.queries import place_of
+    from crawlproject.frontier.views.view import place_of
     from crawlproject.reports.why.asked import why_waits
     from crawlproject.storage.read import MANIFEST
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.extensions.status_line import is_interactive
+from crawlproject.adapters.extensions.progress import is_interactive
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
@@ -42,7 +42,7 @@ class IndexCommand(Subcommand):
             raise UsageError("expected one crawl folder", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import update
-        from crawlproject.exporting.whole_folder import whole_folder
+        from crawlproject.exporting.selection import whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))

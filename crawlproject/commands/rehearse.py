@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.extensions.status_line import is_interactive
+from crawlproject.adapters.extensions.progress import is_interactive
 from crawlproject.adapters.subcommand import (
     INTERRUPTED,
     Subcommand,

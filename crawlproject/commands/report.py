@@ -8,7 +8,7 @@ from pathlib import Path
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
-from crawlproject.exporting.whole_folder import whole_folder
+from crawlproject.exporting.selection import whole_folder
 from crawlproject.reports.report import write_report
 
 

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.running import crawl_of
+from crawlproject.adapters.running import crawl_of, time
 from crawlproject.adapters.subcommand import reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
-    from crawlproject.parts.revisits.tally import Tally
+    from crawlproject.parts.revisits.outcomes import Tally
     from crawlproject.storage.read import CrawlInfo
 
 LEAST = 10  # fetches of a round, unless fewer are asked for
@@ -55,7 +54,7 @@ class RevisitCommand(CrawlCommand):
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
         # Scrapy imports all commands at every start, so heavy imports are local.
-        from crawlproject.exporting.whole_folder import whole_folder
+        from crawlproject.exporting.selection import whole_folder
         from crawlproject.library.stored_crawl import stored_topic
         from crawlproject.parts.revisits.part import RevisitPart
 
@@ -101,8 +100,8 @@ def _tenth(folder: Path) -> int:
 
 
 def _summary(tally: Tally, folder: Path, now: float) -> Iterator[str]:
-    from crawlproject.parts.revisits.tally import SHOWN
-    from crawlproject.reports.spans import in_words, moment
+    from crawlproject.parts.revisits.outcomes import SHOWN
+    from crawlproject.reports.console import in_words, moment
 
     yield f"{counted(tally.visits, 'page')} visited in {folder}"
     for shown in SHOWN:

@@ -56,7 +56,7 @@ class RulesCommand(Subcommand):
 def _folders(folder: Path) -> Iterator[Path]:
     """The crawl folder, or the folders of its workers. Raises ``BadCrawlDir``."""
     from crawlproject.errors import BadCrawlDir
-    from crawlproject.exporting.whole_folder import workers_of
+    from crawlproject.exporting.selection import workers_of
     from crawlproject.storage.manifest import read_manifest
 
     workers = workers_of(folder)

@@ -16,8 +16,8 @@ from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
-    from crawlproject.parts.spam.inspector import SpamInspector
     from crawlproject.parts.spam.model import Features
+    from crawlproject.parts.spam.part import SpamInspector
     from crawlproject.records import Page, Topic
 
 LABELS = {"spam": True, "honest": False}
@@ -82,7 +82,7 @@ class SpamCommand(Subcommand):
         from crawlproject.configuration import read_options
         from crawlproject.evaluation.simulation.runner import read_pages
         from crawlproject.pages.text.relevance import TopicJudge
-        from crawlproject.parts.spam.inspector import SpamInspector
+        from crawlproject.parts.spam.part import SpamInspector
         from crawlproject.webs.open import open_web
         from crawlproject.webs.sample import SampleWeb
 

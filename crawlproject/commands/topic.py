@@ -23,7 +23,7 @@ from crawlproject.pages.text.printable import counted
 if TYPE_CHECKING:
     from crawlproject.records import Page, Topic
     from crawlproject.topic.check import SeedPreview
-    from crawlproject.topic.draft import Draft
+    from crawlproject.topic.edits import Draft
 
 WEAK = 1  # exit code: the topic has weaknesses
 _SAMPLE = 20  # pages
@@ -114,7 +114,7 @@ class TopicCommand(Subcommand):
 
     def _new(self, path: Path, opts: argparse.Namespace) -> None:
         from crawlproject.storage.append_log import write_atomically
-        from crawlproject.topic.draft import Draft, name_for, topic_text
+        from crawlproject.topic.edits import Draft, name_for, topic_text
         from crawlproject.topic.parse import parse_topic
 
         if path.exists():
@@ -158,7 +158,7 @@ class TopicCommand(Subcommand):
         return {seed.url: f"{seed.source}: {seed.title}" for seed in found.seeds}
 
     def _words(self, topic: Topic, examples: Sequence[str], opts: argparse.Namespace) -> list[str]:
-        from crawlproject.topic.draft import characteristic_words
+        from crawlproject.topic.edits import characteristic_words
 
         with tempfile.TemporaryDirectory(prefix="topic-") as folder:
             probe = self._probe(topic, Path(folder))
@@ -200,7 +200,7 @@ class TopicCommand(Subcommand):
     def _in_links(self, web: str, draft: Draft) -> dict[str, list[str]]:
         """The pages of a web or crawl that link to each URL."""
         from crawlproject.commands.seeds import opened
-        from crawlproject.topic.draft import topic_text
+        from crawlproject.topic.edits import topic_text
         from crawlproject.topic.parse import parse_topic
 
         topic = parse_topic(topic_text(draft), draft.name)
@@ -278,7 +278,7 @@ def _keep_examples(topic: Path, crawl: Path) -> None:
 
 def _write_topic(path: Path, draft: Draft) -> None:
     from crawlproject.storage.append_log import write_atomically
-    from crawlproject.topic.draft import topic_text
+    from crawlproject.topic.edits import topic_text
     from crawlproject.topic.parse import parse_topic
 
     if path.exists():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import DontCloseSpider
 
-from crawlproject.adapters.extensions.status_line import print_above
+from crawlproject.adapters.extensions.progress import print_above
 from crawlproject.adapters.running import crawl_of, stopped, wake
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.look_ahead import LookAhead

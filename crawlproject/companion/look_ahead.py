@@ -15,8 +15,8 @@ from typing import Any
 
 from crawlproject.companion.following import Following
 from crawlproject.companion.interests import Interests, page_vector
-from crawlproject.core.chosen_ordering import PriorKnowledge, choose_ordering
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.prior_knowledge import PriorKnowledge, choose_ordering
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.pages.text.vectors import DocumentFrequencies
 from crawlproject.records import Page, Topic

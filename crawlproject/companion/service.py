@@ -8,7 +8,7 @@ from dataclasses import asdict
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.adapters.clock import time
+from crawlproject.adapters.running import time
 from crawlproject.companion.companion import Companion
 from crawlproject.companion.interests import heaviest, terms_of
 from crawlproject.companion.person import PersonFolder

@@ -1,6 +1,6 @@
 """Where a crawl may connect to: a stranger's link must not lead it into the network of whoever runs it.
 
-Pure rules; ``middlewares/safety.py`` asks them about a URL before anything is fetched, ``httphandler.py`` about the very
+Pure rules; ``middlewares/safety.py`` asks them about a URL before anything is fetched, ``http/http_handler.py`` about the very
 address that a connection is made to, after the name was resolved. A refusal is counted under its reason:
 
     ================== ==========================================================================================

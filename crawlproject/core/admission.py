@@ -1,7 +1,8 @@
 """The way into the frontier: every URL that is found passes here.
 
-A URL is respelled by learned rules, refused by scope, trap rules and parts, and put into the frontier with its score, which parts
-may lower. Whatever is refused is counted under a reason. ``leasing.py`` is the way out.
+A URL is respelled by learned rules, refused by scope, trap rules, parts and robots.txt where it is known
+(``EntryRules``), and put into the frontier with its score, which parts may lower. Whatever is refused is counted under a
+reason, ``component/rule``, in ``refused.json``. ``leasing.py`` is the way out.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from crawlproject.core.entry_rules import TOO_DEEP, EntryRules
 from crawlproject.core.part import Parts
 from crawlproject.core.peers import Peers
-from crawlproject.core.scarcity import Scarcity
+from crawlproject.core.stopping import Scarcity
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
@@ -22,6 +22,9 @@ from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
+from crawlproject.urls.traps import TrapFilter
+
+TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
 
 
 class Admission:
@@ -204,3 +207,44 @@ class Admission:
 
     def _is_postponed(self, url: str) -> bool:
         return any([is_postponed(url) for is_postponed in self._postponing])  # noqa: C419 - half the time of a generator
+
+
+class EntryRules:
+    """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web.
+
+    ``robots`` says why the robots.txt that is known forbids a URL.
+    """
+
+    def __init__(
+        self, domains: Iterable[str], traps: TrapFilter, parts: Parts, robots: Callable[[str], str] = lambda url: ""
+    ) -> None:
+        self.traps = traps
+        self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
+        self._parts = parts
+        self._robots = robots
+
+    def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
+        """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may.
+
+        ``any_extension``: its file name may end as if it were no page.
+        """
+        if self._domains and not self._in_scope(host_of(url)):
+            return "scope/domain"
+        rule = self.traps.refusal(url, depth, any_extension=any_extension)
+        if rule:
+            return f"trap/{rule}"
+        return self.late_refusal(url, depth) or None
+
+    def late_refusal(self, url: str, depth: int = 0) -> str:
+        """Why a URL that was admitted is not fetched after all, by what was learned since; empty: it is.
+
+        ``depth`` 0 is for what was fetched before, too.
+        """
+        return self._parts.refusal(url, depth) or self._robots(url)
+
+    def is_barred(self, url: str, depth: int) -> bool:
+        """Whether a canonical URL may not enter, and on no other path either."""
+        return self.refusal(url, depth) not in (None, TOO_DEEP)
+
+    def _in_scope(self, host: str) -> bool:
+        return any(host == domain or host.endswith("." + domain) for domain in self._domains)

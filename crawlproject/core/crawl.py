@@ -18,24 +18,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from crawlproject.core.admission import Admission
-from crawlproject.core.budget import PageBudget
+from crawlproject.core.admission import Admission, EntryRules
 from crawlproject.core.connections import Connections
-from crawlproject.core.entry_rules import EntryRules
 from crawlproject.core.history_writer import HistoryWriter
-from crawlproject.core.kinds.handler import FetchPlan
-from crawlproject.core.kinds.page import PageHandler, UnknownHandler
 from crawlproject.core.leasing import Leasing
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.core.outlinks import Outlinks
-from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.page_steps import Outlinks, PageSteps
 from crawlproject.core.part import PartOf, Parts, Setup
 from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
-from crawlproject.core.scarcity import make_scarcity
-from crawlproject.core.services import Services
+from crawlproject.core.services import FetchPlan, PageHandler, Services, UnknownHandler
 from crawlproject.core.stats import CrawlStats
-from crawlproject.core.stopping import NO_NETWORK, OVER, Stopping
+from crawlproject.core.stopping import NO_NETWORK, OVER, PageBudget, Stopping, make_scarcity
 from crawlproject.pages.reader import Reader
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.hosts import host_of, origin_of
@@ -239,7 +233,7 @@ class Crawl:
     def _offer(self, url: CrawlUrl) -> bool:
         return self.services.offer(url)
 
-    # ------------------------------------------------------------ a lease: the handler of its kind (``kinds/handler.py``)
+    # ------------------------------------------------------------ a lease: the handler of its kind (``kinds.py``)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         """What request a leased URL becomes."""

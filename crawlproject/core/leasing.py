@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crawlproject.core.kinds.handler import Handler
-from crawlproject.core.services import Services
+from crawlproject.core.services import Handler, Services
 from crawlproject.records import CrawlUrl
 from crawlproject.urls.hosts import origin_of
 

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from crawlproject.core.frontier_recovery import FrontierRecovery, linked_from, target_of
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.services import Services
-from crawlproject.frontier.paths import larger_of_each
+from crawlproject.frontier.changes import larger_of_each
 from crawlproject.records import CrawlUrl, FetchEvent, Page
 
 

@@ -17,8 +17,8 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.records import NOT_STORED, Page, Visit
 from crawlproject.storage.append_log import ITEMS, read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY
-from crawlproject.storage.items import item_fields, withdrawn
 from crawlproject.storage.logs import AWAY, link_lines, read_changes
+from crawlproject.storage.page_files import item_fields, withdrawn
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
 
 

@@ -48,11 +48,10 @@ from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Page, Topic
 if TYPE_CHECKING:
     from typing import Self
 
-    from crawlproject.core.budget import Budget
-    from crawlproject.core.chosen_ordering import PriorKnowledge
-    from crawlproject.core.kinds.handler import Handler
     from crawlproject.core.peers import Peers
-    from crawlproject.core.services import Services
+    from crawlproject.core.prior_knowledge import PriorKnowledge
+    from crawlproject.core.services import Handler, Services
+    from crawlproject.core.stopping import Budget
     from crawlproject.frontier.base import Frontier
     from crawlproject.options import Options
     from crawlproject.orderings.base import BaseOrdering

@@ -1,26 +1,211 @@
-"""The services of one crawl: what handlers, parts and replays reach it by."""
+"""The services of one crawl, by which handlers, parts and replays reach it; and what a crawl does with a URL, by what it
+is fetched for (``CrawlUrl.kind``): the contract of a handler, and that of pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from crawlproject.core.admission import Admission
 from crawlproject.core.connections import Connections
 from crawlproject.core.history_writer import HistoryWriter
-from crawlproject.core.kinds.handler import Handler
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.core.outlinks import Outlinks
-from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.page_steps import Outlinks, PageSteps
 from crawlproject.core.part import Parts
 from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
+from crawlproject.pages.html.encoding import media_type
+from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import FIRST, CrawlUrl, Fetch, Page, Reply, Topic, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.urls.post import Post
+from crawlproject.webs.page_cache import wanted
+
+if TYPE_CHECKING:
+    from crawlproject.core.page_steps import PageSteps
+
+TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
+UNREACHABLE = "robots/unreachable"
+NO_PART = "kind/unknown"  # why a URL is refused whose part is not here any more
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPlan:
+    """How a URL is to be fetched, besides as a page of ``PAGE_CONTENT_TYPES`` by this crawler.
+
+    ``user_agent`` is the name to go by, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
+    error. ``any_type``: whatever its content type and file extension. ``headers`` are sent besides the usual ones. ``post`` is
+    sent in place of a GET.
+    """
+
+    user_agent: str = ""
+    one_try: bool = False
+    any_type: bool = False
+    headers: Mapping[str, str] = field(default_factory=dict)
+    post: Post | None = None
+
+
+class Handler:
+    """One kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``."""
+
+    def offer(self, url: CrawlUrl) -> bool:
+        """Put a URL into the frontier if the rules of its kind admit it; whether it may be fetched now."""
+        raise NotImplementedError
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        """Why a URL whose turn has come is not to be fetched, as ``component/rule``; empty: it may be."""
+        return ""
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        """Until when that URL has to wait; ``now`` or earlier: it may be fetched."""
+        return now
+
+    def precedence(self, url: CrawlUrl, now: float) -> int:
+        """The class in which that URL has to wait; its own or a lower one: it may be fetched."""
+        return url.precedence
+
+    def turn(self, url: CrawlUrl, now: float) -> bool:
+        """Whether that URL is fetched; False: its host has a later class now."""
+        return True
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        """What request the URL becomes."""
+        return FetchPlan()
+
+    def steps(self, url: CrawlUrl) -> PageSteps:
+        """The steps of a page that comes for it."""
+        raise NotImplementedError
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        """A reply has come. The page, if it has to go through ``steps``; None: the lease is ended.
+
+        ``page`` is the page in the reply where it was read before.
+        """
+        raise NotImplementedError
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        """End a lease whose fetch brought nothing of use, such as an HTTP error, or no reply."""
+        raise NotImplementedError
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        """End a lease without a fetch. ``reason`` reads ``component/rule``.
+
+        An unreachable host was tried: its pick counts under the k rule.
+        """
+        raise NotImplementedError
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
+        raise NotImplementedError
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        """The page that a fetch of the history has brought, or what links like one; None when its file is gone.
+
+        ``inherited`` is what it has inherited; it is read by ``steps``. Asked in the order of the history, if at all.
+        """
+        return None
+
+
+def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
+    """Why a reply has no page to keep, as the history says it; empty when it has one."""
+    if not 200 <= reply.status < 300:
+        return f"http {reply.status}"
+    if wanted(reply, content_types):
+        return ""
+    return f"content type {printable(media_type(reply.headers.get('content-type', ''))[:60])}"
+
+
+class PageHandler(Handler):
+    """Admits, fetches and ends pages. A page that comes through goes on to ``PageSteps``."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._admission = services.admission
+        self._frontier = services.frontier
+        self._history = services.history
+        self._ordering = services.ordering
+        self._steps = services.steps
+        self._parts = services.parts
+
+    def offer(self, url: CrawlUrl) -> bool:
+        return self._admission.offer(url)
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        if reason := self._admission.rules.late_refusal(url.url, url.depth):
+            return reason
+        return "dust/copy" if self._admission.is_replaced(url.url) else ""
+
+    def precedence(self, url: CrawlUrl, now: float) -> int:
+        if url.precedence <= FIRST or not url.depth:
+            return url.precedence
+        return max([precedence(url, now) for precedence in self._parts.precedences], default=url.precedence)
+
+    def turn(self, url: CrawlUrl, now: float) -> bool:
+        return url.precedence <= FIRST or not url.depth or all(turn(url, now) for turn in self._parts.turns)
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        return FetchPlan()
+
+    def steps(self, url: CrawlUrl) -> PageSteps:
+        return self._steps
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        if page is None:
+            if error := why_no_page(reply, self._steps.content_types):
+                self.fail(url, error, fetch)
+                return None
+            headers = reply.headers
+            content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
+            page = self._steps.read(url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
+        if not page.language and "," not in (said := reply.headers.get("content-language", "")[:40]):
+            page = replace(page, language=said[:2].lower()) if said[:2].isascii() and said[:2].isalpha() else page
+        if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
+            self.redirect(url, page.redirect, fetch)
+            return None
+        return page
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        self._history.end(url, fetch, error=error)
+        self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        self._history.refused(url, reason)
+        for part in self._parts:
+            part.left(url)
+        if reason == UNREACHABLE:
+            self._ordering.failed(url.url)
+        else:
+            self._ordering.refused(url.url)
+        self._frontier.drop(url.key, picked=reason == UNREACHABLE)
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        """The target inherits score, class, depth and parent."""
+        if target in self._frontier:
+            for part in self._parts:
+                if error := part.redirected(url, target):
+                    self.fail(url, error, fetch)
+                    return False
+        self._history.end(url, fetch, redirect=target)
+        with self._frontier.batch():
+            offered = self.offer(replace(url, url=target, request=None))
+            self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
+        return offered
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        return steps.stored(visit, inherited, self._services.folder.pages.load)
+
+
+class UnknownHandler(PageHandler):
+    """URLs of a kind whose part is not here any more, or was not asked for: they are refused when their turn comes."""
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        return NO_PART
 
 
 @dataclass(slots=True)
@@ -54,7 +239,7 @@ class Services:
         return self.kinds[url.kind].offer(url)
 
     def handler(self, kind: str) -> Handler:
-        """The handler of a kind; of one whose part is not here any more, that of nothing (``kinds/page.py``)."""
+        """The handler of a kind; of one whose part is not here any more, that of nothing (``UnknownHandler``)."""
         return self.kinds.get(kind) or self.kinds[""]
 
     def handlers(self) -> Mapping[str, Handler]:

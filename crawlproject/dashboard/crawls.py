@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from crawlproject.adapters.asker import keywords_of
 from crawlproject.adapters.seed_search import NO_SEEDS, SeedSearch, SeedsFound
 from crawlproject.dashboard import address_file, launch
-from crawlproject.dashboard.folder_watch import FolderWatch
+from crawlproject.dashboard.crawl_json import FolderWatch
 from crawlproject.dashboard.running_crawl import ACTIONS
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.http.loopback import TOKEN

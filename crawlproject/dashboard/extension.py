@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.adapters.extensions.status_line import print_above
+from crawlproject.adapters.extensions.progress import print_above
 from crawlproject.adapters.running import crawl_of
 from crawlproject.adapters.seed_search import SeedsFound
 from crawlproject.configuration import read_options
 from crawlproject.dashboard import address_file
-from crawlproject.dashboard.folder_watch import FolderWatch
+from crawlproject.dashboard.crawl_json import FolderWatch
 from crawlproject.dashboard.running_crawl import RunningCrawl
 from crawlproject.errors import BadInput, StorageFailed
 

@@ -13,7 +13,7 @@ from crawlproject.adapters.subcommand import SCRAPY
 from crawlproject.errors import BadInput, BadTopic, StorageFailed
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
-from crawlproject.topic.draft import Draft, name_for, topic_text
+from crawlproject.topic.edits import Draft, name_for, topic_text
 from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.topic.parse import parse_topic
 

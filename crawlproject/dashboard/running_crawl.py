@@ -8,9 +8,8 @@ from dataclasses import asdict
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from crawlproject.adapters.clock import time
 from crawlproject.adapters.extensions.progress import Speed
-from crawlproject.adapters.running import INTERRUPTED, crawl_of
+from crawlproject.adapters.running import INTERRUPTED, crawl_of, time
 from crawlproject.core.part import Parts
 from crawlproject.dashboard.crawl_json import counted
 from crawlproject.frontier.base import HostStats, WatchedFrontier

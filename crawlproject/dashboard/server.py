@@ -17,7 +17,7 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
-from crawlproject.adapters.clock import time
+from crawlproject.adapters.running import time
 from crawlproject.dashboard.crawl_json import seeds_document
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.http import loopback

@@ -1,4 +1,4 @@
-"""Which pages of a crawl are exported: of each URL the last version, unless the page was taken back."""
+"""Which pages of a crawl are exported: of each URL the last version, unless the page was taken back; and of all its workers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.parts.registry import part_module
 from crawlproject.storage.append_log import ITEMS, parse_line, read_lines
-from crawlproject.storage.items import item_schema
 from crawlproject.storage.manifest import read_manifest
+from crawlproject.storage.page_files import item_schema
 
 Item = Mapping[str, Any]
+
 _FIRST = b',"version":1,"state":""}\n'  # how the line of a first version ends
 
 
@@ -103,3 +105,16 @@ def _defaults() -> Mapping[str, object]:
             default = _BY_TYPE[said["type"]] if isinstance(said["type"], str) else None
             _KNOWN[name] = said["minimum"] if said.get("minimum") else default  # the first version is 1
     return _KNOWN
+
+
+def whole_folder(folder: Path) -> Path:
+    """Merge the folders of workers, if there are any, and return ``folder``. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    if (found := part_module("workers", "merge_workers")) is not None:
+        found.whole_folder(folder)
+    return folder
+
+
+def workers_of(folder: Path) -> list[Path]:
+    """The folders of the workers in a crawl folder, by name; none if a single process crawled."""
+    found = part_module("workers", "merge_workers")
+    return list(found.workers_of(folder)) if found is not None else []

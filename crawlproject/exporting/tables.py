@@ -21,8 +21,8 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.selection import Item
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.history import DigestSet
-from crawlproject.storage.items import item_schema
-from crawlproject.urls.naming import page_name
+from crawlproject.storage.page_files import item_schema
+from crawlproject.urls.hosts import page_name
 
 _BATCH = 500  # rows, and so the most texts in memory
 _GROUP_BYTES = 8_000_000  # of text in a row group of Parquet

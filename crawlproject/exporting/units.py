@@ -17,8 +17,7 @@ from crawlproject.errors import BadInput
 from crawlproject.exporting.selection import EVERYTHING, Item, Selection, read_items
 from crawlproject.parts.registry import is_there
 from crawlproject.storage.append_log import read_lines
-from crawlproject.storage.items import item_schema
-from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.page_files import PageRepository, item_schema
 from crawlproject.storage.read import LINKS
 from crawlproject.urls.hosts import host_of
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.exporting.whole_folder import workers_of
+from crawlproject.exporting.selection import workers_of
 from crawlproject.records import Visit
 from crawlproject.storage.history import DigestSet
 from crawlproject.storage.logs import read_robots

@@ -7,10 +7,9 @@ from collections.abc import Callable, Hashable, Iterator
 from random import Random
 from typing import Any
 
-from crawlproject.frontier.host_queue import HostQueue
+from crawlproject.frontier.host_queue import HostQueue, LazyHeap
 from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.k_rule import KRule
-from crawlproject.frontier.lazy_heap import LazyHeap
 from crawlproject.records import ACTIVE
 
 _RETURNED = -1.0  # the rank of a committed URL that was released: before all others of its batch

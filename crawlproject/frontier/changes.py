@@ -3,15 +3,23 @@
 An operation of the contract makes a few of them: ``take`` is ``Leased`` and ``Picked``. They hold results, not
 requests (the time of a host's next visit, not the delay it came from), so that doing them again needs no clock, no
 generator and no setting.
+
+Stored records tell what their URL is fetched for by the key, and where that is not enough by the kind beside it; those of earlier
+versions tell its precedence class by the score.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from crawlproject.frontier.record_keys import read_key, written_kind
-from crawlproject.records import ACTIVE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, PAGE, PLANTED, PROBE, REREADS, REVISITS, SITEMAP, CrawlUrl
+
+LEAST_CLASS_SCORE = 2.5e17  # of records of earlier versions: a lower score is one
+
+_REVISIT_SCORE = 2e18
+_PROBE_MARK = f"#{PROBE}/"
 
 
 class Waits(NamedTuple):
@@ -124,7 +132,6 @@ Change = (
     | Asks
     | Blocked
 )
-
 METHODS: dict[type[Change], str] = {
     Waits: "wait",
     Rescored: "rescore",
@@ -142,7 +149,6 @@ METHODS: dict[type[Change], str] = {
     Blocked: "block",
 }
 """The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
-
 _CODES: dict[type[Change], str] = {
     **METHODS,
     Rescored: "score",
@@ -216,3 +222,62 @@ def from_json(fields: list[Any]) -> Change:
 def _number(value: float) -> float | str:
     """JSON has no infinity and no NaN: these travel as text."""
     return value if math.isfinite(value) else str(value)
+
+
+def written_kind(key: str, parent: str | None, kind: str) -> str | None:
+    """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
+    return None if kind == PAGE and _kind_of(key, parent) == PAGE else kind
+
+
+def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
+    """``url``, ``kind`` and ``variant`` of a stored record, of which ``key``, ``parent`` and perhaps ``kind`` were written.
+
+    Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
+    robots.txt that is its parent.
+    """
+    if kind is None:
+        kind = _kind_of(key, parent)
+        if kind == PAGE:
+            return key, PAGE, ""
+    url, _, variant = key.partition(f"#{kind}/")
+    return url, kind, variant
+
+
+def class_in_score(score: float) -> tuple[int, float]:
+    """The class and the score of a record of an earlier version, where scores above all others stood for classes."""
+    if score < LEAST_CLASS_SCORE:
+        return ACTIVE, score
+    if score >= 8e18:
+        return REREADS, 0.0
+    if score >= _REVISIT_SCORE:
+        return REVISITS, score / _REVISIT_SCORE - 1.0
+    return (FIRST if score >= 1e18 else PLANTED), 0.0
+
+
+def _kind_of(key: str, parent: str | None) -> str:
+    if _PROBE_MARK in key:
+        return PROBE
+    if parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
+        return SITEMAP
+    return PAGE
+
+
+def best_of_paths(old: CrawlUrl, new: CrawlUrl) -> CrawlUrl:
+    """The record of a waiting URL that another link was found to; ``old`` itself when nothing changes.
+
+    The record of the lower class, or of the higher score in one class, the old one of two equals; with the least depth, and
+    what the better path hands down.
+    """
+    takes_over = (new.precedence, -new.score) < (old.precedence, -old.score)
+    best, other = (new, old) if takes_over else (old, new)
+    inherited = larger_of_each(best.inherited, other.inherited)
+    if other.depth >= best.depth and inherited == best.inherited:
+        return best
+    return replace(best, depth=min(best.depth, other.depth), inherited=inherited)
+
+
+def larger_of_each(values: tuple[float, ...], others: tuple[float, ...]) -> tuple[float, ...]:
+    """Of what two paths hand down, the larger of each value; the first when the paths hand down different things."""
+    if values == others or len(values) != len(others):
+        return values
+    return tuple(map(max, values, others))

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from crawlproject.frontier.base import BlockedHost, HostStats
-from crawlproject.frontier.paths import best_of_paths
+from crawlproject.frontier.changes import best_of_paths
 from crawlproject.frontier.url_store import UrlStore
 from crawlproject.records import WASTE, CrawlUrl
 

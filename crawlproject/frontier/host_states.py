@@ -8,11 +8,9 @@ from enum import IntEnum
 from itertools import count
 from typing import Any
 
-from crawlproject.frontier.address_clocks import AddressClocks
-from crawlproject.frontier.host_classes import HostClasses
-from crawlproject.frontier.host_queue import NO_FIRST, HostQueue
-from crawlproject.frontier.k_rule import KRule
-from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.frontier.host_queue import NO_FIRST, HostQueue, LazyHeap
+from crawlproject.frontier.k_rule import HostClasses, KRule
+from crawlproject.frontier.politeness import AddressClocks
 from crawlproject.records import ACTIVE
 
 

@@ -12,14 +12,11 @@ from typing import Any
 from crawlproject.frontier import changes
 from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
 from crawlproject.frontier.best_n_first import BestNFirstSchedule
-from crawlproject.frontier.changes import Change
-from crawlproject.frontier.host_classes import OneClass
-from crawlproject.frontier.host_queue import HostQueue, QueueEntry, queue_of
+from crawlproject.frontier.changes import LEAST_CLASS_SCORE, Change, class_in_score
+from crawlproject.frontier.host_queue import HostQueue, LazyHeap, QueueEntry, queue_of
 from crawlproject.frontier.host_schedule import HostSchedule
-from crawlproject.frontier.k_rule import KRule
-from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.frontier.k_rule import KRule, OneClass
 from crawlproject.frontier.politeness import Politeness
-from crawlproject.frontier.record_keys import LEAST_CLASS_SCORE, class_in_score
 from crawlproject.records import CrawlUrl
 
 

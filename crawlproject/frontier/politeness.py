@@ -1,10 +1,13 @@
-"""How long a host is left alone after a visit."""
+"""How long a host is left alone after a visit, and which hosts are names of one server (004 section 2.3.1, footnote 2)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
+
+_REMEMBERED = 200_000  # hosts, and addresses that rest
 
 
 class Politeness:
@@ -56,3 +59,78 @@ class Politeness:
         """The earliest time of the next visit after a fetch that ended at ``finish`` and took ``seconds``."""
         rest = max(self.min_delay, self._delays.get(host, 0.0), self.factor * seconds)
         return finish + rest + self.margin if rest else finish
+
+
+class AddressClocks:
+    """The addresses of hosts, one politeness clock each. A host without a known address is a server of its own.
+
+    Hosts that wait for a visit to their address to end are ``parked`` with it. Nothing of this is durable: an address is
+    asked for again after a restart.
+    """
+
+    def __init__(self) -> None:
+        self._addresses: OrderedDict[Hashable, str] = OrderedDict()
+        self._visiting: dict[Hashable, str] = {}  # hosts in process, with the address at which they are
+        self._visits: Counter[str] = Counter()
+        self._due: dict[str, float] = {}
+        self._parked: dict[str, dict[Hashable, None]] = {}
+
+    def due(self, host: Hashable) -> float:
+        """When the address of the host may be visited, if nobody visits it."""
+        address = self._addresses.get(host) if self._addresses else None
+        return -math.inf if address is None else self._due.get(address, -math.inf)
+
+    def is_visited(self, host: Hashable) -> bool:
+        """Whether another host of its address is in process; the host itself is not."""
+        address = self._addresses.get(host) if self._addresses else None
+        return address is not None and self._visits[address] > 0
+
+    def park(self, host: Hashable) -> None:
+        """The host waits for the end of that visit."""
+        self._parked.setdefault(self._addresses[host], {})[host] = None
+
+    def move(self, host: Hashable, address: str, *, in_process: bool) -> Iterable[Hashable]:
+        """The host is at ``address``, empty: it is told apart from all others; the hosts that may be visited for that."""
+        old = self._addresses.pop(host, "")
+        if address:
+            self._addresses[host] = address
+            if len(self._addresses) > _REMEMBERED:
+                self._addresses.popitem(last=False)
+        if old == address:
+            return ()
+        freed = list(self.leave(host))
+        if in_process:
+            self.visit(host)
+        return freed
+
+    def visit(self, host: Hashable) -> None:
+        """The host is in process."""
+        address = self._addresses.get(host) if self._addresses else None
+        if address is not None and host not in self._visiting:
+            self._visiting[host] = address
+            self._visits[address] += 1
+
+    def leave(self, host: Hashable) -> Iterable[Hashable]:
+        """The host is not in process any more; the hosts that waited for that."""
+        address = self._visiting.pop(host, None) if self._visiting else None
+        if address is None:
+            return ()
+        self._visits[address] -= 1
+        if self._visits[address]:
+            return ()
+        del self._visits[address]
+        return self._parked.pop(address, ())
+
+    def rest(self, host: Hashable, until: float, now: float) -> None:
+        """The address of the host is not visited before ``until``, nor before the end of an earlier rest."""
+        address = self._addresses.get(host) if self._addresses else None
+        if address is None or until <= self._due.get(address, -math.inf):
+            return
+        self._due[address] = until
+        if len(self._due) > _REMEMBERED:
+            self._due = {address: due for address, due in self._due.items() if due > now}
+
+    def may_stay(self, host: Hashable, now: float) -> bool:
+        """Whether nobody else visits the address of a host in process, and it has rested."""
+        address = self._addresses.get(host)
+        return address is None or (self._visits[address] <= 1 and self._due.get(address, -math.inf) <= now)

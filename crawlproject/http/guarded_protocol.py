@@ -24,7 +24,7 @@ from aiohttp.helpers import _EXC_SENTINEL
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from scrapy.core.downloader.handlers._aiohttp import _ClientResponse
 
-from crawlproject.core.response_limits import HEAD, MAX_FRAMING, OVERHEAD, SLOW, Flood, ResponseMeter
+from crawlproject.core.responses import HEAD, MAX_FRAMING, OVERHEAD, SLOW, Flood, ResponseMeter
 
 if TYPE_CHECKING:
     from aiohttp import StreamReader

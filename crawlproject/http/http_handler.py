@@ -34,8 +34,7 @@ from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import count, safety_of
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
-from crawlproject.core.host_timeouts import HostTimeouts
-from crawlproject.core.response_limits import HEADS, Flood
+from crawlproject.core.responses import HEADS, Flood, HostTimeouts
 from crawlproject.http.connection_failures import tls_failure
 from crawlproject.http.connector import FULL, AddressRefused, GuardedConnector, Sockets, TableFull, raise_limit
 from crawlproject.http.guarded_protocol import GuardedResponse

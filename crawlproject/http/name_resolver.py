@@ -20,7 +20,7 @@ import pycares
 from aiohttp.abc import AbstractResolver, ResolveResult
 from pycares.errno import ARES_EBADNAME, ARES_ENODATA, ARES_ENOTFOUND, ARES_ETIMEOUT, strerror
 
-from crawlproject.core.known_addresses import MOST, KnownAddresses
+from crawlproject.core.server_addresses import MOST, KnownAddresses
 from crawlproject.urls.addresses import is_own_name
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from crawlproject.exporting.selection import Selection
-from crawlproject.exporting.whole_folder import whole_folder
+from crawlproject.exporting.selection import Selection, whole_folder
 from crawlproject.library.stored_pages import StoredPages
 from crawlproject.parts.registry import part_module
 from crawlproject.records import Topic, Visit

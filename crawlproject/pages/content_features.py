@@ -1,12 +1,21 @@
-"""Measures of a document that hint at spam or at missing content, whatever its topic."""
+"""Measures of a document that hint at spam or at missing content, whatever its topic; and which have a text that
+is made by scripts, so that only a browser would see it.
+
+For the latter several signs together decide: an element that waits for its content, a ``<noscript>`` that asks for
+scripts, template mark-up that was not filled in, the bundles and marks of frameworks, inline scripts that fetch and
+insert, and that hardly any text is there. What a reader sees without text (images, frames, videos, forms) speaks against
+it. Documents with text are not looked at, so that most pages cost a comparison of two numbers. The weights are ours;
+``tests/unit/pages/test_script_made.py`` has the kinds of pages that they were made for.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from itertools import islice
 
 from crawlproject.pages.html.document import Document
 from crawlproject.pages.page_types import page_type_of
-from crawlproject.pages.script_made import is_script_made
 from crawlproject.pages.text.terms import frequencies
 from crawlproject.records import NEEDS_BROWSER
 
@@ -15,11 +24,93 @@ CONCEALED = "concealed"  # of the text that a browser does not show
 LINKED = "linked"  # of the text that is links
 REPEATED = "repeated_words"  # of the terms that are one of the five most frequent
 SMALL_WORDS = "small_words"  # of the words that are stop words: a third or more of prose, none of a list of keywords
+LONGEST = 600  # characters of text, links apart, of a document that can be an empty shell
+SHARE = 4  # bytes of such a document for each of these characters, at least
 
 _WALL_TERMS = 350  # a document with more terms outside its links is no wall
 _MANY_TERMS = 80  # a document with fewer says too little about itself
 _NOTABLE = 0.45  # a share of repeated words, or of links, that few documents have: smaller ones are left out
 _TOP = 5
+_ENOUGH = 3  # points
+_FEW = 60  # characters of text: hardly any
+_HARDLY = 15
+_MANY_LINKS = 400  # characters of links that make a list of links
+_MOUNTS = 20  # elements that may wait that are looked at
+_TAIL = 1_500  # bytes after the element that waits that are looked at
+_NOSCRIPT = re.compile(rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
+_UNSEEN = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(style|template|svg)\b.*?(?:</\1|\Z)|<head\b.*?(?:</head|<body|\Z)", re.I | re.S
+)
+_TAG = re.compile(rb"<[^>]*>")
+# Elements that frameworks fill, by name, by id or class, or by an attribute.
+_MOUNT = re.compile(
+    rb"<(?:(?:div|main|section|article|body|ul|ol|table|tbody)\b[^<>]{0,400}?\s(?:(?:id|class)\s*=\s*[\"']?"
+    rb"(?:_{0,3}(?:next|nuxt|gatsby|app|root|layout)|svelte|(?:react|vue|js|q|spa|page|ember|my|main)[-_]?(?:app|root|view)"
+    rb"|app[-_]?(?:root|container|content|shell|main|mount|wrapper)|application|root[-_]?container|mount(?:[-_]?point)?"
+    rb"|main(?:[-_]?content)?|content|results?|container|wrapper|page)[\"'\s>]"
+    rb"|(?:ng-view|ui-view|data-ng-view|data-reactroot|data-turbo-root)\b)|(?:[a-z][a-z0-9]{0,20}-){1,6}(?:app|root|shell|main|page|view)"
+    rb"|(?:app|root|my|main|page|site)(?:-[a-z0-9]{1,20}){1,6})[^<>]{0,1000}>",
+    re.IGNORECASE,
+)
+_AT_ONCE = re.compile(rb"\s*</", re.ASCII)
+_CONTENT = re.compile(rb"<(?:input|textarea|select|img|iframe|video|audio|p|h[1-6]|a|td)\b", re.IGNORECASE)
+_BUNDLE = re.compile(
+    rb"""\bsrc\s*=\s*["']?[^"'\s>]{0,300}?(?:/_next/|/_nuxt/|/_app/|/static/js/|_framework/|flutter|webpack"""
+    rb"""|(?:^|[/"'=])(?:main|app|bundle|index|vendors?|runtime|polyfills|chunk|client|entry|commons|spa|site-app)"""
+    rb"""(?:[.~_-][\w.~-]{0,80}?)?\.m?js\b)|\btype\s*=\s*["']?module\b""",
+    re.IGNORECASE,
+)
+_MARKS = (
+    b"__NEXT_DATA__", b"__NUXT__", b"__sveltekit", b"__INITIAL_STATE__", b"__PRELOADED_STATE__", b"__APOLLO_STATE__", b" ng-app",
+    b" ng-version", b"/config/environment", b" v-cloak", b"ReactDOM", b"createRoot(", b"createApp(", b"webpackJsonp",
+    b"webpackChunk", b"Backbone.", b"angular.module", b"__meteor_runtime_config__", b"Ext.application", b"new Vue(",
+    b"customElements.define", b"platformBrowserDynamic",
+)  # fmt: skip
+_TEMPLATE = re.compile(
+    rb"\{\{[^{}<>]{1,80}\}\}|\s(?:ng-repeat|ng-bind|data-ng-bind|data-ng-repeat|data-bind|v-for|v-text|x-for|x-text)\s*=",
+    re.IGNORECASE,
+)
+_TOLD = re.compile(
+    rb"(?:enabl\w{0,12}|requir\w{0,12}|needs?|turn\w{0,12} on|activ\w{0,12}|aktiv\w{0,12}|habilit\w{0,12}|abilit\w{0,12}"
+    rb"|inschakel\w{0,12}|w\xc5\x82\xc4\x85cz\w{0,12}"
+    rb"|\xd0\xb2\xd0\xba\xd0\xbb\xd1\x8e\xd1\x87\S{0,12}|\xe5\x90\xaf\xe7\x94\xa8|\xe9\x96\x8b\xe5\x95\x9f|disabled|without)"
+    rb".{0,60}java ?script|java ?script.{0,60}(?:enabl|requir|needed|necess|activ|aktiv|habilit|disabled|n\xc3\xb6tig"
+    rb"|erforderlich|\xe6\x9c\x89\xe5\x8a\xb9|to (?:run|work|use|view))",
+    re.IGNORECASE | re.DOTALL,
+)
+_ONLY_BETTER = re.compile(
+    rb"comment|disqus|best|better|improve|enhance|some (?:features|parts|functions)|full", re.IGNORECASE
+)
+_LOADING = re.compile(
+    r"(?:loading|please wait|one moment|l[aä]dt|laden|wird geladen|chargement|cargando|caricamento|carregando|ładowanie"
+    r"|загрузка|加载中|読み込み中|로딩)\b",
+    re.IGNORECASE,
+)
+_FETCHES = (
+    b"fetch(",
+    b"XMLHttpRequest",
+    b"getJSON",
+    b"$.ajax",
+    b"$.get(",
+    b"$.post(",
+    b".load(",
+    b"axios",
+    b"EventSource",
+)
+_INSERTS = (
+    b"innerHTML", b"insertAdjacentHTML", b"appendChild", b"replaceChildren", b"textContent", b".html(", b".append(", b".text(",
+)  # fmt: skip
+_WRITES = re.compile(rb"document\s*\.\s*write(?:ln)?\s*\(")
+_LEAVES = re.compile(
+    rb"(?<![\w.])(?:(?:window|document|self|top|parent)\s*\.\s*){0,2}location(?:\s*\.\s*href)?\s*(?:=(?!=)|\.\s*(?:replace|assign)\s*\()"
+)
+_SEEN = re.compile(
+    rb"<(?:frame|frameset|video|audio|canvas|object|embed)\b|<iframe\b[^<>]{0,400}?\ssrc\s*=", re.IGNORECASE
+)
+_FIELD = re.compile(
+    rb"<(?:textarea|select)\b|<input\b(?![^<>]{0,400}?\btype\s*=\s*[\"']?(?:hidden|submit|button))", re.IGNORECASE
+)
+_IMAGE = re.compile(rb"<(?:img|picture)\b", re.IGNORECASE)
 
 
 def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: bytes) -> dict[str, float]:
@@ -51,3 +142,87 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
         signs[REPEATED] = repeated
         signs[SMALL_WORDS] = max(0.0, 1.0 - terms / max(1, len(text.split())))
     return {name: round(value, 3) for name, value in signs.items()}
+
+
+def is_script_made(text: str, linked: int, body: bytes) -> bool:
+    """Whether a browser would show much more than the visible ``text``, of which ``linked`` characters are links.
+
+    ``body`` is the document, in an encoding that has ASCII.
+    """
+    own = len(text) - linked
+    if own > 4 * LONGEST or SHARE * own > len(body) or (b"<script" not in body and b"<SCRIPT" not in body):
+        return False
+    said = " ".join(text.split())
+    own = max(0, len(said) - linked)
+    return own <= LONGEST and _points(said, own, linked, body) >= _ENOUGH
+
+
+def _points(said: str, own: int, linked: int, body: bytes) -> int:
+    markup, scripts = _split(body)
+    noscripts = b" ".join(_NOSCRIPT.findall(markup))
+    markup = _UNSEEN.sub(b" ", _NOSCRIPT.sub(b"", markup))
+    blank = 0 if linked > _MANY_LINKS or own >= _FEW else 1 if own >= _HARDLY else 2
+    if own < _FEW and _LOADING.search(said):
+        blank = 2
+    waits = 2 * _has_empty_mount(markup)
+    points = blank + waits - _shown(markup)
+    points += bool(_BUNDLE.search(b" ".join(tag for tag, _ in scripts)) or _has(body, _MARKS))
+    points += 2 * (len(_TEMPLATE.findall(markup)) > 1)
+    if _asks_for_scripts(noscripts) or (own < 4 * _FEW and _asks_for_scripts(said.encode())):
+        points += 2 if blank or waits else 1
+    return points + max((_does(code, blank) for _, code in scripts), default=0)
+
+
+def _split(body: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """The mark-up without scripts, and of each script its tag and its code."""
+    folded = body.lower()  # as long as ``body``: only ASCII is folded
+    markup, scripts, at = [], [], 0
+    while (start := folded.find(b"<script", at)) >= 0:
+        markup.append(body[at:start])
+        begin = folded.find(b">", start)
+        end = folded.find(b"</script", begin) if begin >= 0 else -1
+        if end < 0:
+            at = len(body)
+            break
+        scripts.append((body[start:begin], body[begin + 1 : end]))
+        at = end
+    return b"".join((*markup, body[at:])), scripts
+
+
+def _has_empty_mount(markup: bytes) -> bool:
+    """Whether an element waits for its content: empty, or with next to nothing behind it to the end of the document."""
+    for found in islice(_MOUNT.finditer(markup), _MOUNTS):
+        behind = markup[found.end() : found.end() + _TAIL]
+        if _AT_ONCE.match(behind):
+            return True
+        if not _CONTENT.search(behind) and len(b" ".join(_TAG.sub(b" ", behind).split())) < _FEW:
+            return True
+    return False
+
+
+def _shown(markup: bytes) -> int:
+    """Points for what a reader sees, although it is no text."""
+    if _SEEN.search(markup) or _FIELD.search(markup):
+        return 2
+    return min(2, (len(_IMAGE.findall(markup)) + 1) // 2)
+
+
+def _asks_for_scripts(text: bytes) -> bool:
+    return bool(_TOLD.search(text)) and not _ONLY_BETTER.search(text)
+
+
+def _does(code: bytes, blank: int) -> int:
+    """Points for what one inline script does."""
+    if not code:
+        return 0
+    if _has(code, _FETCHES) and _has(code, _INSERTS):
+        return 2
+    if blank and b"location" in code and _LEAVES.search(code):
+        return 2
+    if blank and b"document" in code and len(code) > 4 * _FEW and _WRITES.search(code):
+        return 2
+    return 0
+
+
+def _has(text: bytes, words: tuple[bytes, ...]) -> bool:
+    return any(word in text for word in words)

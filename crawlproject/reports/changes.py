@@ -23,12 +23,10 @@ from rich.text import Text
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted, printable
 from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED
-from crawlproject.reports.console import console_for
-from crawlproject.reports.spans import moment
+from crawlproject.reports.console import console_for, moment
 from crawlproject.storage.logs import RETIRED, PageChange, read_changes
 from crawlproject.storage.read import CrawlInfo, read_visits
-from crawlproject.urls.hosts import host_of
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import host_of, page_name
 
 WIDEST = 80  # columns of a terminal that are used
 PASSAGES = 4  # that are shown of what was added and of what was removed

@@ -18,7 +18,7 @@ from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, WORDS, evide
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.summary import CrawlSummary, summarise
 from crawlproject.reports.tallies import SPAM
-from crawlproject.reports.why.causes import options_of
+from crawlproject.reports.why.asked import options_of
 from crawlproject.reports.why.lookup import paths_to
 from crawlproject.storage.crawl_files import REPORT, REPORT_SIGNS, replace_signed
 from crawlproject.storage.read import CrawlInfo, read_info, read_refused, read_visits

@@ -12,12 +12,11 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.crawl_files import LOCK, FolderLock, refuse_foreign_files
 from crawlproject.storage.history import History
-from crawlproject.storage.items import Items
 from crawlproject.storage.logs import ROBOTS, LinkLog, Refusals, RobotsLog
 from crawlproject.storage.manifest import Manifest
-from crawlproject.storage.page_files import PAGES, PageRepository
+from crawlproject.storage.page_files import PAGES, Items, PageRepository
 from crawlproject.storage.warc.archive import CrawlArchive
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import page_name
 
 SAVE_EVERY = 200  # fetches between two saves of the refusal counts
 

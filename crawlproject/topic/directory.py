@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 from xml.etree import ElementTree
 
 from crawlproject.errors import BadInput, InvalidUrl
-from crawlproject.topic.draft import Draft
+from crawlproject.topic.edits import Draft
 from crawlproject.urls.canonical import canonical_url
 
 _TOKENS = re.compile(r"[^\W_]+")

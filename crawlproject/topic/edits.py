@@ -1,13 +1,24 @@
-"""Writes examples and seeds into the text of a topic file, and leaves everything else, including comments, unchanged."""
+"""The text of a topic file: drafted, with keywords that characterise the examples; and changed, with everything else as it was,
+comments included.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from unicodedata import category
 
 from crawlproject.errors import BadTopic
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.printable import printable
+from crawlproject.records import Page
+
+MIN_LETTERS = 3  # characters of a word that is proposed as a keyword
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*examples[ \t]*\][ \t]*(?:#[^\r\n]*)?(?=\r?$)", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -15,6 +26,9 @@ _SEEDS = re.compile(r"""^[ \t]*(?:seeds|"seeds"|'seeds')[ \t]*=[ \t]*\[""", re.M
 # Brackets in these do not count: the four kinds of TOML strings, and comments.
 _OPAQUE = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
 _INDENT = "  "
+_SLUG = 40  # characters of a name
+_COMMENT = 120  # characters
+_OF_WORDS = "LMN"  # categories of Unicode characters: letters, marks (vowels of Hindi or Thai), numbers
 
 
 def with_examples(text: str, place: str, wanted: Mapping[str, tuple[str, bool]]) -> str:
@@ -125,3 +139,124 @@ def _check_seeds(before: str, after: str, seeds: Sequence[str], place: str) -> N
 def _quoted(seed: str) -> str:
     """A TOML basic string, which equals a JSON string except for surrogate pairs."""
     return json.dumps(seed, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the user specified about a topic. ``pages`` is the budget (``CRAWL_MAX_PAGES``), 0 for none."""
+
+    name: str
+    keywords: Sequence[str]
+    seeds: Sequence[str]
+    language: str = "en"
+    description: str = ""
+    positive: Sequence[str] = ()
+    pages: int = 0
+    targets: Sequence[str] = ()
+    ordering: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)  # where seeds are from
+
+
+def topic_text(draft: Draft) -> str:
+    """The topic file (TOML)."""
+    lines = [
+        "# The topic of a crawl. Check it with `scrapy topic check`; docs/topic-file.md describes the fields.",
+        f"name = {_text(draft.name)}",
+        *_list("keywords", draft.keywords),
+        *_list("seeds", draft.seeds, draft.sources),
+    ]
+    if draft.language != "en":
+        lines.append(f"language = {_text(draft.language)}")
+    if draft.description:
+        lines.append(f"description = {_text(draft.description)}")
+    if draft.targets:
+        lines += ["# For evaluation only: no ordering sees them.", *_list("targets", draft.targets)]
+    if draft.positive:
+        lines += ["", "[examples]", *_list("positive", draft.positive)]
+    settings = [f"ORDERING = {_text(draft.ordering)}"] if draft.ordering else []
+    settings += [f"CRAWL_MAX_PAGES = {draft.pages}"] if draft.pages else []
+    if settings:
+        lines += ["", "[crawl]", *settings]
+    return "\n".join(lines) + "\n"
+
+
+def name_for(keywords: Iterable[str]) -> str:
+    """A name for a topic and its crawl folder, from its first keyword: ``coral-reef``; by default ``topic``."""
+    for keyword in keywords:
+        words = "".join(letter if category(letter)[0] in _OF_WORDS else " " for letter in keyword.lower()).split()
+        if words:
+            return "-".join(words)[:_SLUG].strip("-")
+    return "topic"
+
+
+def characteristic_words(
+    examples: Sequence[Page],
+    background: Sequence[Page],
+    analyzer: Analyzer,
+    *,
+    known: Iterable[str] = (),
+    most: int = 5,
+) -> list[str]:
+    """The words that distinguish the examples from the ``background``, most characteristic first.
+
+    The weight of a word is its mean share of the words of an example, times the logarithm of the ratio of the shares of
+    examples and background pages that contain it (each smoothed by one page). It must occur in at least half of the
+    examples, in two if there are two, and in none of the ``known`` keywords. Words are returned in their most frequent
+    form. The pages need their ``text``. Words of links do not count: they are about other pages, and those of menus about none.
+    """
+    taken = set(analyzer.terms(" ".join(known)))
+    elsewhere = Counter(term for page in background for term in page.counts)
+    own = [_own_words(page) for page in examples]
+    found_on = Counter(term for counts in own for term in counts)
+    weights: dict[str, float] = {}
+    least = max(min(2, len(examples)), len(examples) / 2)
+    for term, pages in found_on.items():
+        if term in taken or pages < least or len(term) < MIN_LETTERS or not _is_word(term):
+            continue
+        lift = (pages + 1) / (len(examples) + 1) / ((elsewhere[term] + 1) / (len(background) + 1))
+        share = sum(counts[term] / max(1, counts.total()) for counts in own) / len(examples)
+        if lift > 1:
+            weights[term] = share * math.log(lift)
+    best = sorted(weights, key=lambda term: (-weights[term], term))[:most]
+    spellings = _spellings(examples, analyzer)
+    return [spellings.get(term, term) for term in best]
+
+
+def _own_words(page: Page) -> Counter[str]:
+    """The terms of a page that are not in a link."""
+    linked = {place for link in page.links for place in range(link.anchor_span.start, link.anchor_span.end)}
+    return Counter(term for place, term in enumerate(page.terms) if place not in linked)
+
+
+def _is_word(text: str) -> bool:
+    """Whether a word consists of letters and marks; ``str.isalpha`` rejects marks."""
+    return text.isalpha() or (bool(text) and all(category(letter)[0] in "LM" for letter in text))
+
+
+def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
+    """Each term in its most frequent form, in lower case."""
+    found: dict[str, Counter[str]] = {}
+    for page in pages:
+        for word, times in Counter(page.text.lower().split()).items():
+            bare = word.strip(".,;:!?()[]{}\"'«»“”‘’…")
+            terms = analyzer.terms(bare)
+            if len(terms) == 1 and _is_word(bare):
+                found.setdefault(terms[0], Counter())[bare] += times
+    return {term: max(words, key=lambda word: (words[word], word)) for term, words in found.items()}
+
+
+def _list(name: str, values: Sequence[str], comments: Mapping[str, str] | None = None) -> list[str]:
+    if len(values) == 1 and not comments:
+        return [f"{name} = [{_text(values[0])}]"]
+    said = {value: f"  # {_comment(comment)}" for value, comment in (comments or {}).items() if comment}
+    return [f"{name} = [", *(f"  {_text(value)},{said.get(value, '')}" for value in values), "]"]
+
+
+def _comment(text: str) -> str:
+    """One line without controls, of a text that may be from the web."""
+    return " ".join(printable(text).split())[:_COMMENT]
+
+
+def _text(value: str) -> str:
+    """A TOML basic string, which equals a JSON string except that DEL is escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

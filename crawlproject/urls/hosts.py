@@ -1,11 +1,12 @@
-"""Host, origin and folder of a canonical URL, by slicing: canonical URLs need no parser; and the registrable domain of a
-host.
+"""Host, origin and folder of a canonical URL, by slicing: canonical URLs need no parser; the registrable domain of a
+host; and the names of stored pages (paper 000 section 2.1: file names by the MD5 hash of the canonical URL).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
+from hashlib import md5
 
 _REMEMBERED = 50_000
 _ENDS_OF_ADDRESSES = "]0123456789"  # a top-level domain ends with a letter
@@ -69,3 +70,19 @@ def _suffix_list() -> Callable[[str], tuple[str, str]]:
         return parts.top_domain_under_public_suffix, parts.suffix
 
     return split
+
+
+def page_name(url: str) -> str:
+    """The MD5 of a canonical URL in 32 hexadecimal digits.
+
+    ``http://www.uiowa.edu/`` is ``160766577426e1d01fcb7735091ec584``, the paper's example.
+    """
+    return md5(url.encode("utf-8"), usedforsecurity=False).hexdigest()
+
+
+def page_path(name: str) -> str:
+    """The path of a page below the pages folder: ``16/07/160766577426e1d01fcb7735091ec584``.
+
+    Two levels of 256 folders keep each folder small up to tens of millions of pages.
+    """
+    return f"{name[:2]}/{name[2:4]}/{name}"

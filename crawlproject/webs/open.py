@@ -25,7 +25,7 @@ from crawlproject.errors import BadWeb, InvalidUrl
 from crawlproject.records import GONE, MOVED, Failure, Reply
 from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.urls.canonical import canonical_url
-from crawlproject.urls.naming import page_path
+from crawlproject.urls.hosts import page_path
 from crawlproject.urls.post import is_post
 from crawlproject.webs.base import Web, not_held, spellings
 from crawlproject.webs.sample import SampleWeb

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.errors import BadSetting
-from crawlproject.parts.forms.selection.registry import SELECTIONS, make_selection
+from crawlproject.parts.forms.selection import SELECTIONS, make_selection
 from crawlproject.parts.forms.value_graph import Value, ValueGraph
 
 words = st.integers(0, 12).map(lambda number: Value("q", f"w{number}"))

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from support.crawling import PATIENCE, QUICK, ROOT, environment, history, stored
 
-from crawlproject.frontier.inspect.open import read_frontier
-from crawlproject.frontier.inspect.queries import best_waiting
+from crawlproject.frontier.views.open import read_frontier
+from crawlproject.frontier.views.view import best_waiting
 from crawlproject.parts.registry import NEEDS, OURS
 from crawlproject.storage.read import read_refused
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.crawling import crawl
 
-from crawlproject.core.validators import MAX_VALIDATOR, validator
+from crawlproject.core.responses import MAX_VALIDATOR, validator
 from crawlproject.storage.read import read_visits
 
 DATE = "Sat, 09 Mar 2024 08:00:00 GMT"

@@ -15,7 +15,7 @@ from support.redisserver import PROGRAM, redis_server
 from support.shop import HOSTS, PRODUCTS, Seen, open_shop
 from support.stockproject import crawl, read_items, start_crawl, start_project
 
-from crawlproject.frontier.inspect.open import read_frontier
+from crawlproject.frontier.views.open import read_frontier
 
 pytestmark = pytest.mark.slow
 

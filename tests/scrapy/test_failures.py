@@ -15,9 +15,8 @@ from support.crawling import QUICK
 from twisted.python.failure import Failure
 
 from crawlproject.adapters.extensions.failures import Failures
-from crawlproject.adapters.items import PageItem
-from crawlproject.adapters.meta import ASKED_REST, ENDED_AT, TAKEN_AT, fetch_of
-from crawlproject.adapters.running import attach, stopped
+from crawlproject.adapters.feeds import PageItem
+from crawlproject.adapters.running import ASKED_REST, ENDED_AT, TAKEN_AT, attach, fetch_of, stopped
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl

@@ -10,7 +10,7 @@ from support.webs import HTML, DictWeb, html, page
 
 from crawlproject.http.virtual_web_server import running
 from crawlproject.records import Reply
-from crawlproject.storage.items import item_schema
+from crawlproject.storage.page_files import item_schema
 
 
 def test_a_feed_has_the_fields_of_an_index_and_no_body(tmp_path: Path) -> None:

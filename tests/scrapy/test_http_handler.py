@@ -24,7 +24,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from crawlproject.adapters.refused import Refused
-from crawlproject.core.response_limits import HEAD
+from crawlproject.core.responses import HEAD
 from crawlproject.http.connection_failures import connection_failure
 from crawlproject.http.http_handler import HttpDownloadHandler
 

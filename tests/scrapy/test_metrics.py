@@ -20,7 +20,7 @@ from support.stockproject import start_project
 from support.warm import Started
 
 from crawlproject.adapters.extensions.metric_families import Pauses
-from crawlproject.frontier.inspect.open import read_frontier
+from crawlproject.frontier.views.open import read_frontier
 
 TOPIC = ROOT / "topics" / "demo.toml"
 IMPOLITE = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "POLITENESS_MAX_CRAWL_DELAY": 0}

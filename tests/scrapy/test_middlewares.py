@@ -18,9 +18,8 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
-from crawlproject.adapters.meta import AS_SPELLED, AWAITED_ROBOTS, ROBOTS
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import attach
+from crawlproject.adapters.running import AS_SPELLED, AWAITED_ROBOTS, ROBOTS, attach
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.connections import NEW_RETRIES

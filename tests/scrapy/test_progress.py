@@ -10,8 +10,14 @@ from types import SimpleNamespace
 import pytest
 from support.invoking import Terminal
 
-from crawlproject.adapters.extensions.progress import Speed, clock_time, progress_line, summary_line
-from crawlproject.adapters.extensions.status_line import StatusLine, print_above
+from crawlproject.adapters.extensions.progress import (
+    Speed,
+    StatusLine,
+    clock_time,
+    print_above,
+    progress_line,
+    summary_line,
+)
 from crawlproject.reports.console import console_for
 
 ROOT = Path(__file__).parents[2]

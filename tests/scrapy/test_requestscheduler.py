@@ -176,7 +176,7 @@ def test_an_errback_may_send_the_request_again() -> None:
 def test_what_reached_no_server_costs_its_host_no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused by a middleware, or answered by a cache."""
     timers: list[float] = []
-    monkeypatch.setattr("crawlproject.adapters.guarded_scheduler.call_later", lambda delay, wake: timers.append(delay))
+    monkeypatch.setattr("crawlproject.adapters.leases.call_later", lambda delay, wake: timers.append(delay))
     engine = Engine(POLITENESS_MIN_DELAY=1000)
     engine.put(Request(A), Request(A + "1"), Request(A + "2"))
     for _ in range(2):

@@ -17,13 +17,11 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 from support.parts import sites_of
 
-from crawlproject.adapters.crawl_scheduler import CrawlScheduler
 from crawlproject.adapters.leases import SLOW
-from crawlproject.adapters.meta import TAKEN_AT
 from crawlproject.adapters.request_json import dump_request
 from crawlproject.adapters.request_scheduler import RequestScheduler
-from crawlproject.adapters.running import attach
-from crawlproject.adapters.scheduler import FrontierScheduler
+from crawlproject.adapters.running import TAKEN_AT, attach
+from crawlproject.adapters.scheduler import CrawlScheduler, FrontierScheduler
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.errors import StorageFailed
@@ -67,9 +65,9 @@ class World:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     world = World()
-    for module in ("guarded_scheduler", "crawl_scheduler", "request_scheduler", "leases"):
+    for module in ("scheduler", "request_scheduler", "leases"):
         monkeypatch.setattr(f"crawlproject.adapters.{module}.time", world.time)
-    monkeypatch.setattr("crawlproject.adapters.guarded_scheduler.call_later", world.call_later)
+    monkeypatch.setattr("crawlproject.adapters.leases.call_later", world.call_later)
     return world
 
 

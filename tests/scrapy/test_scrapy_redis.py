@@ -17,7 +17,7 @@ from support.redisserver import PROGRAM, RedisServer, redis_server
 from support.shop import HOSTS, PRODUCTS, open_shop
 from support.stockproject import crawl, read_items, start_crawl, start_project
 
-from crawlproject.storage.items import item_schema
+from crawlproject.storage.page_files import item_schema
 
 pytestmark = [
     pytest.mark.slow,

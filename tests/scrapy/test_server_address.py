@@ -17,9 +17,8 @@ from scrapy.signalmanager import SignalManager
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.project import get_project_settings
 
-from crawlproject.adapters.crawl_scheduler import CrawlScheduler
-from crawlproject.adapters.meta import ROBOTS
-from crawlproject.adapters.running import attach
+from crawlproject.adapters.running import ROBOTS, attach
+from crawlproject.adapters.scheduler import CrawlScheduler
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
@@ -67,9 +66,7 @@ def crawling(folder: Path, names: Sequence[str] = NAMES, **settings: object) -> 
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(
-        "crawlproject.adapters.guarded_scheduler.call_later", lambda delay, wake: SimpleNamespace(cancel=id)
-    )
+    monkeypatch.setattr("crawlproject.adapters.leases.call_later", lambda delay, wake: SimpleNamespace(cancel=id))
 
 
 def requests_of(scheduler: CrawlScheduler) -> list[Request]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
-from crawlproject.adapters.retry_after import asked_rest
+from crawlproject.adapters.leases import asked_rest
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
@@ -30,15 +30,13 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.feeds import Feeds
-from crawlproject.parts.listings.sitemap_xml import read_sitemap
-from crawlproject.parts.listings.sitemaps import Sitemaps
+from crawlproject.parts.listings.sitemaps import Sitemaps, read_sitemap
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.history import History
 from crawlproject.topic.parse import parse_topic
 from crawlproject.urls.addresses import read_address
 from crawlproject.urls.canonical import Canonicalizer, canonical_url
-from crawlproject.urls.hosts import domain_of, host_of, origin_of
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import domain_of, host_of, origin_of, page_name
 from crawlproject.urls.traps import TrapFilter
 from crawlproject.webs.warc_file import WarcWeb
 from support.fuzzinputs import HISTORY, HTML, LINE, ROBOTS, SITEMAP, TOPIC, WARC, hrefs

@@ -9,7 +9,7 @@ from typing import Any
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.stated_lifetime import stated_lifetime
+from crawlproject.core.responses import stated_lifetime
 from crawlproject.records import Fetch, Topic
 from crawlproject.webs.base import answer
 from crawlproject.webs.page_cache import location

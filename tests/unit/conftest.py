@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from crawlproject.records import Visit
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import page_name
 
 WORDS = ("turbine", "offshore", "rotor", "blade", "grid", "storage", "farm", "coastal", "survey", "market", "museum")
 

@@ -24,8 +24,8 @@ from crawlproject.parts.probes.probe_log import Finding
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.report import write_report
 from crawlproject.storage.crawl_files import write_marker
-from crawlproject.storage.items import item_schema
 from crawlproject.storage.logs import RobotsLog
+from crawlproject.storage.page_files import item_schema
 from crawlproject.storage.warc.capture import IndexEntry
 from crawlproject.topic.parse import Examples, TopicFile, load_topic
 from crawlproject.webs.sample import SampleWeb

@@ -32,11 +32,11 @@ GLUE = (
     "crawlproject.parts.rendering.browser",
     "crawlproject.parts.rendering.pipeline",
     "crawlproject.parts.revisits.change_hook",
-    "crawlproject.parts.revisits.delivery_server",
+    "crawlproject.parts.revisits.websub",
     "crawlproject.parts.revisits.websub",
     "crawlproject.parts.topics.adapter",
-    "crawlproject.parts.topics.topics_folder",
-    "crawlproject.parts.topics.views",
+    "crawlproject.parts.topics.adapter",
+    "crawlproject.parts.topics.adapter",
     "crawlproject.parts.workers.pushed_seeds",
 )
 FRAMEWORKS = {"scrapy", "twisted", "itemadapter", "scrapy_redis"}

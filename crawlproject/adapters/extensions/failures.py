@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.items import PageItem
-from crawlproject.adapters.meta import fetch_of
+from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import crawl_of, stop, stopped, stopping
+from crawlproject.adapters.running import crawl_of, fetch_of, stop, stopped, stopping, time
 from crawlproject.errors import StorageFailed
 
 if TYPE_CHECKING:

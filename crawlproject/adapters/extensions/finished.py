@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.running import crawl_of, interrupted, stopped, stopping
+from crawlproject.adapters.running import crawl_of, interrupted, stopped, stopping, time
 from crawlproject.storage.crawl_files import clear_marker, write_marker
 
 if TYPE_CHECKING:

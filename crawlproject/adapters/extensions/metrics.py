@@ -20,10 +20,9 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.adapters.clock import time
 from crawlproject.adapters.extensions.progress import Speed
-from crawlproject.adapters.items import PageItem
-from crawlproject.adapters.running import crawl_of, frontier_closing
+from crawlproject.adapters.feeds import PageItem
+from crawlproject.adapters.running import crawl_of, frontier_closing, time
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.host_queue import queue_of

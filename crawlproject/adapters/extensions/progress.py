@@ -1,25 +1,26 @@
 """Progress of a crawl on standard error: a status line on a terminal, plain lines elsewhere.
 
 Setting ``CRAWL_PROGRESS_SECONDS``: seconds between two plain lines (default 10; 0: no display at all). On a terminal
-one line at the bottom is rewritten every second instead, and log messages scroll by above it. With ``LOG_FILE`` the
+one line at the bottom is rewritten in place every second instead, and log messages scroll by above it. With ``LOG_FILE`` the
 plain lines go to the log.
 """
 
 from __future__ import annotations
 
 import logging
+import os
+import shutil
 import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, Self, TextIO
+from typing import TYPE_CHECKING, Protocol, Self, TextIO, cast
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.adapters.extensions.status_line import StatusLine, is_interactive
 from crawlproject.adapters.running import INTERRUPTED, STORAGE_FAILED, crawl_of
 from crawlproject.core.stopping import NO_NETWORK
 from crawlproject.pages.text.printable import counted
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 _REFRESH = 1.0  # seconds between two drawings on a terminal
 _RECENT = 30.0  # seconds over which the current speed is taken
 _RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED)
+_ERASE = "\r\x1b[K"
+_BETWEEN = " · "  # parts of a line
 
 
 class ProgressSource(Protocol):
@@ -203,3 +206,69 @@ def clock_time(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def is_interactive(stream: TextIO) -> bool:
+    """Whether a line on ``stream`` can be rewritten: it is a terminal, and not a dumb one (``TERM``)."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
+
+
+def print_above(message: str, stream: TextIO) -> None:
+    """Print a line to ``stream``, above the status line if it has one."""
+    above = next((line for line in _open if line.is_on(stream)), None)
+    print(message, file=cast(TextIO, above or stream), flush=True)
+
+
+class StatusLine:
+    """Between ``open`` and ``close``, the root logger's handlers for ``stream`` write through this object."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._line = ""
+        self._whole = True  # the last message written ended its line
+        self._handlers: list[logging.StreamHandler[TextIO]] = []
+
+    def open(self) -> None:
+        """Let log messages pass above the line from now on."""
+        _open.append(self)
+        for handler in logging.root.handlers:
+            if isinstance(handler, logging.StreamHandler) and handler.stream is self._stream:
+                handler.setStream(cast(TextIO, self))
+                self._handlers.append(handler)
+
+    def is_on(self, stream: TextIO) -> bool:
+        return self._stream is stream
+
+    def show(self, line: str) -> None:
+        """Put ``line`` in place of the one before, cut at the terminal's width, between two of its parts if it has some."""
+        width = shutil.get_terminal_size().columns - 1
+        if len(line) > width:
+            line = line[: width - 1].rpartition(_BETWEEN)[0] or line[: width - 1] + "…"
+        self._line = line
+        if self._whole:
+            self._stream.write(_ERASE + self._line)
+            self._stream.flush()
+
+    def close(self) -> None:
+        """Take the line away and give the stream back to the log."""
+        for handler in self._handlers:
+            handler.setStream(self._stream)
+        self._handlers.clear()
+        if self in _open:
+            _open.remove(self)
+        self._line = ""
+        self._stream.write(_ERASE)
+        self._stream.flush()
+
+    def write(self, text: str) -> None:
+        """What the log writes: above the line, which is drawn again below a finished message."""
+        self._stream.write((_ERASE if self._whole else "") + text)
+        self._whole = text.endswith("\n")
+        if self._whole:
+            self._stream.write(self._line)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+_open: list[StatusLine] = []  # those between open and close

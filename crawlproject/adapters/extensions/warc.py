@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.meta import ENDED_AT, EXCHANGE, LEASE, RESOURCE, ROBOTS, TAKEN_AT
-from crawlproject.adapters.running import crawl_of, stopped, stopping
+from crawlproject.adapters.running import (
+    ENDED_AT,
+    EXCHANGE,
+    LEASE,
+    RESOURCE,
+    ROBOTS,
+    TAKEN_AT,
+    crawl_of,
+    stopped,
+    stopping,
+    time,
+)
 from crawlproject.records import QUERY, REVISIT
 from crawlproject.storage.warc.record import Exchange, Header
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from crawlproject.assembly import assemble
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.kinds.handler import UNREACHABLE, FetchPlan
 from crawlproject.core.robots import FORBIDDEN, MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.core.services import UNREACHABLE, FetchPlan
 from crawlproject.core.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from xxhash import xxh3_128_digest
 
+from crawlproject.frontier.changes import LEAST_CLASS_SCORE, class_in_score
 from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.disk.hold_times import HoldTimes
-from crawlproject.frontier.disk.host_numbers import HostNumbers
+from crawlproject.frontier.disk.host_counts import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
-from crawlproject.frontier.disk.losses import MAPPED, RECORDS, refuse_losses, sizes_of
-from crawlproject.frontier.disk.url_records import UrlRecords
+from crawlproject.frontier.disk.url_records import MAPPED, RECORDS, UrlRecords, refuse_losses, sizes_of
 from crawlproject.frontier.disk.url_table import CLASS_BITS, UrlRow, UrlTable
-from crawlproject.frontier.record_keys import LEAST_CLASS_SCORE, class_in_score
 from crawlproject.records import ACTIVE, CrawlUrl
 
 _JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from crawlproject.frontier.core import FrontierCore, check_sizes
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.disk.store import DiskStore
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.politeness import Politeness

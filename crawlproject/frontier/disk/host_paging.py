@@ -24,11 +24,10 @@ from crawlproject.frontier.disk.url_table import (
     UrlTable,
     classes_of,
 )
-from crawlproject.frontier.host_classes import CLASSES, HostClasses
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule, is_up_to
 from crawlproject.frontier.host_states import LATE, READY
-from crawlproject.frontier.k_rule import KRule
+from crawlproject.frontier.k_rule import CLASSES, HostClasses, KRule
 from crawlproject.records import ACTIVE, INACTIVE, SPARE
 
 _PAGED_OUT = 256  # hosts that are considered together

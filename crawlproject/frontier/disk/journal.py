@@ -15,8 +15,8 @@ from zlib import crc32
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.frontier.disk.losses import REMEDY, refuse_cut_journal, refuse_stateless
 from crawlproject.frontier.disk.mapped_file import MappedFile
+from crawlproject.frontier.disk.url_records import REMEDY, refuse_cut_journal, refuse_stateless
 from crawlproject.frontier.disk.url_table import NUMBERED_ROW, UrlRow
 from crawlproject.storage.append_log import write_atomically
 

@@ -1,9 +1,10 @@
-"""Files that are mapped into memory, grow piece by piece, and give the memory back."""
+"""Files that are mapped into memory, grow piece by piece, and give the memory back; and how much of a frontier is in memory."""
 
 from __future__ import annotations
 
 import mmap
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed
@@ -69,3 +70,18 @@ def _allocate(file: int, start: int, size: int) -> None:
         os.posix_fallocate(file, start, size)
     elif os.pwrite(file, bytes(size), start) != size:  # macOS
         raise OSError("the disk took only a part of it (is it full?)")
+
+
+@dataclass(frozen=True)
+class MemoryLimits:
+    """How many URLs are in memory: new ones of the shared queue and of each ``host`` before they become a sorted run.
+
+    A host that has more than ``crowd`` URLs gets a queue of its own at once. About ``hosts`` of those that have one, and of
+    those that rest, are in memory, at a kilobyte each. Up to ``ahead`` held URLs are, when it is asked what will be due.
+    """
+
+    shared: int = 32_768
+    host: int = 64
+    crowd: int = 256
+    hosts: int = 50_000
+    ahead: int = 4096

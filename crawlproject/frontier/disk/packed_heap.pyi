@@ -1,6 +1,6 @@
 from collections.abc import Iterable
 
-from crawlproject.frontier.disk.entry_heap import Entry
+from crawlproject.frontier.disk.spill_file import Entry
 
 class PackedHeap:
     def __init__(self, entries: Iterable[Entry] = ()) -> None: ...

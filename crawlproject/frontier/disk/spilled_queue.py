@@ -7,8 +7,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
 
-from crawlproject.frontier.disk.entry_heap import ENTRY, Entry, PlainEntryHeap
-from crawlproject.frontier.disk.spill_file import SpillFile
+from crawlproject.frontier.disk.spill_file import ENTRY, Entry, PlainEntryHeap, SpillFile
 
 try:
     from crawlproject.frontier.disk.packed_heap import PackedHeap as EntryHeap

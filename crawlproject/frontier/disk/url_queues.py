@@ -12,13 +12,12 @@ import numpy as np
 
 from crawlproject.frontier.best_n_first import BestNFirstSchedule
 from crawlproject.frontier.disk.calendar import Calendar
-from crawlproject.frontier.disk.candidates import CandidateQueue, HeldQueue
 from crawlproject.frontier.disk.class_queues import ClassQueues
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.host_paging import PagedSchedule
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
-from crawlproject.frontier.disk.paged_host_queue import DiskEntry, PagedHostQueue
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
+from crawlproject.frontier.disk.paged_host_queue import CandidateQueue, DiskEntry, HeldQueue, PagedHostQueue
 from crawlproject.frontier.disk.spill_file import SpillFile
 from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
 from crawlproject.frontier.disk.url_table import (
@@ -35,9 +34,8 @@ from crawlproject.frontier.disk.url_table import (
     states_of,
     with_state,
 )
-from crawlproject.frontier.host_classes import OneClass
 from crawlproject.frontier.host_queue import HostQueue
-from crawlproject.frontier.k_rule import KRule
+from crawlproject.frontier.k_rule import KRule, OneClass
 from crawlproject.records import ACTIVE, FIRST, WASTE
 
 _CHUNK = 1 << 20  # rows that are sorted together at the opening

@@ -1,17 +1,24 @@
-"""The records of all URLs, one line of JSON each."""
+"""The records of all URLs, one line of JSON each; and what to do when files of the frontier were removed or cut from
+outside: zeros in place of what is gone would read as URLs that nobody knows, so nothing is opened then.
+"""
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.frontier.record_keys import read_key, written_kind
+from crawlproject.frontier.changes import read_key, written_kind
 from crawlproject.records import ACTIVE, CrawlUrl
+
+MAPPED = ("rows", "times", "seen", "seen.map", "hosts", "hosts.map")
+RECORDS = "urls.jsonl"
+REMEDY = "restore the folder; or remove it, then a topical crawl makes it again from its history and pages"
 
 _READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
@@ -128,3 +135,39 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")
     return [_as_text(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def sizes_of(folder: Path) -> dict[str, int]:
+    """Bytes of the mapped files, which never shrink, and of the records."""
+    return {name: _size(folder / name) for name in (*MAPPED, RECORDS)}
+
+
+def refuse_losses(folder: Path, found: Mapping[str, int], expected: Mapping[str, int]) -> None:
+    """Raises ``BadCrawlDir`` when one of the files, of ``found`` bytes, was longer before."""
+    for name, size in expected.items():
+        _refuse_shorter(folder / name, found[name], size)
+
+
+def refuse_stateless(folder: Path) -> None:
+    """Raises ``BadCrawlDir`` when there are records of URLs, although ``state.json`` is missing."""
+    if _size(folder / RECORDS):
+        raise BadCrawlDir(str(folder / "state.json"), f"missing, although {RECORDS} is there; {REMEDY}")
+
+
+def refuse_cut_journal(path: Path, piece: int) -> None:
+    """Raises ``BadCrawlDir`` for a journal that is missing, or no longer made of whole pieces of ``piece`` bytes."""
+    size = _size(path)
+    _refuse_shorter(path, size, piece)
+    if size % piece:
+        raise BadCrawlDir(f"{path}, byte {size}", f"cut: it was a multiple of {piece} bytes long; {REMEDY}")
+
+
+def _refuse_shorter(path: Path, found: int, size: int) -> None:
+    if size and not path.exists():
+        raise BadCrawlDir(str(path), f"missing; {REMEDY}")
+    if found < size:
+        raise BadCrawlDir(f"{path}, byte {found}", f"cut: it was {size} bytes long, or longer; {REMEDY}")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

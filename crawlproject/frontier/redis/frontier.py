@@ -14,9 +14,8 @@ from typing import Any
 
 from crawlproject.frontier.base import BlockedHost, UrlState
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.redis.codec import digest, load_record
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.message_log import MessageLog
+from crawlproject.frontier.redis.message_log import MessageLog, digest, load_record
 from crawlproject.frontier.redis.operations import (
     LAST,
     Head,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.redis.codec import digest, dump_record, load_record
+from crawlproject.frontier.redis.message_log import digest, dump_record, load_record
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import WASTE, CrawlUrl
 

@@ -13,9 +13,9 @@ from crawlproject.errors import StorageFailed
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
-from crawlproject.frontier.redis.codec import digest
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.message_log import digest
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker_answers import REMEMBERED, WorkerAnswers
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, CallerLoop

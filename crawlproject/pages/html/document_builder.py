@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from crawlproject.pages.html.document import AggregationNodes, Document, RawLink
-from crawlproject.pages.html.elements import (
+from crawlproject.pages.html.document import (
     BREAKING,
     HIDDEN,
     LINKS,
+    AggregationNodes,
+    Document,
+    RawLink,
     TagPaths,
     TextPieces,
     concealing_classes,

@@ -17,9 +17,9 @@ from crawlproject.pages.html.tree_text cimport TreeText
 
 from crawlproject.pages.html.document import RawLink
 from crawlproject.pages.html.document_builder import CLOSERS, OPENERS
-from crawlproject.pages.html.elements import is_concealed
-from crawlproject.pages.html.elements import MAX_PATH, label
-from crawlproject.pages.html.elements import BREAKING
+from crawlproject.pages.html.document import is_concealed
+from crawlproject.pages.html.document import MAX_PATH, label
+from crawlproject.pages.html.document import BREAKING
 
 cetree.import_lxml__etree()
 

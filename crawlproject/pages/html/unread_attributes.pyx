@@ -20,8 +20,8 @@ from crawlproject.pages.html.plain_markup cimport (
     is_letter,
 )
 
-from crawlproject.pages.html.elements import READ, READ_OF_ALL
-from crawlproject.pages.html.elements import LINKS
+from crawlproject.pages.html.document import READ, READ_OF_ALL
+from crawlproject.pages.html.document import LINKS
 
 cdef enum:
     MOST = 64  # attributes of a tag that are left out

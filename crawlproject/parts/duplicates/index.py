@@ -1,7 +1,7 @@
 """Finds the first page with the same text among all pages of a crawl.
 
 How much of the text two pages have to share (least Jaccard coefficient) depends on what else they share: on one host the
-template, and title and URL show whether it is all they share (``page_names.py``).
+template, and title and URL show whether it is all they share.
 
     =================== ======================== ==================================================================
     hosts               title, name in the URL   least Jaccard coefficient
@@ -19,20 +19,22 @@ template, and title and URL show whether it is all they share (``page_names.py``
 Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 with the
 name. A pair at 0.7 shares one of the first with a probability of 0.96; at 0.5, with the headline the same, one of all with 0.94.
 Pages with fewer than ``LEAST_SHINGLES`` shingles are too short for that and are compared as wholes.
+
+Copies of a page mostly agree on its title or its name in the URL. Two manual pages of one site may share nine tenths of
+their text, which is the site's; so may two copies of one page. What sets them apart is their headline.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.pages.text.minhash import Sketch, same_names, similarity, sketch_names
-from crawlproject.parts.duplicates.key_table import KeyTable
-from crawlproject.parts.duplicates.page_names import headline, link_names, name_of, series_of, title_of
-from crawlproject.parts.duplicates.sketch_store import OriginalPage, SketchStore
+from crawlproject.parts.duplicates.sketch_store import KeyTable, OriginalPage, SketchStore
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 
@@ -53,6 +55,13 @@ _BANDS_NAMED = 6  # keys with the headline, and with the name
 _ROWS_NAMED = 2
 _LONG = 4  # words of a headline that two articles do not share by chance
 _COMPARED = 4  # candidates that are looked at: those with the most keys in common
+_SEPARATOR = re.compile(r"\s+[|•·—–»:-]+\s+|\s*[|•»]\s*")
+_WORD = re.compile(r"\w+")
+_NUMBER = re.compile(r"[0-9]+")
+_LOOKED_AT = 1000  # characters of a title
+_SAY_NOTHING = frozenset(
+    ("", "default", "home", "index", "intro", "introduction", "main", "overview", "readme", "start", "toc", "welcome")
+)
 
 
 class DuplicateIndex:
@@ -205,3 +214,45 @@ def _keys_of(page: OriginalPage) -> Iterator[int]:
 
 def _digest(text: str) -> int:
     return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0
+
+
+def title_of(title: str) -> str:
+    """The words of a title, whose case and punctuation do not matter; empty for one word ("Home"), which says little."""
+    return _two_or_more(title[:_LOOKED_AT])
+
+
+def headline(title: str) -> str:
+    """The longest part of a title: on another site the rest, which is the name of the site, is another."""
+    return max(map(_two_or_more, _SEPARATOR.split(title[:_LOOKED_AT])), key=len)
+
+
+def name_of(url: str) -> str:
+    """The last segment of a canonical URL's path with its query, ``page?id=3``; ``/`` for the home page of a host.
+
+    Names that say nothing (``index``, ``readme``) bring the segment before them.
+    """
+    path, mark, query = url[url.index("/", 8) :].partition("?")
+    folder, _, name = path.rstrip("/").rpartition("/")
+    if name.partition(".")[0].lower() in _SAY_NOTHING:
+        name = f"{folder.rpartition('/')[2]}/{name}"
+    return name + mark + query
+
+
+def series_of(title: str, url: str) -> str:
+    """What is left of title and name when all numbers are one: part 1 and part 2 are of one series; empty without a title."""
+    named = title_of(title)
+    return _NUMBER.sub("#", f"{named}\n{name_of(url)}") if named else ""
+
+
+def link_names(urls: Iterable[str]) -> list[str]:
+    """The names of the pages that links lead to, queries left out: those of a duplicate are the same, wherever it is."""
+    names = []
+    for url in urls:
+        path = url.partition("?")[0].rstrip("/")
+        names.append(path[path.rfind("/") + 1 :])
+    return names
+
+
+def _two_or_more(text: str) -> str:
+    words = _WORD.findall(text.lower())
+    return " ".join(words) if len(words) > 1 else ""

@@ -1,28 +1,37 @@
 """Redundant content: copies are recognised, URL rules and templates are learned from them.
 
 All of it is learned from the history; only the sketches of texts are stored, since making them means reading the pages.
+
+A page is compared with those seen before, under whatever URL, and with what its host has said before. A calendar has
+another date on each page and nothing else; a shop shows the same goods in each order. No two of their pages need be
+copies, and yet the hundredth says nothing new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
-from crawlproject.parts.duplicates.index import DuplicateIndex
-from crawlproject.parts.duplicates.inspector import DuplicateInspector
+from crawlproject.pages.text import minhash
+from crawlproject.pages.text.minhash import Hashes, sketch
+from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
 from crawlproject.parts.duplicates.options import DuplicateOptions
 from crawlproject.parts.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.parts.duplicates.sketch_store import (
     DiskSketchStore,
     MemorySketchStore,
+    OriginalPage,
     SketchStore,
     read_original,
     written_original,
 )
-from crawlproject.parts.duplicates.template_turns import TemplateTurns
 from crawlproject.parts.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import (
     CONFIRMED,
@@ -32,11 +41,17 @@ from crawlproject.parts.duplicates.url_rule_store import (
     UrlRuleStore,
     read_rules,
 )
-from crawlproject.parts.duplicates.url_templates import UrlTemplates
-from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.parts.duplicates.url_templates import TemplateTurns, UrlTemplates
+from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.urls.hosts import host_of
 
 OTHERS = "sketches.others.jsonl"
+STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
+LEAST = 20  # shingles of which fewer say nothing
+
+_SAMPLED = np.uint64(3)  # of four shingles one is remembered
+_PLACES = 1 << 22
 
 
 class Duplicates(Part):
@@ -164,3 +179,100 @@ def _given(places: Iterable[str]) -> Iterator[StoredRule]:
         if not Path(place).exists():
             raise BadSetting("setting CRAWL_RULES", f"expected crawl folders or files of rules; there is no {place}")
         yield from (entry for entry in read_rules(Path(place)).values() if entry.holds and not entry.off)
+
+
+class DuplicateInspector:
+    """Fills in ``duplicate_of``, and the sign ``own_links`` of duplicates, ``novelty`` of pages that say nothing new.
+
+    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of
+    late is not learned again after a resume.
+    """
+
+    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None) -> None:
+        self.index = index
+        self.latest: OriginalPage | None = None  # that was added last
+        self._others = others
+        self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
+        self._seen = SeenShingles()
+        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
+
+    def inspect(self, page: Page, fetch: Fetch) -> Page:
+        sketched = sketch(page)
+        original = original_of(page, sketched)
+        first = self.index.first_with(original)
+        if first is None and self._others is not None:
+            first = self._others.first_with(original)
+        novelty = self._seen.new_share(host_of(page.url), sketched.folded)
+        if first is not None:
+            own = {OWN_LINKS: 1.0} if leads_elsewhere(original, first) else {}
+            return replace(page, duplicate_of=first.url, signs={**page.signs, **own})
+        self._examined[page.url] = original
+        if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
+            del self._examined[next(iter(self._examined))]
+        return replace(page, signs=_with(page.signs, novelty)) if novelty < STALE else page
+
+    def learn(self, event: FetchEvent) -> None:
+        """Add a page that is no duplicate to the index, unless its sketch is there already.
+
+        After ``kill -9`` the sketch of the last page may be missing on disk; when the file of sketches was removed, all are.
+        """
+        visit = event.visit
+        original = self._examined.pop(visit.url, None)
+        if not visit.is_page or visit.duplicate_of:
+            return
+        if original is not None:
+            self.index.add(original)
+            self.latest = original
+        elif self._stored_until:
+            if self._stored_until == visit.url:
+                self._stored_until = ""
+        elif (page := event.page()) is not None:
+            self.index.add(original_of(page, sketch(page)))
+
+    def add_of_another(self, original: OriginalPage) -> None:
+        """Another worker has kept a page that is no duplicate."""
+        if self._others is not None:
+            self._others.add(original)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.index.close()
+        if self._others is not None:
+            self._others.close()
+
+
+_IN_FLIGHT = 1000
+
+
+def _with(signs: Mapping[str, float], novelty: float) -> dict[str, float]:
+    return {**signs, NOVELTY: round(novelty, 3)}
+
+
+class SeenShingles:
+    """The shingles of each host seen lately, numbers made one: one of four is remembered, by 32 bits, in 16 MB for all.
+
+    A place is overwritten by the next shingle that falls on it, so what is remembered is that of the last 30,000 pages or so;
+    a trap fetches its pages in a row.
+    """
+
+    def __init__(self) -> None:
+        self._seen = np.zeros(_PLACES, dtype=np.uint32)
+
+    def new_share(self, host: str, shingles: Hashes) -> float:
+        """Which share of the shingles (shape (n,)) is new on this host, 0 to 1; they are seen from now on.
+
+        1 for a text that is too short to judge.
+        """
+        digest = xxh3_64_intdigest(host.encode())
+        if minhash.text_hashes is not None:
+            room = np.empty(len(shingles), dtype=np.uint64)
+            return minhash.text_hashes.new_share(shingles, _SAMPLED, digest, LEAST, room, self._seen)
+        sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
+        if len(sampled) < LEAST:
+            return 1.0
+        sampled = sampled ^ np.uint64(digest)
+        places = sampled & np.uint64(_PLACES - 1)
+        marks = (sampled >> np.uint64(32)).astype(np.uint32)
+        new = np.count_nonzero(self._seen[places] != marks) / len(marks)
+        self._seen[places] = marks
+        return float(new)

@@ -1,32 +1,37 @@
 """Learns from the duplicates that a crawl meets which parts of URLs make no difference.
 
 A pair of URLs with the same text that differ in one way proposes a rule. Every page of the host that is fetched then is
-evidence for or against it: two URLs that the rule makes one have the same text, or they have not. Only pairs with a text of
-their own count for a rule, so that an error page behind a hundred URLs counts once. A rule is confirmed when its share of such
-pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter or a pattern when three of its
-values were seen too. A rule that does not hold any more is withdrawn. ``url_variants.py`` does what the confirmed rules say.
+evidence for or against it: two URLs that the rule makes one have the same text, or they have not. Only pairs with a text
+of their own count for a rule, so that an error page behind a hundred URLs counts once. A rule is confirmed when its share
+of such pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter or a pattern
+when three of its values were seen too. A rule that does not hold any more is withdrawn. ``UrlVariants`` does what the
+confirmed rules say: of URLs with the same text the first is crawled. One of ``AUDITED`` variants is crawled all the same,
+so that a rule that does not hold any more is found out.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from crawlproject.core.wilson_bound import wilson_lower_bound
-from crawlproject.parts.duplicates.url_rule import UrlRule, parts_of, proposals, spelled, value_of
-from crawlproject.parts.duplicates.url_variants import UrlVariants, digest_of
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.core.stopping import wilson_lower_bound
+from crawlproject.parts.duplicates.url_rule import Parts, UrlRule, parts_of, proposals, spelled, value_of
 from crawlproject.records import FetchEvent
 from crawlproject.urls.post import is_post
 
 CONFIRMED_FROM = 0.6
 WITHDRAWN_BELOW = 0.4
 VALUES = 3  # of a parameter or a pattern
+AUDITED = 25
 
 _PER_HOST = 16  # rules of a host that are looked at
 _HOSTS = 10_000
 _PAIRS = 64  # texts and values that are counted
 _URLS = 256  # of a rule, to find pairs among
+_FIRST = 200_000  # URLs that are crawled in place of their variants, and remembered
 
 
 @dataclass(slots=True)
@@ -154,3 +159,77 @@ class UrlRuleLearner:
 
     def _set_rules(self) -> None:
         self.variants.set_rules(found.rule for found in self.evidence() if found.confirmed and not found.off)
+
+
+class UrlVariants:
+    """A URL normalizer. Run-time state: a resumed crawl knows the fetched variants again, not all of those that wait.
+
+    ``known`` says whether a URL waits or was fetched.
+    """
+
+    def __init__(self, known: Callable[[str], bool]) -> None:
+        self._known = known
+        self._rules: dict[str, list[UrlRule]] = {}
+        self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL with it
+        self._asked = 0
+
+    def set_rules(self, rules: Iterable[UrlRule]) -> None:
+        """Other rules hold: so there are other normal forms."""
+        self._rules = {}
+        for rule in rules:
+            self._rules.setdefault(rule.host, []).append(rule)
+        for of_host in self._rules.values():
+            of_host.sort(key=lambda rule: (rule.kind == "mirror", rule))  # another host's rules come last
+        urls, self._first = list(self._first.values()), OrderedDict()
+        for url in urls:
+            self.first(url)
+
+    def add(self, url: str) -> None:
+        """``url`` was fetched."""
+        if parts_of(url)[1] in self._rules:
+            self.first(url)
+
+    def failed(self, url: str) -> None:
+        """A URL that brings no page is not crawled in place of others."""
+        if self._rules:
+            key = digest_of(spelled(self._normal(url)))
+            if self._first.get(key) == url:
+                del self._first[key]
+
+    def first(self, url: str) -> str:
+        """The first URL with the normal form of ``url``, which is ``url`` unless there is one."""
+        first = self._first.setdefault(digest_of(spelled(self._normal(url))), url)
+        if len(self._first) > _FIRST:
+            self._first.popitem(last=False)
+        return first
+
+    def normalized(self, url: str) -> str:
+        """The variant to crawl: ``url`` when it is the first, when there is no rule for its host, or for an audit."""
+        if not self._rules or parts_of(url)[1] not in self._rules:
+            return url
+        normal = spelled(self._normal(url))
+        first = self._first.get(digest_of(normal))
+        if first is None:
+            first = normal if normal != url and self._known(normal) else self.first(url)
+        if first == url:
+            return url
+        self._asked += 1
+        return url if self._asked % AUDITED == 0 else first
+
+    def _normal(self, url: str) -> Parts:
+        parts = parts_of(url)
+        for rule in self._rules_for(parts[1]):
+            parts = rule.normal(parts)
+        return parts
+
+    def _rules_for(self, host: str) -> Iterator[UrlRule]:
+        """The rules of a host, and of the host that it mirrors."""
+        rules = self._rules.get(host, ())
+        yield from rules
+        if rules and rules[-1].kind == "mirror":
+            yield from self._rules.get(rules[-1].what, ())
+
+
+def digest_of(text: str) -> int:
+    """64 bits."""
+    return xxh3_64_intdigest(text.encode("utf-8", "replace"))

@@ -1,7 +1,11 @@
 """Which URL templates lead to pages that say nothing new.
 
 Calendars, shops with every order of their goods, soft 404s for every address, sessions in the path: what is behind the next
-URL is like what was behind the last. Such a template is demoted: its URLs come later (``template_turns.py``).
+URL is like what was behind the last. Such a template is demoted: its URLs come later.
+
+They count less, too: one of them is tried at a time before the others have their turn.
+
+The delay between two of them grows with each uninformative page, and is short again as soon as one is informative.
 """
 
 from __future__ import annotations
@@ -9,8 +13,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
-from crawlproject.core.wilson_bound import wilson_lower_bound
-from crawlproject.records import NOVELTY, FetchEvent
+from crawlproject.core.stopping import wilson_lower_bound
+from crawlproject.records import NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import templates_of
 
@@ -19,11 +23,13 @@ RECOVERED_BELOW = 0.4  # the same for a template that is demoted
 MEMORY = 40.0  # pages of a template that count: older ones fade
 FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
 LONGEST_DELAY = 3600.0
+FACTOR = 0.1  # what the score of a URL counts under a demoted template
 
 _NOTHING = ("soft_404", "parked")  # types of pages that are uninformative, too
 _WIDE = 2  # templates of a URL that are wide: the last ones
 _INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
+_TURNS = 100_000  # templates whose latest turn is remembered
 
 
 @dataclass(slots=True)
@@ -104,3 +110,30 @@ class UrlTemplates:
             self._hosts[host] += change
             if not self._hosts[host]:
                 del self._hosts[host]
+
+
+class TemplateTurns:
+    """By the demoted ``templates``. Run-time state: a resumed crawl begins without it."""
+
+    def __init__(self, templates: UrlTemplates) -> None:
+        self._templates = templates
+        self._turns: OrderedDict[str, float] = OrderedDict()  # when the next URL of a template may be tried
+
+    def lowered(self, url: str, score: float) -> float:
+        """A tenth of a score that is above 0, ten times one that is below."""
+        if self._templates.demoted(url) is None:
+            return score
+        return score * FACTOR if score > 0 else score / FACTOR
+
+    def precedence(self, url: CrawlUrl, now: float) -> int:
+        """``UNINFORMATIVE`` under a demoted template, unless it is time to try another of its URLs."""
+        name = self._templates.demoted(url.url)
+        if name is None:
+            return url.precedence
+        if now < self._turns.get(name, 0.0):
+            return UNINFORMATIVE
+        self._turns.pop(name, None)
+        self._turns[name] = now + self._templates.delay(name)
+        if len(self._turns) > _TURNS:
+            self._turns.popitem(last=False)
+        return url.precedence

@@ -1,8 +1,12 @@
-"""The values that a source can be asked for: words of the topic first, then menus, then what result pages showed."""
+"""The values that a source can be asked for: words of the topic first, then menus, then what result pages showed. Items
+are compared by terms, but a search engine is asked for words.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
@@ -12,12 +16,14 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.parts.forms.fields import ValueTable, address, choices, label_of, labelled_values, roles_of
 from crawlproject.parts.forms.refinement import joined, parts_of, ranges_in
 from crawlproject.parts.forms.result_page import ListedItem
-from crawlproject.parts.forms.surface_words import SurfaceWords
 from crawlproject.parts.forms.value_graph import Value, ValueGraph
 from crawlproject.urls.post import as_get
 
 TRIED = 3  # answers to a menu after which it is known whether it makes a difference
 ITEM_TERMS = 300  # terms of an item's page that are its values
+MAX_TERMS = 200_000
+
+_WORD = re.compile(r"[^\W\d_]{3,30}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +175,35 @@ class Candidates:
 
 def _same(label: str, shown: str) -> bool:
     return re.findall(r"\w+", label.lower()) == re.findall(r"\w+", shown.lower())
+
+
+class SurfaceWords:
+    """The most frequent word of each term, as pages have it. Knows at most ``MAX_TERMS`` terms, the first ones."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._words: dict[str, Counter[str]] = {}
+        self._terms: dict[str, str] = {}
+
+    def learn(self, text: str) -> None:
+        """Learn the words of a text."""
+        for word, count in Counter(_WORD.findall(text.lower())).items():
+            term = self._terms.get(word)
+            if term is None:
+                if len(self._terms) >= MAX_TERMS:
+                    continue
+                found = self._analyzer.terms(word)
+                term = self._terms[word] = found[0] if len(found) == 1 else ""
+            if term:
+                self._words.setdefault(term, Counter())[word] += count
+
+    def word(self, term: str) -> str:
+        """What to ask for; empty for a term that no page spelled out, or that is no word."""
+        found = self._words.get(term)
+        return min(found, key=lambda word: (-found[word], word)) if found else ""
+
+
+def nonsense(seed: str) -> str:
+    """A word that nobody uses: twelve letters, always the same for one ``seed``."""
+    digits = hashlib.md5(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
+    return digits.translate(str.maketrans("0123456789abcdef", "qxzvkjwhfgpbdtmr"))

@@ -1,18 +1,18 @@
-"""Which fields of a form are filled, and with what (paper 004 section 7.3, steps 1 to 3)."""
+"""Which fields of a form are filled, and with what (paper 004 section 7.3, steps 1 to 3): a query."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
 from crawlproject.pages.html.forms import TEXT_TYPES, Field, Form
+from crawlproject.parts.forms.value_graph import Value
 from crawlproject.urls.post import post_url
 
 Role = Literal["keyword", "category", "attribute", "fixed"]
-
 MAX_VALUES = 2_000  # of one label that are remembered
 LONGEST = 60  # characters of a value that is taken from a page
 
@@ -128,3 +128,16 @@ def _words(field: Field) -> str:
 
 def _plain(text: str) -> str:
     return " ".join(re.findall(r"[^\W\d_]+", text.lower()))
+
+
+class Query(NamedTuple):
+    """One result page to be fetched: page ``number`` of the list for ``value``, None in the query for a word that nobody uses.
+
+    ``text`` is what is filled in; ``parent`` is the page before it, the first time the page that the form is on.
+    """
+
+    url: str
+    value: Value | None
+    text: str
+    parent: str
+    number: int = 1

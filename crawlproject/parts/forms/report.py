@@ -11,8 +11,8 @@ from typing import Any
 from crawlproject.options import Options
 from crawlproject.pages.html.form_kinds import TOKEN_FORMS
 from crawlproject.parts.forms.result_page import is_view
-from crawlproject.parts.forms.size import chao
 from crawlproject.parts.forms.source import nonsense
+from crawlproject.parts.forms.value_graph import chao
 from crawlproject.records import QUERY, Visit
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.urls.hosts import host_of
@@ -45,7 +45,7 @@ class SourceRow:
 
     @property
     def size(self) -> float:
-        """By the bound of Chao, see ``parts/forms/size.py``."""
+        """By the bound of Chao, see ``parts/forms/value_graph.py``."""
         return chao(Counter(len(queries) for item, queries in self.listed.items() if item not in self.furniture))
 
     def add(self, visit: Visit, links: Iterable[str]) -> None:

@@ -7,14 +7,12 @@ from collections.abc import Callable, Collection, Sequence
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.forms.candidates import Candidates, Shared
-from crawlproject.parts.forms.query import Query
+from crawlproject.parts.forms.candidates import Candidates, Shared, nonsense
+from crawlproject.parts.forms.fields import Query
 from crawlproject.parts.forms.refinement import Refinements
 from crawlproject.parts.forms.result_page import ListedItem, ResultPage, read_results
-from crawlproject.parts.forms.selection.base import Choice, QuerySelection
-from crawlproject.parts.forms.size import chao
-from crawlproject.parts.forms.surface_words import nonsense
-from crawlproject.parts.forms.value_graph import Value, ValueGraph
+from crawlproject.parts.forms.selection import Choice, QuerySelection
+from crawlproject.parts.forms.value_graph import Value, ValueGraph, chao
 from crawlproject.records import Page
 
 SAMPLE = 4  # answers from which a source is judged (query-based sampling: Callan and Connell, TOIS 2001)

@@ -13,7 +13,7 @@ from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_visits
 from crawlproject.topic.edits import with_examples
 from crawlproject.topic.parse import load_topic, parse_topic
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import page_name
 
 FOLDERS = {"positive": "relevant", "negative": "not-relevant"}
 ENDINGS = (".html", ".txt")

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from crawlproject.core.kinds.handler import Handler
+from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
-from crawlproject.core.services import Services
+from crawlproject.core.services import FetchPlan, Handler, PageHandler, Services
 from crawlproject.options import Options
 from crawlproject.parts.listings.feeds import Feeds
-from crawlproject.parts.listings.handler import ListingHandler
-from crawlproject.parts.listings.listing import ListingReader
+from crawlproject.parts.listings.listing import Listing, ListingReader
 from crawlproject.parts.listings.options import ListingOptions
-from crawlproject.parts.listings.sitemap_log import NAME, ListingLog
-from crawlproject.parts.listings.sitemaps import Sitemaps
-from crawlproject.records import FEED, LISTINGS, SITEMAP, CrawlUrl, Page
+from crawlproject.parts.listings.sitemaps import NAME, ListingLog, Sitemaps
+from crawlproject.records import FEED, LISTINGS, SITEMAP, CrawlUrl, Fetch, Page, Reply, Visit
 from crawlproject.storage.read import read_visits
 
 
@@ -62,3 +60,47 @@ class Listings(Part):
 
     def links(self, page: Page) -> Iterable[CrawlUrl]:
         return self.feeds.named(page)
+
+
+class ListingHandler(PageHandler):
+    """Admits, fetches and ends the listings of one kind; they fail and are redirected as a page."""
+
+    def __init__(self, services: Services, reader: ListingReader, log: ListingLog) -> None:
+        super().__init__(services)
+        self.reader = reader
+        self._log = log
+        self._outlinks = services.outlinks
+        self._refusals = services.folder.refusals
+        self._known = services.folder.history
+
+    def offer(self, url: CrawlUrl) -> bool:
+        return self._admission.offer(url, any_extension=True)  # it is wanted, whatever its name
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        return FetchPlan(any_type=True)
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        if not 200 <= reply.status < 300:
+            self.fail(url, f"http {reply.status}", fetch)
+            return None
+        found = self.reader.listing(url, reply.body)
+        for reason, count in ((f"{url.kind}/foreign", found.foreign), (f"{url.kind}/surplus", found.surplus)):
+            if count:
+                self._refusals.count(reason, count)
+        if url.url not in self._known:
+            self._log.append(url.url, fetch.at, found.entries)
+            self._history.end(url, fetch, page=found.page)
+        with self._outlinks.ending(url.key, fetch):
+            self._outlinks.follow(found.page)
+            for further in found.further:
+                self.offer(further)
+            self.read(url, reply, found, fetch)
+        return None
+
+    def read(self, url: CrawlUrl, reply: Reply, found: Listing, fetch: Fetch) -> None:
+        """A listing was read for the first time: what follows belongs to the step that ends its lease."""
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, kind=visit.kind)
+        entries: Sequence[Sequence[str]] = self._log.stored(visit.url)
+        return self.reader.page(url, [tuple(entry) for entry in entries])

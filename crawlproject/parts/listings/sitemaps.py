@@ -3,6 +3,14 @@
 A sitemap has no text. Its page has the words of its URLs instead, so that a topic finds the links it cares about, and each link
 has its own words as its context; it has no anchor. A sitemap may list the pages of the host whose robots.txt names it, and of
 its own.
+
+A sitemap lists pages or sitemaps (https://www.sitemaps.org/protocol.html): XML of the protocol with its index files and
+the news extension, RSS and Atom feeds, and plain text with a URL a line; any of them packed with gzip. Read while it is
+unpacked, to limits, and to where it is damaged: what stood before counts. No entity is resolved, nothing is fetched, and
+a document type, which no sitemap has, ends the reading.
+
+``sitemaps.jsonl``: one line per sitemap or feed that was read, with the last modification of each page. It is used for
+later visits of the pages, and when a crawl resumes and its ordering learns the links again.
 """
 
 from __future__ import annotations
@@ -11,15 +19,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import NamedTuple
 
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.listing import Entry, Listing, listing_page, path_words
-from crawlproject.parts.listings.sitemap_xml import SitemapEntry, read_sitemap
+from crawlproject.parts.listings.safe_xml import MAX_BYTES, EntryEvents, chained, read_events, unpacked
 from crawlproject.records import LISTINGS, SITEMAP, CrawlUrl, Link, Page, Span
+from crawlproject.storage.append_log import AppendLog, read_lines
+from crawlproject.storage.crawl_files import SITEMAPS as NAME
+from crawlproject.storage.history import History
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 
 ROBOTS_TXT = "/robots.txt"
+MAX_ENTRIES = 10_000  # of a file that are looked at
+
+_MAX_LENGTH = 2_048  # characters of a URL (the protocol's limit)
+_DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first that there is
 
 
 class Sitemaps:
@@ -99,3 +116,111 @@ class Sitemaps:
 
 def _bare(host: str) -> str:
     return host.removeprefix("www.")
+
+
+class SitemapEntry(NamedTuple):
+    """A URL as written, and when it was changed last, as written; empty when that is not given."""
+
+    url: str
+    lastmod: str = ""
+
+
+class SitemapFile(NamedTuple):
+    """The pages and the sitemaps of a file; one of them is empty."""
+
+    pages: tuple[SitemapEntry, ...] = ()
+    sitemaps: tuple[SitemapEntry, ...] = ()
+
+
+def read_sitemap(body: bytes, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> SitemapFile:
+    """What ``body`` lists, ``max_entries`` in all. Any bytes give an answer, if an empty one."""
+    chunks = unpacked(body, max_bytes)
+    first = next(chunks, b"")
+    if b"<" in first[:1_000].replace(b"\0", b"")[:500]:
+        return _from_xml(chained(first, chunks), max_entries)
+    return SitemapFile(pages=tuple(_from_text(b"".join(chained(first, chunks)), max_entries)))
+
+
+def _from_text(body: bytes, limit: int) -> Iterator[SitemapEntry]:
+    for line in body.decode("utf-8-sig", "replace").splitlines():
+        url = line.strip()
+        if url.startswith(("http://", "https://")) and len(url) <= _MAX_LENGTH and limit > 0:
+            limit -= 1
+            yield SitemapEntry(url)
+
+
+class _SitemapEvents(EntryEvents):
+    """Receives the events of a document: entries by their elements' local names, in whatever namespace."""
+
+    names = ("url", "sitemap", "item", "entry")
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.pages: list[SitemapEntry] = []
+        self.sitemaps: list[SitemapEntry] = []
+
+    def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if self.entry_depth and name == "link" and attributes.get("rel", "alternate") == "alternate":
+            self.values.setdefault("loc", attributes.get("href", ""))  # Atom
+
+    def closed(self, name: str, text: str, depth: int) -> None:
+        if depth == 1 and name in ("loc", "link"):
+            self.values["loc"] = self.values.get("loc") or text
+        elif name in _DAYS:  # news have theirs one element deeper
+            self.values.setdefault(name, text)
+
+    def add(self, name: str) -> bool:
+        url = self.values.get("loc", "")
+        if not url or len(url) > _MAX_LENGTH:
+            return False
+        day = next((self.values[day] for day in _DAYS if day in self.values), "")
+        (self.sitemaps if name == "sitemap" else self.pages).append(SitemapEntry(url, day[:40]))
+        return True
+
+
+def _from_xml(pieces: Iterable[bytes], limit: int) -> SitemapFile:
+    entries = _SitemapEvents(limit)
+    read_events(pieces, entries)
+    return SitemapFile(tuple(entries.pages), tuple(entries.sitemaps))
+
+
+class ListingLog:
+    """Lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history; pages of a feed also have a
+    title and a text.
+
+    The file is created with the first line. ``keeps`` is False in rehearsals, which write none.
+    """
+
+    def __init__(self, folder: Path, history: History, *, keeps: bool) -> None:
+        self._path = folder / NAME
+        self._keeps = keeps
+        self._log: AppendLog | None = None
+        if keeps and self._path.exists():
+            self._log = AppendLog(self._path)
+            self._log.trim(lambda line: line["sitemap"] in history)
+        self._lines = read_lines(self._path)
+        self._next: dict[str, Sequence[Sequence[str]]] = {}
+
+    def append(self, url: str, at: float, pages: Sequence[Sequence[str]]) -> None:
+        """Write the pages of a listing; ``at`` is in seconds since the epoch. Raises ``StorageFailed``."""
+        if not self._keeps:
+            return
+        if self._log is None:
+            self._log = AppendLog(self._path)
+        self._log.append({"sitemap": url, "at": at, "pages": pages})
+
+    def stored(self, url: str) -> Sequence[Sequence[str]]:
+        """The pages of a listing that was read before this run; none when its line is gone.
+
+        Asked in the order of the history: what is passed over is kept until it is asked for.
+        """
+        while url not in self._next:
+            line = next(self._lines, None)
+            if line is None:
+                return ()
+            self._next[line["sitemap"]] = line["pages"]
+        return self._next.pop(url)
+
+    def close(self) -> None:
+        if self._log is not None:
+            self._log.close()

@@ -1,4 +1,4 @@
-"""``probes.jsonl``: the findings of probes, one line per probe fetch. A resumed crawl reads them again."""
+"""What probes are for, what comes back, and ``probes.jsonl``: one line per probe fetch, which a resumed crawl reads again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from crawlproject.pages.page_types import NATURES
+from crawlproject.records import Fetch, Page
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.crawl_files import PROBES as NAME
 
@@ -16,15 +18,21 @@ CLOAKED = "cloaked"  # the crawler is shown text that a browser is not
 MADE_UP = "soft_404"  # a missing page is answered like an existing one
 UNDECIDED = "undecided"  # no decision is possible, and the probe is not repeated
 OPEN = ""  # another copy must be fetched
+BROWSER = "browser"  # the page as a browser is shown it
+AGAIN = "again"  # the page as we are shown it, once more
+BROWSER_AGAIN = "browser-again"  # and as a browser is, once more
+MISSING = "missing"  # a URL that nobody has ever made
+DISGUISED = frozenset((BROWSER, BROWSER_AGAIN))  # steps that go under another User-Agent
 
 _UNWELCOME = (401, 403, 429, 503)  # statuses of hosts that refuse a probe
+_ASKING = (429, 503)  # statuses that mean the host, not the page
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One step of a probe: a line of ``probes.jsonl``.
 
-    ``url`` was fetched as ``step`` (``probe_steps.py``) because of ``page``. The fetch took ``seconds`` and ended ``at``
+    ``url`` was fetched as ``step`` (such as ``BROWSER``) because of ``page``. The fetch took ``seconds`` and ended ``at``
     seconds since the epoch; ``status`` is 0 without a response. ``verdict`` is one of the above, ``why`` the reason in
     words. ``hidden`` is the share of text shown to the crawler but not to a browser, ``churn`` the share that changes
     between any two fetches, both 0 to 1 (``cloaking.py``). ``redirect``, ``title``, ``links`` (a digest of the link
@@ -90,3 +98,30 @@ def _finding(line: Any) -> Finding:
     if len(b64decode(finding.text, validate=True)) % 4:
         raise ValueError("text is not a list of digests")
     return finding
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResponse:
+    """What a probe brought: a ``page``, the canonical URL of a ``redirect``, or an ``error`` as in the history."""
+
+    fetch: Fetch
+    page: Page | None = None
+    redirect: str = ""
+    error: str = ""
+
+    @property
+    def page_type(self) -> str:
+        """Why the page is no content; empty when it is some, or when there is none."""
+        return next((page_type for page_type in NATURES if self.page and self.page.signs.get(page_type)), "")
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the host does not want to be asked: then it rests as after a captcha."""
+        return self.fetch.status in _ASKING or self.page_type.startswith("block/")
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing follows from it; empty when something does."""
+        if self.page is None and not self.redirect:
+            return self.error or f"http {self.fetch.status}"
+        return self.page_type if self.page_type.startswith(("block/", "parked")) else ""

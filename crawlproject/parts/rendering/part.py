@@ -1,12 +1,27 @@
-"""Pages that scripts make are rendered in a browser, where that is asked for. ``pipeline.py`` and ``browser/`` run it."""
+"""Pages that scripts make are rendered in a browser, where that is asked for: those that need one, on hosts where it helped.
+``pipeline.py`` and ``browser/`` run it.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from dataclasses import replace
+from typing import Literal
+
+from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
 from crawlproject.parts.rendering.options import RenderOptions
-from crawlproject.parts.rendering.policy import RenderPolicy
-from crawlproject.parts.rendering.rendering import RenderedPages
-from crawlproject.records import FetchEvent
+from crawlproject.records import NEEDS_BROWSER, RENDERED, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.urls.hosts import host_of
+
+Mode = Literal["never", "needed", "always"]
+MORE_TERMS = (
+    10  # that a rendered page has besides those of the page as it came, or a link that is new: else nothing was gained
+)
+HTML = "text/html; charset=utf-8"
+
+_KNOWN = 10_000  # hosts that are remembered
+_TRUST = 3  # pages of a host that brought nothing in spite of earlier ones, after which it is left alone
 
 
 class Rendering(Part):
@@ -25,3 +40,69 @@ class Rendering(Part):
 
     def learn(self, event: FetchEvent) -> None:
         self.policy.learn(event)
+
+
+class RenderPolicy:
+    """A learner. The first page of a host that is rendered is a probe: when it brings nothing, no more are rendered there.
+
+    What it knows follows from the history: ``RENDERED`` is a sign of each page that was.
+    """
+
+    def __init__(self, mode: Mode) -> None:
+        self._mode = mode
+        self._hosts: OrderedDict[str, int] = OrderedDict()  # pages that gained, less those that did not; at most _TRUST
+
+    def wants(self, page: Page) -> bool:
+        """Whether a page, just read, is to be rendered."""
+        if self._mode != "needed":
+            return self._mode == "always"
+        return page.needs_browser and self._hosts.get(host_of(page.url), 0) >= 0
+
+    def learn(self, event: FetchEvent) -> None:
+        visit = event.visit
+        if RENDERED not in visit.signs:
+            return
+        host = host_of(visit.url)
+        gained = self._hosts.pop(host, 0)
+        self._hosts[host] = gained - 1 if visit.error == NEEDS_BROWSER else _TRUST
+        if len(self._hosts) > _KNOWN:
+            self._hosts.popitem(last=False)
+
+
+def gained(plain: Page, rendered: Page) -> bool:
+    """Whether the scripts of a page brought text or links."""
+    if len(rendered.terms) >= len(plain.terms) + MORE_TERMS:
+        return True
+    return not {link.url for link in rendered.links} <= {link.url for link in plain.links}
+
+
+class RenderedPages:
+    """``cost`` is how many fetches a rendering counts for in the budget of its site, besides the fetch of the page."""
+
+    def __init__(self, cost: float) -> None:
+        self._cost = cost
+
+    def fetch(self, fetch: Fetch, now: float) -> Fetch:
+        """How a fetch went whose page was rendered until ``now``: the host was visited all that time.
+
+        The validators are those of the page as it came, which may stay the same while its text changes.
+        """
+        return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="", lifetime=0.0)
+
+    def page(
+        self, steps: PageSteps, url: CrawlUrl, plain: Page, html: str, *, robots_tag: str, now: float
+    ) -> tuple[Page, bytes]:
+        """The page and its body after its scripts have run; no body when nothing was gained, and ``plain`` is the page.
+
+        ``html`` is empty when they failed.
+        """
+        signs = {RENDERED: self._cost}
+        body = html.encode("utf-8", "replace")[: steps.max_bytes]
+        page = steps.read(url, body, content_type=HTML, robots_tag=robots_tag, now=now) if body else plain
+        if page is plain or (plain.needs_browser and not gained(plain, page)):
+            return replace(plain, signs={**plain.signs, **signs}), b""
+        return replace(page, signs={**_seen(page), **signs}), body
+
+
+def _seen(page: Page) -> dict[str, float]:
+    return {name: value for name, value in page.signs.items() if name != NEEDS_BROWSER}

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem, NotConfigured
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.items import PageItem
-from crawlproject.adapters.running import crawl_of, stopped, stopping
+from crawlproject.adapters.feeds import PageItem
+from crawlproject.adapters.running import crawl_of, stopped, stopping, time
 from crawlproject.configuration import read_options
 from crawlproject.parts.rendering.options import RenderOptions
-from crawlproject.parts.rendering.part import Rendering
-from crawlproject.parts.rendering.rendering import HTML
+from crawlproject.parts.rendering.part import HTML, Rendering
 from crawlproject.storage.warc.archive import RenderedPage
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import post_of

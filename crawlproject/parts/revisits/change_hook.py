@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from twisted.internet.defer import Deferred
 
-    from crawlproject.adapters.items import PageItem
+    from crawlproject.adapters.feeds import PageItem
     from crawlproject.core.crawl import Crawl
     from crawlproject.storage.logs import PageChange
 

@@ -1,21 +1,27 @@
-"""What a delivery of a hub is worth: its feed is read at once, if the deliveries for feeds of its host bring news."""
+"""What a delivery of a hub is worth: its feed is read at once, if the deliveries for feeds of its host bring news. It is
+signed: an HMAC of its body, by the secret of the subscription (WebSub, section 8).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Iterable
 from math import inf
 from typing import NamedTuple
 
 from crawlproject.frontier.base import Frontier
+from crawlproject.parts.revisits.hints import Truth
 from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.subscription import Subscription
-from crawlproject.parts.revisits.truth import Truth
 from crawlproject.records import Fetch
 from crawlproject.urls.hosts import host_of
 
 STRETCH = 4.0  # times its interval, while a hub speaks for a feed
 PAUSE = 60.0  # seconds between two readings for deliveries, at least
+
 _NOT_MODIFIED = 304
+_METHODS = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384, "sha512": hashlib.sha512}
 
 
 class FeedReading(NamedTuple):
@@ -93,3 +99,23 @@ class Deliveries:
 
     def _truth(self, feed: str) -> Truth:
         return self._hosts.setdefault(host_of(feed), Truth())
+
+
+class SignedBody:
+    """``header`` is ``X-Hub-Signature``, such as ``sha256=`` and 64 hexadecimal digits. The body is added as it comes."""
+
+    def __init__(self, header: str, secret: str) -> None:
+        method, _, self._digits = header.strip().partition("=")
+        made_by = _METHODS.get(method.lower())
+        self._mac = hmac.new(secret.encode(), digestmod=made_by) if made_by and secret else None
+
+    def add(self, piece: bytes) -> None:
+        if self._mac is not None:
+            self._mac.update(piece)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the header signs what was added; compared in constant time."""
+        if self._mac is None:
+            return False
+        return hmac.compare_digest(self._mac.hexdigest().encode(), self._digits.strip().lower().encode())

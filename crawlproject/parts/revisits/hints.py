@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from crawlproject.parts.listings.feed_file import moment
+from crawlproject.parts.listings.feeds import moment
 from crawlproject.parts.listings.listing import Entry
 from crawlproject.parts.revisits.collection import CollectedPage, Collection
-from crawlproject.parts.revisits.truth import Truth
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.urls.hosts import host_of
 
 HINTED = "hinted"  # sign of a visit: a listing had said that the page has changed
+
 _DAY = 86_400.0
 _AT_ONCE = 4  # pages of a host that are due for hints none of which has been tried
 _TRUE = (CHANGED, MISSING, GONE, MOVED)
+_PRIOR = 2.0, 1.0  # hints that were true, and not, before any was tried
 
 
 class _Host:
@@ -101,3 +102,25 @@ def _latest(date: str) -> float:
     """The end of a date that is a day, in seconds since the epoch; the moment, of one with a time; 0 of none."""
     at = moment(date)
     return at + _DAY - 1.0 if at and len(date.strip()) == 10 else at
+
+
+class Truth:
+    """How many hints were true, of those that were tried."""
+
+    __slots__ = ("false", "true")
+
+    def __init__(self) -> None:
+        self.true = self.false = 0
+
+    def add(self, was_true: bool) -> None:
+        self.true += was_true
+        self.false += not was_true
+
+    @property
+    def share(self) -> float:
+        """The share of hints that is expected to be true."""
+        return (self.true + _PRIOR[0]) / (self.true + self.false + sum(_PRIOR))
+
+    @property
+    def is_believed(self) -> bool:
+        return self.share >= 0.5

@@ -1,17 +1,31 @@
-"""What a visit tells a revisit policy, and the policy."""
+"""What a visit tells a revisit policy, and the policy: by page, and by pages that may change together, those of a host and those
+whose URLs look alike. ``replay_policy`` reads it from a history, for those who look at a crawl that others make. ``Tally`` counts
+what the visits of one run have shown.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from hashlib import blake2b
 from pathlib import Path
 
+from crawlproject.parts.revisits.allocation import rate_of
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
-from crawlproject.parts.revisits.groups import PageGroups
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.registry import make_policy
-from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
+from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED, SAME, Visit
 from crawlproject.storage.click_file import clicks_by_url, read_clicks
+from crawlproject.storage.logs import RETIRED, read_changes
+from crawlproject.storage.read import read_visits
+from crawlproject.urls.hosts import host_of
+
+NEW = "new"  # pages that were stored for the first time
+FAILED = "failed"  # visits that showed nothing
+SHOWN = (SAME, CHANGED, NEW, MISSING, GONE, MOVED, BACK, FAILED)
 
 _NO_CLICK = 0.5
 
@@ -63,3 +77,100 @@ def modified_at(header: str, now: float) -> float:
     except (ValueError, OverflowError):
         return 0.0
     return at if 0.0 < at <= now else 0.0
+
+
+class PageGroups:
+    """Numbers hosts and templates from 0. About 100 bytes of memory for each."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[int, int] = {}
+        self._templates: dict[int, int] = {}
+
+    def of(self, url: str) -> tuple[int, int]:
+        """The numbers of the host and of the template of a URL.
+
+        The template of a path is its first folder and how many segments it has; a query counts as one more.
+        """
+        host = host_of(url)
+        path, _, query = url.partition("//")[2].partition("?")
+        folders = path.split("/")[1:]
+        first = folders[0] if len(folders) > 1 else ""
+        template = f"{host}/{first}/{len(folders)}{'?' if query else ''}"
+        return _number(self._hosts, host), _number(self._templates, template)
+
+
+def _number(numbers: dict[int, int], name: str) -> int:
+    key = int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return numbers.setdefault(key, len(numbers))
+
+
+@dataclass(slots=True)
+class WatchedPage:
+    """A page of the collection: its row, the end of its last visit that showed something, and how often it was visited."""
+
+    row: int
+    url: str
+    at: float
+    visits: int = 1
+    changes: int = 0
+    present: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedPolicy:
+    """``policy`` with what it has learned, planned at ``now``, the end of the last visit. ``pages`` are in the order of rows."""
+
+    policy: RevisitPolicy
+    pages: tuple[WatchedPage, ...]
+    now: float
+
+    def find(self, url: str) -> WatchedPage | None:
+        return next((page for page in self.pages if page.url == url), None)
+
+
+def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
+    """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``, ``BadInput``."""
+    policy, outcomes = revisit_policy(options), Outcomes(options.crawl_clicks)
+    pages: dict[str, WatchedPage] = {}
+    now = 0.0
+    for visit in read_visits(folder):
+        now = max(now, visit.at)
+        page = pages.get(visit.url)
+        if visit.number == 1 and visit.md5 and not visit.duplicate_of and page is None:
+            page = pages[visit.url] = WatchedPage(len(pages), visit.url, visit.at)
+        elif page is None or not visit.change:
+            continue
+        else:
+            page.at = visit.at
+            page.visits += 1
+            page.changes += visit.change == CHANGED
+            page.present = visit.change not in (GONE, MOVED)
+        policy.observe(outcomes.of(page.row, visit))
+    for change in read_changes(folder):
+        if change.change == RETIRED and (page := pages.get(change.url)) and page.at <= change.at:
+            page.present = False
+    policy.plan(now, rate_of(options, sum(page.present for page in pages.values())))
+    return ReplayedPolicy(policy, tuple(pages.values()), now)
+
+
+class Tally:
+    """Counts visits by what they showed. ``next_due`` is the time of the next visit when the run ended, None for none."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self.next_due: float | None = None
+
+    def add(self, visit: Visit) -> None:
+        shown = visit.change or FAILED if visit.number > 1 else NEW if visit.md5 else FAILED
+        self._counts[shown] += 1
+
+    @property
+    def visits(self) -> int:
+        return self._counts.total()
+
+    def __getitem__(self, shown: str) -> int:
+        return self._counts[shown]
+
+    def counters(self) -> Mapping[str, int]:
+        """As ``parts/revisits/what was shown``, those that are not 0."""
+        return {f"revisits/{shown}": self._counts[shown] for shown in SHOWN if self._counts[shown]}

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crawlproject.core.budget import Budget
-from crawlproject.core.kinds.handler import Handler
 from crawlproject.core.part import Part, Setup
-from crawlproject.core.services import Services
-from crawlproject.core.stopping import ROUND
+from crawlproject.core.services import Handler, Services
+from crawlproject.core.stopping import ROUND, Budget
 from crawlproject.errors import BadSetting
 from crawlproject.options import Options
 from crawlproject.parts.listings.part import Listings
+from crawlproject.parts.revisits.handlers import FirstReading, RereadHandler, RevisitHandler, SubscribeHandler
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import revisit_policy
-from crawlproject.parts.revisits.reread_handler import FirstReading, RereadHandler
-from crawlproject.parts.revisits.revisit_handler import RevisitHandler
 from crawlproject.parts.revisits.revisits import Revisits, refuse_misplaced_callback
 from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, SharedListing, SharedPage
-from crawlproject.parts.revisits.subscribe_handler import SubscribeHandler
 from crawlproject.records import REREAD, REVISIT, SUBSCRIBE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.logs import RETIRED
 

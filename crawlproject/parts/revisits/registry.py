@@ -10,19 +10,20 @@ from typing import Any
 from crawlproject.errors import BadSetting
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.policies.adaptive.adaptive import AdaptiveRevisits
-from crawlproject.parts.revisits.policies.age import Age
 from crawlproject.parts.revisits.policies.buckets import Buckets
-from crawlproject.parts.revisits.policies.capture import CaptureRevisits
+from crawlproject.parts.revisits.policies.closed_form import (
+    Age,
+    CaptureRevisits,
+    Freshness,
+    OpicRevisits,
+    Proportional,
+    Uniform,
+)
 from crawlproject.parts.revisits.policies.content import Content
 from crawlproject.parts.revisits.policies.embarrassment import Embarrassment
-from crawlproject.parts.revisits.policies.freshness import Freshness
-from crawlproject.parts.revisits.policies.heritrix import Heritrix
 from crawlproject.parts.revisits.policies.impact import Impact
-from crawlproject.parts.revisits.policies.nutch import Nutch
-from crawlproject.parts.revisits.policies.opic import OpicRevisits
-from crawlproject.parts.revisits.policies.proportional import Proportional
+from crawlproject.parts.revisits.policies.other_crawlers import Heritrix, Nutch
 from crawlproject.parts.revisits.policies.spawning import Spawning
-from crawlproject.parts.revisits.policies.uniform import Uniform
 
 POLICIES: dict[str, type[RevisitPolicy]] = {
     "uniform": Uniform,

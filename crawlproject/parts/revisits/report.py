@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crawlproject.options import Options
 from crawlproject.parts.revisits.options import RevisitOptions
-from crawlproject.parts.revisits.replayed import ReplayedPolicy, WatchedPage, replay_policy
+from crawlproject.parts.revisits.outcomes import ReplayedPolicy, WatchedPage, replay_policy
 from crawlproject.urls.hosts import host_of
 
 DAY = 86_400.0

@@ -12,18 +12,17 @@ from crawlproject.core.part import Setup
 from crawlproject.errors import BadSetting
 from crawlproject.parts.listings.listing import Entry
 from crawlproject.parts.listings.options import ListingOptions
+from crawlproject.parts.revisits.allocation import Pace, Slots, rate_of
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.parts.revisits.hints import HINTED
-from crawlproject.parts.revisits.keys import SHARED, revisit_key, score_of
 from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
 from crawlproject.parts.revisits.options import RevisitOptions
-from crawlproject.parts.revisits.pace import Pace, Slots, rate_of
+from crawlproject.parts.revisits.outcomes import NEW, Tally
 from crawlproject.parts.revisits.rereads import Rereads
-from crawlproject.parts.revisits.shared_collection import SharedCollection
+from crawlproject.parts.revisits.shared_records import SHARED, SharedCollection, revisit_key, score_of
 from crawlproject.parts.revisits.subscriptions import Subscriptions
-from crawlproject.parts.revisits.tally import NEW, Tally
-from crawlproject.parts.revisits.text_sketch import sketch_of
+from crawlproject.parts.revisits.text_difference import sketch_of
 from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Visit
 from crawlproject.storage.logs import RETIRED, PageChange
 from crawlproject.urls.hosts import host_of

@@ -1,12 +1,34 @@
-"""What workers of one crawl know of pages and listings that any of them may visit next."""
+"""What the workers of one crawl share of its collection, and know of pages and listings that any of them may visit next.
+
+Each worker knows all pages and learns from all visits, so each plans as one alone would. The frontier gives each visit to one of
+them, and with it, attached to the URL, what the last visit has left: whoever comes late, or missed messages, makes no visit
+with less. Its text may be on another machine; then a sketch of it tells what a change is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import astuple, fields, replace
+from heapq import merge
+from pathlib import Path
 from typing import Any, NamedTuple, Self, get_type_hints
 
+from crawlproject.core.peers import Peers
+from crawlproject.errors import BadCrawlDir
+from crawlproject.parts.revisits.base import Table
 from crawlproject.parts.revisits.collection import CollectedPage
+from crawlproject.parts.revisits.text_difference import TextSketch, read_sketch, sketch_of
+from crawlproject.records import REVISIT, Visit
+from crawlproject.storage.page_files import PAGES
+from crawlproject.storage.read import read_visits
+from crawlproject.urls.hosts import page_name, page_path
+
+SHARED = "shared"  # in place of the row, where workers that count rows for themselves share a frontier
+logger = logging.getLogger(__name__)
+
+_REMEMBERED = 10_000  # pages that were leased: more than there are leases
 
 
 class SharedPage(NamedTuple):
@@ -77,3 +99,107 @@ _LISTING = tuple(get_type_hints(SharedListing).values())
 
 def _checked(kinds: tuple[type, ...], values: tuple[Any, ...]) -> Iterator[Any]:
     return (kind(value) for kind, value in zip(kinds, values, strict=True))
+
+
+def score_of(page: CollectedPage) -> float:
+    """The better page first, 0 to 1."""
+    return min(page.weight, 1.0)
+
+
+def revisit_key(url: str, row: int, *, shared: bool = False) -> str:
+    """The key of the revisits of a page in the frontier."""
+    return f"{url}#{REVISIT}/{SHARED if shared else row}"
+
+
+class SharedCollection:
+    """The part of the worker called ``name``, whose folder is ``folder``."""
+
+    def __init__(self, name: str, folder: Path, peers: Peers) -> None:
+        self._name = name
+        self._folder = folder
+        self._peers = peers
+        self._learned = Table(number=("u4", 0))  # 4 bytes a page: the last visit that the policy has learned from
+        self._attached: dict[str, SharedPage] = {}  # pages that were leased, until their visits end
+
+    # ------------------------------------------------------------ learning
+
+    def is_news(self, row: int, number: int) -> bool:
+        """Whether the policy has not learned yet from this visit of a page, nor from a later one; now it has."""
+        self._learned.grow(row + 1)
+        if number <= self._learned["number"][row]:
+            return False
+        self._learned["number"][row] = number
+        return True
+
+    def knows(self, row: int) -> bool:
+        """Whether the policy has learned from any visit of a page."""
+        return row < self._learned.rows and bool(self._learned["number"][row])
+
+    def visits(self) -> Iterator[tuple[Visit, bool]]:
+        """The visits in all folders of workers that are here, in the order of time, and whether they are of this worker."""
+        others = self._peers.folders()
+        own = ((visit, True) for visit in read_visits(self._folder))
+        return merge(own, *map(_noted, others), key=lambda noted: noted[0].at)
+
+    # ------------------------------------------------------------ what others have to know
+
+    def attach(self, page: CollectedPage, sketch: TextSketch | None = None, *, holder: str = "") -> None:
+        """Attach to the next visit of a page what its last one has left. ``sketch``: of a text that this worker has stored."""
+        known = self._attached.pop(page.url, None)
+        if sketch is not None:
+            shared = SharedPage.of(page, self._name, sketch.written())
+        else:
+            holder = known.holder if known else holder or self._name
+            shared = SharedPage.of(page, holder, known.sketch if known else "")
+        self._peers.attach(self._key(page), NAME, None if page.is_away else collected(shared), page.number)
+
+    def retired(self, page: CollectedPage) -> None:
+        """This worker has let a page go."""
+        self._attached.pop(page.url, None)
+        self._peers.attach(self._key(page), NAME, None, page.number + 0.5)  # of the same visit, but it counts
+        self._peers.publish(NAME, page.url, retired(page.url))
+
+    def attach_listing(self, key: str, listing: SharedListing) -> None:
+        """Attach to the next reading of a listing what its last one has left."""
+        self._peers.attach(key, NAME, listed(listing), listing.due - listing.interval)
+
+    def _key(self, page: CollectedPage) -> str:
+        return revisit_key(page.url, page.row, shared=True)
+
+    # ------------------------------------------------------------ before a visit
+
+    def was_attached(self, shared: SharedPage) -> None:
+        """The next visit of this page is this worker's."""
+        self._attached.pop(shared.page.url, None)
+        self._attached[shared.page.url] = shared
+        if len(self._attached) > _REMEMBERED:
+            del self._attached[next(iter(self._attached))]
+
+    def attached(self, url: str) -> SharedPage | None:
+        """What the last visit of a leased page has left."""
+        return self._attached.get(url)
+
+    def has_stored(self, url: str) -> bool:
+        """Whether this worker has stored the last version of a leased page."""
+        shared = self._attached.get(url)
+        return shared is not None and shared.holder == self._name
+
+    def text_before(self, shared: SharedPage, text_of: Callable[[bytes], str]) -> tuple[str | None, TextSketch | None]:
+        """The text of the stored version, None if it is in no folder here, and its sketch.
+
+        A file whose text has another sketch is of another version.
+        """
+        sketch = read_sketch(shared.sketch)
+        place = self._folder.parent / Path(shared.holder).name / PAGES / page_path(page_name(shared.page.url))
+        with suppress(OSError):
+            text = text_of(place.read_bytes())
+            if sketch is None or sketch_of(text).digest == sketch.digest:
+                return text, sketch
+        return None, sketch
+
+
+def _noted(folder: Path) -> Iterator[tuple[Visit, bool]]:
+    try:
+        yield from ((visit, False) for visit in read_visits(folder))
+    except BadCrawlDir as damage:
+        logger.warning("What the worker %s has seen before is left out: %s", folder.name, damage)

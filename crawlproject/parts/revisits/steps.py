@@ -9,10 +9,9 @@ from math import inf
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
 from crawlproject.parts.revisits.collection import CollectedPage
-from crawlproject.parts.revisits.keys import score_of
 from crawlproject.parts.revisits.revisits import Revisits
-from crawlproject.parts.revisits.text_difference import novelty, passages
-from crawlproject.parts.revisits.text_sketch import estimated_novelty, sketch_of
+from crawlproject.parts.revisits.shared_records import score_of
+from crawlproject.parts.revisits.text_difference import estimated_novelty, novelty, passages, sketch_of
 from crawlproject.records import BACK, CHANGED, MISSING, NEEDS_BROWSER, SAME, CrawlUrl, Fetch, Link, Page, Visit
 from crawlproject.storage.logs import PageChange
 

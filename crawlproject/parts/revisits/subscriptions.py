@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from crawlproject.frontier.base import Frontier
-from crawlproject.parts.listings.hub_links import MAX_LENGTH, HubLinks
-from crawlproject.parts.revisits.deliveries import PAUSE, Deliveries, FeedReading
+from crawlproject.parts.listings.listing import MAX_LENGTH, HubLinks
+from crawlproject.parts.revisits.deliveries import PAUSE, Deliveries, FeedReading, SignedBody
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.rereads import Rereads
-from crawlproject.parts.revisits.signed_body import SignedBody
-from crawlproject.parts.revisits.subscription import HOUR, Subscription
-from crawlproject.parts.revisits.subscription_log import SubscriptionLog, read_subscriptions
+from crawlproject.parts.revisits.subscription import HOUR, Subscription, SubscriptionLog, read_subscriptions
 from crawlproject.records import REREADS, SUBSCRIBE, CrawlUrl, Fetch
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import canonical_or_none

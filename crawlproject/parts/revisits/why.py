@@ -1,25 +1,28 @@
-"""What is known of a page that is visited again: its visits so far, and when the next one is."""
+"""What is known of a page that is visited again: its visits so far, and when the next one is; and what hubs were asked to
+say about a feed (WebSub).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from crawlproject.pages.text.printable import counted
-from crawlproject.parts.revisits.keys import revisit_key
 from crawlproject.parts.revisits.options import RevisitOptions
-from crawlproject.parts.revisits.replayed import replay_policy
-from crawlproject.parts.revisits.why_subscription import subscription_sentences
+from crawlproject.parts.revisits.outcomes import replay_policy
+from crawlproject.parts.revisits.shared_records import revisit_key
+from crawlproject.parts.revisits.subscription import read_subscriptions
 from crawlproject.records import SAME, CrawlUrl, Visit
-from crawlproject.reports.spans import in_words, moment
-from crawlproject.reports.why.asked import Asked
-from crawlproject.reports.why.causes import options_of
+from crawlproject.reports.console import in_words, moment
+from crawlproject.reports.why.asked import Asked, options_of
 from crawlproject.reports.why.lookup import UrlStatus
 from crawlproject.storage.read import CrawlInfo
 
 SHOWN = 10  # changes that are listed, the latest ones
+
 _FAR = 5 * 365.25 * 86_400.0  # seconds: never
 
 
@@ -83,3 +86,20 @@ def _change(visit: Visit) -> str:
     new = f", {visit.novelty:.0%} of the text" if visit.novelty else ""
     target = f" to {visit.redirect}" if visit.redirect else ""
     return f"  {moment(visit.at)}: {visit.change}{target}{new}"
+
+
+def subscription_sentences(folder: Path, url: str, now: float) -> Iterator[str]:
+    """The subscriptions to a feed; none where the file is another user's. Raises ``BadCrawlDir``."""
+    found = []
+    with suppress(PermissionError):
+        found = [known for known in read_subscriptions(folder) if known.feed == url]
+    for known in found:
+        tried = known.true + known.false
+        worth = f" {known.true:,} of {tried:,} readings for its deliveries brought news." if tried else ""
+        if known.is_live(now):
+            yield f"The hub {known.hub} says when it changes, until {moment(known.ends)}.{worth}"
+        elif known.leaving:
+            yield f"The hub {known.hub} is told that it need not say any more when it changes."
+        else:
+            when = f"it is asked again in {in_words(known.due - now)}" if known.due > now else "it is asked now"
+            yield f"The hub {known.hub} does not say when it changes; {when}.{worth}"

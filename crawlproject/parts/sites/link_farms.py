@@ -11,15 +11,19 @@ over the sites that were visited, where a partner is one that links back. ``THRE
 paper; the degree of ``CLIQUE`` grows from 0 to 1 as ``share`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher
 for clean pages, and makes the site a suspect itself, which is the paper's expansion. Captchas, parked domains and pages that
 are gone say nothing about who links to them: links grow old.
+
+``SiteTracker`` is all that a crawl learns about hosts and sites: which block, what each is worth, which form link farms.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from crawlproject.parts.sites.site import HostHealth, NewLinkRatio
+from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
 from crawlproject.urls.hosts import domain_of, sites_linked
 
@@ -175,3 +179,33 @@ class LinkFarms:
 def _ramp(value: float, low: float, high: float) -> float:
     """0 up to ``low``, 1 from ``high`` on, straight between."""
     return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
+class SiteTracker:
+    """``hosts``, ``farms`` and ``sites`` together. ``counts_link`` says whether a link that is new speaks of its site."""
+
+    def __init__(self, hosts: HostHealth, sites: SiteBudgets, farms: LinkFarms | None = None) -> None:
+        self.hosts = hosts
+        self.sites = sites
+        self.farms = farms or LinkFarms()
+        self.counts_link: Callable[[str], bool] = lambda url: True
+        self._new_links = NewLinkRatio()
+
+    def learn(self, event: FetchEvent) -> None:
+        """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""
+        self.hosts.learn(event)
+        if not event.visit.is_page:
+            self.sites.learn(event)
+            return
+        url = event.visit.url
+        before = self.farms.linker(url)
+        linked = self.farms.linked(url, event.links)
+        self.farms.learn(event)
+        linker, site = self.farms.linker(url), self.farms.site(url)
+        if linker == FARMS != before and site is not None:
+            self.sites.merge(before, linker, site.links)
+        self.sites.learn(event, linked, linker, self._new_links.learn(url, event.links, self.counts_link))
+
+    def counters(self) -> dict[str, int]:
+        """Hosts given up, and sites that are part of a link farm."""
+        return {"hosts/given_up": len(self.hosts.given_up), "sites/farms": self.farms.count}

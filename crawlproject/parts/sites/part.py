@@ -1,19 +1,26 @@
-"""Hosts and sites: which hosts block, what each site is worth, which sites form link farms, and who comes later for it."""
+"""Hosts and sites: which hosts block, what each site is worth, which sites form link farms, and who comes later for it.
+
+A budget forbids nothing: the hosts of a site over budget wait in a later precedence class, ``OVER_BUDGET``, or ``WASTE``
+where the site wastes time on purpose. What is fetched there, because nothing better was due, costs the site nothing. As
+soon as the site has earned more, its hosts are as others again. A small share of the fetches are trials of sites that would
+have to wait longer.
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from heapq import heappop, heappush
 
-from crawlproject.core.kinds.handler import Handler
 from crawlproject.core.part import Part, Setup
-from crawlproject.core.services import Services
+from crawlproject.core.services import Handler, Services
 from crawlproject.options import Options
-from crawlproject.parts.sites.host_health import HostHealth
+from crawlproject.parts.sites.link_farms import SiteTracker
 from crawlproject.parts.sites.options import SiteOptions
-from crawlproject.parts.sites.site_budgets import SiteBudgets, cost_of
-from crawlproject.parts.sites.site_turns import SiteTurns
-from crawlproject.parts.sites.tracker import SiteTracker
-from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.parts.sites.site import HostHealth, Site
+from crawlproject.parts.sites.site_budgets import POLICY, SiteBudgets, cost_of
+from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.urls.hosts import domain_of, host_of
 
 
 class Sites(Part):
@@ -124,3 +131,126 @@ def make_tracker(
     for url in (*seeds, *domains):
         tracker.sites.add_named(url)
     return tracker
+
+
+class _Turns:
+    """What a run of a crawl did with a site."""
+
+    __slots__ = ("hosts", "in_flight", "is_trial", "spared", "waits")
+
+    def __init__(self) -> None:
+        self.in_flight: dict[str, bool] = {}  # URLs that are being fetched, and whether that counts
+        self.spared = 0.0  # what fetches in a later class have cost: they count for nothing
+        self.hosts: dict[str, int] = {}  # those that wait in a later class
+        self.waits = 0
+        self.is_trial = False  # whether the next fetch is one
+
+
+class SiteTurns:
+    """By the budgets of ``sites``. Run-time state: a resumed crawl begins without it.
+
+    ``set_precedence`` gives a host its class; ``postponed`` is called with each host that comes later from now on.
+    """
+
+    def __init__(
+        self,
+        sites: SiteBudgets,
+        set_precedence: Callable[[str, int], object],
+        postponed: Callable[[str], object] = lambda host: None,
+    ) -> None:
+        self._sites = sites
+        self._set_precedence = set_precedence
+        self._report = postponed
+        self._turns: OrderedDict[str, _Turns] = OrderedDict()
+        self._later: OrderedDict[str, None] = OrderedDict()  # sites of which some host comes later
+        self._trials = 0
+        self._next_trials: list[
+            tuple[float, str]
+        ] = []  # a heap: fetches of the crawl from which on a site has its trial
+        self.count = 0  # times that a host was put back
+
+    def turn(self, url: str) -> bool:
+        """Whether a URL is fetched whose turn has come. False: its host has a later class from now on."""
+        if not self._sites.share:
+            return True
+        self._try_some()
+        name, host = domain_of(url), host_of(url)
+        turns, site = self._of(name), self._sites.site(url)
+        if url in turns.in_flight:
+            return True  # it had its turn, and had to wait for robots.txt
+        counts = host not in turns.hosts  # else nothing better was due
+        if counts and self._is_over(site, turns) and not turns.is_trial:
+            self._put_back(name, host, turns, site)
+            return False
+        turns.is_trial = False
+        turns.in_flight[url] = counts
+        return True
+
+    def ended(self, url: str, cost: float = 0.0) -> None:
+        """``url`` is no longer being fetched, which its site has paid for."""
+        turns = self._turns.get(domain_of(url))
+        if turns is not None and not turns.in_flight.pop(url, True):
+            turns.spared += cost
+
+    def reconsider(self, url: str) -> None:
+        """A fetch has ended: its site, and another one in turn, are as others again if they have earned more."""
+        if not self._later:
+            return
+        another = next(iter(self._later))
+        self._later.move_to_end(another)
+        for name in {domain_of(url), another} & self._later.keys():
+            turns = self._turns[name]
+            if not self._is_over(self._sites.named(name), turns):
+                self._bring_forward(name, turns)
+
+    def is_postponed(self, url: str) -> bool:
+        """Whether the host of ``url`` comes later. Asked of every link."""
+        if not self._later:
+            return False
+        turns = self._turns.get(domain_of(url))
+        return turns is not None and bool(turns.hosts) and self._is_over(self._sites.site(url), turns)
+
+    # ------------------------------------------------------------ inside
+
+    def _is_over(self, site: Site | None, turns: _Turns) -> bool:
+        """Whether a site has no budget left, or no part in that of the single-source sites."""
+        used = (site.fetches if site else 0.0) + sum(turns.in_flight.values()) - turns.spared
+        return used >= self._sites.budget(site) or self._sites.is_rationed(site)
+
+    def _put_back(self, name: str, host: str, turns: _Turns, site: Site | None) -> None:
+        honest = site is None or site.trusted_mean > POLICY.honest
+        if not turns.hosts:
+            fetches = POLICY.first_wait * 2.0 ** min(turns.waits, POLICY.most_doublings)
+            heappush(self._next_trials, (self._sites.fetches + fetches, name))
+            turns.waits += 1
+        turns.hosts[host] = precedence = OVER_BUDGET if honest else WASTE
+        self._later[name] = None
+        self.count += 1
+        self._set_precedence(host, precedence)
+        self._report(host)
+
+    def _bring_forward(self, name: str, turns: _Turns) -> None:
+        for host in turns.hosts:
+            self._set_precedence(host, ACTIVE)
+        turns.hosts.clear()
+        self._later.pop(name, None)
+
+    def _try_some(self) -> None:
+        """Sites whose time has come have a trial, as long as there were few enough."""
+        fetches, trials = self._sites.fetches, self._next_trials
+        while trials and trials[0][0] <= fetches and self._trials < POLICY.trials * self._sites.share * fetches:
+            _, name = heappop(trials)
+            turns = self._turns.get(name)
+            if turns is not None and turns.hosts:
+                self._trials += 1
+                turns.is_trial = True
+                self._bring_forward(name, turns)
+
+    def _of(self, name: str) -> _Turns:
+        turns = self._turns.get(name)
+        if turns is None:
+            turns = self._turns[name] = _Turns()
+            if len(self._turns) > POLICY.sites:
+                forgotten, old = self._turns.popitem(last=False)
+                self._bring_forward(forgotten, old)
+        return turns

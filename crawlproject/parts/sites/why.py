@@ -7,7 +7,7 @@ from pathlib import Path
 from crawlproject.core.replay import InStep
 from crawlproject.parts.sites.part import make_tracker
 from crawlproject.records import FetchEvent, Visit
-from crawlproject.reports.why.causes import options_of
+from crawlproject.reports.why.asked import options_of
 from crawlproject.storage.read import read_info, read_links, read_visits
 from crawlproject.urls.hosts import host_of, registrable_domain
 

@@ -1,19 +1,23 @@
-"""``topics.jsonl``: which topics a crawl of several has, and when each joined and left. A line an event."""
+"""``topics.jsonl``: which topics a crawl of several has, and when each joined and left, a line an event; and the topic of
+such a crawl folder, with its members.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+from crawlproject.storage.read import read_info, topic_of
 
 NAME = "topics.jsonl"
 JOINED = "joined"
 LEFT = "left"
+
 _FIELDS = frozenset(field.name for field in dataclasses.fields(Topic)) - {"settings", "members"}
 
 
@@ -90,3 +94,9 @@ def _topic(fields: dict[str, Any]) -> Topic:
 
 def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
+    """What is crawled in ``folder``, with these ``settings``: those of topic files are not in it. Raises ``BadCrawlDir``."""
+    members = tuple(state.topic for state in read_topics(folder).values() if state.left is None)
+    return replace(topic_of(read_info(folder), settings), members=members)

@@ -22,7 +22,7 @@ from crawlproject.storage.logs import CHANGES, ROBOTS, SAMPLES, Refusals
 from crawlproject.storage.manifest import NAME as MANIFEST
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.page_files import PAGES
-from crawlproject.urls.naming import page_path
+from crawlproject.urls.hosts import page_path
 
 _SUMMED = ("refused/", "probes/", "reader/", "scheduler/", "downloader/", "item_scraped")  # statistics that add up
 

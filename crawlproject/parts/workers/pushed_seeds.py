@@ -11,8 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.running import crawl_of, stopped
+from crawlproject.adapters.running import crawl_of, stopped, time
 from crawlproject.configuration import read_options
 from crawlproject.frontier.factory import redis_rules, server_of
 from crawlproject.parts.workers.options import WorkerOptions

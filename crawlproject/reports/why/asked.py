@@ -1,16 +1,44 @@
-"""What the parts know of a URL: ``why.py`` of each is asked (``core/part.py``)."""
+"""Why a URL was fetched, waits, or was left out: the parts are asked what they know of it (``why.py`` of each), the rules
+of the crawl are applied again, and its counts are read.
+
+A crawl may leave out millions of URLs, so it keeps no record of each. Rules that depend on the URL alone are repeated with
+the settings of the crawl. If they accept the URL and the frontier does not know it, then the frontier dropped it or the
+ordering did not want it; the refusal counts show which of these happened in this crawl.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crawlproject.configuration import known_settings, read_options
+from crawlproject.core.reading import make_traps
+from crawlproject.core.robots import FORBIDDEN, RobotsRules
+from crawlproject.errors import BadInput
+from crawlproject.options import Options
 from crawlproject.parts.registry import modules_beside
 from crawlproject.records import CrawlUrl
 from crawlproject.reports.why.lookup import Cause, UrlStatus
-from crawlproject.storage.read import CrawlInfo
+from crawlproject.storage.logs import read_robots
+from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
+from crawlproject.urls.hosts import host_of, origin_of
+
+SCOPE = "scope/domain"
+EVICTED = "frontier/evicted"
+NOT_FOLLOWED = "ordering/not_followed"
+
+_SENTENCES = {
+    SCOPE: "its host is outside CRAWL_ALLOWED_DOMAINS",
+    FORBIDDEN: "the last fetched robots.txt of its host forbids it",
+    "frontier/full": "the frontier was full of URLs with higher scores when the link was found",
+    EVICTED: "it was dropped while waiting, because the frontier was full of URLs with higher scores",
+    NOT_FOLLOWED: "the ordering does not follow the links to it",
+    "trap/host_full": "its host had reached the limit of URLs (TRAP_MAX_URLS_PER_HOST)",
+    "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
+    "copies": "the pages that link to it are duplicates, whose links are not followed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +78,71 @@ def _functions(name: str) -> Iterator[Callable[..., Any]]:
     for module in modules_beside("why"):
         if function := getattr(module, name, None):
             yield function
+
+
+def causes(
+    folder: Path, info: CrawlInfo, url: str, *, depth: int, known: bool, evicted: int, copied: bool, agent: str = ""
+) -> list[Cause]:
+    """Why ``url`` was left out: the one certain cause, or all possible causes, the most frequent first.
+
+    ``depth`` is that of the nearest page with a link to it, plus one. ``known``: the frontier knows the URL. ``evicted``:
+    number of URLs that the frontier dropped. ``copied``: all pages with links to it are duplicates. ``agent`` is the product
+    token for robots.txt; if empty, robots.txt is ignored. Raises ``BadCrawlDir``.
+    """
+    options = options_of(info)
+    refused = {refusal.reason: refusal for refusal in read_refused(folder)}
+    certain = next(_certain(folder, options, url, depth, agent), None)
+    if certain is not None:
+        count = refused[certain.reason].count if certain.reason in refused else 0
+        return [Cause(certain.reason, certain.words, count, certain=True)]
+    if known:  # it entered the frontier and left it when its turn came
+        return []
+    if copied:
+        return [Cause("copies", _SENTENCES["copies"], certain=True)]
+    found = list(_possible(refused, url, evicted))
+    return sorted(found, key=lambda cause: -cause.count)
+
+
+def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -> Iterator[Cause]:
+    domains = [domain.lower().lstrip(".") for domain in options.crawl_allowed_domains]
+    host = host_of(url)
+    if domains and not any(host == domain or host.endswith("." + domain) for domain in domains):
+        yield Cause(SCOPE, _SENTENCES[SCOPE])
+    rule = make_traps(options).refusal(url, depth)
+    if rule:
+        yield Cause(f"trap/{rule}", f"the trap rule {rule} refuses it")
+    yield from learned_causes(folder, url)
+    if agent and _is_forbidden(folder, url, agent):
+        yield Cause(FORBIDDEN, _SENTENCES[FORBIDDEN])
+
+
+def _possible(refused: dict[str, RefusalCounts], url: str, evicted: int) -> Iterator[Cause]:
+    for reason in ("frontier/full", NOT_FOLLOWED, "trap/host_full"):
+        if reason in refused:
+            yield Cause(reason, _SENTENCES[reason], refused[reason].count)
+    given_up = refused.get("host/given_up")
+    if given_up and (given_up.count > len(given_up.samples) or host_of(url) in _hosts(u for u, _ in given_up.samples)):
+        yield Cause(given_up.reason, _SENTENCES[given_up.reason], given_up.count)
+    if evicted:
+        yield Cause(EVICTED, _SENTENCES[EVICTED], evicted)
+
+
+def _is_forbidden(folder: Path, url: str, agent: str) -> bool:
+    robots_url = f"{origin_of(url)}/robots.txt"
+    last = None
+    for exchange in read_robots(folder):
+        if exchange.url == robots_url:
+            last = exchange
+    return last is not None and not RobotsRules(last.status, last.body, 0.0, agent).allows(url)
+
+
+def _hosts(urls: Iterator[str]) -> Collection[str]:
+    return {host_of(url) for url in urls if url.count("/") >= 3}
+
+
+def options_of(info: CrawlInfo) -> Options:
+    """The settings in the manifest of a crawl, without those that this version does not know."""
+    try:
+        return read_options(known_settings(info.settings))
+    except BadInput:  # written by another version: its rules cannot be applied again
+        return read_options({})

@@ -29,7 +29,7 @@ from crawlproject.records import (
 from crawlproject.reports.console import console_for
 from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, Step, UrlStatus
 from crawlproject.storage.logs import SHOWN
-from crawlproject.urls.naming import page_path
+from crawlproject.urls.hosts import page_path
 from crawlproject.urls.post import post_of
 
 PAGES = "pages"

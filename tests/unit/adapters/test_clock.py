@@ -9,7 +9,7 @@ import pytest
 from support.livecrawl import finish
 from support.webs import host_farm
 
-from crawlproject.adapters.clock import SteadyClock
+from crawlproject.adapters.running import SteadyClock
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.records import Fetch, Topic

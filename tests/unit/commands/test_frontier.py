@@ -21,8 +21,8 @@ from crawlproject.commands import frontier as command
 from crawlproject.configuration import read_options
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import open_frontier
-from crawlproject.frontier.inspect.open import read_frontier
-from crawlproject.frontier.inspect.queries import best_waiting, host_rows, place_of
+from crawlproject.frontier.views.open import read_frontier
+from crawlproject.frontier.views.view import best_waiting, host_rows, place_of
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.crawl_files import FolderLock
 from crawlproject.storage.manifest import Manifest

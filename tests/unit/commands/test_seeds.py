@@ -10,7 +10,7 @@ from support.invoking import invoke
 from crawlproject.commands import seeds
 from crawlproject.records import Visit
 from crawlproject.topic.parse import load_topic
-from crawlproject.urls.naming import page_path
+from crawlproject.urls.hosts import page_path
 
 TOPIC = """\
 keywords = ["reef"]  # kept

@@ -18,10 +18,10 @@ from support.parts import sites_of
 from crawlproject.assembly import assemble
 from crawlproject.commands import frontier, why
 from crawlproject.configuration import read_options
-from crawlproject.frontier.inspect.open import read_frontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.views.open import read_frontier
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.reports.why.lookup import FrontierStatus, LinkTo, url_status
 from crawlproject.reports.why.text import print_url_status

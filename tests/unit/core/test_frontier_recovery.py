@@ -15,7 +15,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadCrawlDir
-from crawlproject.frontier.disk.losses import MAPPED, RECORDS
+from crawlproject.frontier.disk.url_records import MAPPED, RECORDS
 from crawlproject.records import CrawlUrl, Topic
 
 HOLDS_NOTHING = {"CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_BLOCKED_REST": 0, "CRAWL_LEARN_RULES": False}

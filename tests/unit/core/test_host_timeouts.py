@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.core.host_timeouts import HostTimeouts
+from crawlproject.core.responses import HostTimeouts
 
 FULL = 30.0
 SECONDS = st.floats(0.0, 100.0)

@@ -11,7 +11,7 @@ from crawlproject.configuration import read_options
 from crawlproject.frontier.changes import Waits, from_json, to_json
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.factory import make_frontier
-from crawlproject.frontier.redis.codec import dump_record, load_record
+from crawlproject.frontier.redis.message_log import dump_record, load_record
 from crawlproject.records import PROBE, SITEMAP, CrawlUrl
 
 URL = "http://h.example/page"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.core.known_addresses import LEAST, MISSING, MOST, UNKNOWN, KnownAddresses
+from crawlproject.core.server_addresses import LEAST, MISSING, MOST, UNKNOWN, KnownAddresses
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from support.changingweb import ChangingWeb
 from support.timedcrawl import DAY, START, TimedCrawl
 
-from crawlproject.core.stated_lifetime import LONGEST, stated_lifetime
+from crawlproject.core.responses import LONGEST, stated_lifetime
 from crawlproject.parts.revisits.collection import CollectedPage
-from crawlproject.parts.revisits.lifetimes import Lifetimes
+from crawlproject.parts.revisits.learned import Lifetimes
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.read import read_visits
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from crawlproject.parts.revisits.pace import Slots
+from crawlproject.parts.revisits.allocation import Slots
 
 
 @pytest.mark.parametrize("waiting", [1, 3, 200, 5000])

@@ -13,8 +13,7 @@ from support.webs import html
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.parts.probes.probe_log import read_findings
-from crawlproject.parts.probes.probe_steps import BROWSER, MISSING
+from crawlproject.parts.probes.probe_log import BROWSER, MISSING, read_findings
 from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply, Topic, Visit
 from crawlproject.storage.append_log import read_lines
 

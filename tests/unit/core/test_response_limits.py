@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.core.response_limits import INTERIM, MAX_FRAMING, MAX_INTERIM, MAX_WORK, OVERHEAD, WORK, ResponseMeter
+from crawlproject.core.responses import INTERIM, MAX_FRAMING, MAX_INTERIM, MAX_WORK, OVERHEAD, WORK, ResponseMeter
 
 
 def meter(**counted: float) -> ResponseMeter:

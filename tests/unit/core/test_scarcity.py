@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.core.scarcity import MOST, NEARLY, RECENT, Scarcity
+from crawlproject.core.stopping import MOST, NEARLY, RECENT, Scarcity
 from crawlproject.records import ACTIVE, SPARE, WASTE
 
 

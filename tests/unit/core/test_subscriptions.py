@@ -32,8 +32,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.parts.revisits.deliveries import STRETCH
-from crawlproject.parts.revisits.subscription import HOUR, WEEK
-from crawlproject.parts.revisits.subscription_log import NAME, read_subscriptions
+from crawlproject.parts.revisits.subscription import HOUR, NAME, WEEK, read_subscriptions
 from crawlproject.records import SUBSCRIBE, Reply, Topic
 from crawlproject.storage.read import read_visits
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.core.wilson_bound import wilson_lower_bound
+from crawlproject.core.stopping import wilson_lower_bound
 
 COUNTS = st.integers(0, 1000)
 

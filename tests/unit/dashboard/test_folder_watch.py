@@ -11,8 +11,8 @@ from crawlproject.adapters.seed_search import SeedSearch
 from crawlproject.configuration import read_options
 from crawlproject.dashboard import address_file
 from crawlproject.dashboard.address_file import AddressFile
+from crawlproject.dashboard.crawl_json import FolderWatch
 from crawlproject.dashboard.crawls import CrawlManager
-from crawlproject.dashboard.folder_watch import FolderWatch
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.storage.logs import PageChange, PageChangeLog
 

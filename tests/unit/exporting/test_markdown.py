@@ -14,7 +14,7 @@ from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.markdown import export_markdown
 from crawlproject.exporting.selection import Selection
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import page_name
 
 PAGE = b"<body><nav>Menu</nav><main><h1>Reefs</h1><p>" + b"Corals grow slowly. " * 10 + b"</p></main></body>"
 

@@ -22,7 +22,7 @@ from crawlproject.exporting.documents import MAPPING
 from crawlproject.exporting.search_server import SearchServer
 from crawlproject.exporting.selection import Selection
 from crawlproject.exporting.send import FOLDER, RetryPolicy, Sender, Sent
-from crawlproject.storage.items import item_schema
+from crawlproject.storage.page_files import item_schema
 
 COUNT = 40
 ALL = {an_item(n, "")["md5"] for n in range(COUNT)}

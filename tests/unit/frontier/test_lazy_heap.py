@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier.lazy_heap import LazyHeap
+from crawlproject.frontier.host_queue import LazyHeap
 
 
 def test_the_dead_never_outnumber_the_living_by_much():

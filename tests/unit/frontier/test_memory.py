@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier import lazy_heap as lazyheap
+from crawlproject.frontier import host_queue as lazyheap
 from crawlproject.frontier.host_queue import HostQueue, queue_of
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness

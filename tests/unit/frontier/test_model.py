@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import ACTIVE, FIRST, INACTIVE, OVER_BUDGET, REVISITS, SPARE, WASTE, CrawlUrl

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawlproject.core.response_limits import MAX_FRAMING, OVERHEAD, Flood, ResponseMeter
+from crawlproject.core.responses import MAX_FRAMING, OVERHEAD, Flood, ResponseMeter
 from crawlproject.http.guarded_protocol import (
     BODY_BITE,
     FREE_READS,

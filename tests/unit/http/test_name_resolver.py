@@ -12,7 +12,7 @@ from aiohttp.abc import ResolveResult
 from support.nameserver import NameServer, serving
 
 from crawlproject.core.address_policy import AddressPolicy
-from crawlproject.core.known_addresses import LEAST, MISSING, MOST, UNKNOWN
+from crawlproject.core.server_addresses import LEAST, MISSING, MOST, UNKNOWN
 from crawlproject.http import name_resolver
 from crawlproject.http.connector import AddressRefused, SafeResolver
 from crawlproject.http.name_resolver import SILENCES, NameResolver, NameServers, NotFound

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.adapters.retry_after import asked_rest
+from crawlproject.adapters.leases import asked_rest
 
 NOON = 1_700_000_000.0  # Tue, 14 Nov 2023 22:13:20 GMT
 

@@ -19,7 +19,7 @@ from crawlproject.library.crawling import crawl
 from crawlproject.library.stored_pages import StoredPage
 from crawlproject.orderings import registry
 from crawlproject.orderings.baselines import BreadthFirst
-from crawlproject.storage.items import item_schema
+from crawlproject.storage.page_files import item_schema
 
 REEFS = Topic("reefs", ("coral reef",), ("http://www.lagoon-notes.example/",))
 

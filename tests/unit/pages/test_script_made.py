@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.scriptmade import NEED_A_BROWSER, NEED_NONE
 
+from crawlproject.pages.content_features import is_script_made
 from crawlproject.pages.reader import Reader
-from crawlproject.pages.script_made import is_script_made
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import NEEDS_BROWSER
 

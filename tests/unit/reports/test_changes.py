@@ -17,7 +17,7 @@ from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import PlainStream
 from crawlproject.records import CHANGED, GONE
 from crawlproject.reports.changes import NEW, Changes, atom_feed, print_changes, select_changes
-from crawlproject.reports.spans import in_words, read_moment
+from crawlproject.reports.console import in_words, read_moment
 from crawlproject.storage.logs import RETIRED, PageChange, PageChangeLog
 from crawlproject.storage.read import CrawlInfo
 

@@ -11,10 +11,10 @@ from jsonschema import Draft202012Validator, ValidationError
 from support.crawling import ROOT
 from support.livecrawl import crawl_web
 
-from crawlproject.adapters.items import PageItem
+from crawlproject.adapters.feeds import PageItem
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
-from crawlproject.storage.items import item_fields, item_schema
+from crawlproject.storage.page_files import item_fields, item_schema
 from crawlproject.topic.parse import load_topic
 from crawlproject.webs.sample import SampleWeb
 

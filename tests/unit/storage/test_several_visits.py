@@ -13,17 +13,17 @@ from support.webs import DictWeb, html, page
 
 from crawlproject.commands.why import WhyCommand
 from crawlproject.evaluation.runs import find_runs, load_run
-from crawlproject.frontier.inspect.open import read_frontier
+from crawlproject.frontier.views.open import read_frontier
 from crawlproject.parts.revisits.registry import POLICIES
 from crawlproject.parts.revisits.report import estimate_freshness
 from crawlproject.records import Reply, Topic
+from crawlproject.reports.console import moment
 from crawlproject.reports.evidence import numbers
 from crawlproject.reports.live_summary import LiveSummary
 from crawlproject.reports.map_data import read_map
 from crawlproject.reports.report import write_report
-from crawlproject.reports.spans import moment
 from crawlproject.reports.summary import summarise
-from crawlproject.reports.why.causes import options_of
+from crawlproject.reports.why.asked import options_of
 from crawlproject.reports.why.lookup import url_status
 from crawlproject.storage.read import first_visits, present_visits, read_info, read_visits
 from crawlproject.webs.open import CrawledWeb

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Link, Page, Span
-from crawlproject.topic.draft import Draft, characteristic_words, name_for, topic_text
+from crawlproject.topic.edits import Draft, characteristic_words, name_for, topic_text
 from crawlproject.topic.parse import parse_topic
 
 ANALYZER = Analyzer("en")

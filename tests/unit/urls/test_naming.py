@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawlproject.urls.canonical import canonical_url
-from crawlproject.urls.naming import page_name, page_path
+from crawlproject.urls.hosts import page_name, page_path
 
 
 def test_the_name_of_the_papers_example() -> None:

@@ -11,20 +11,18 @@ from hypothesis import strategies as st
 from support.pages import a_context
 
 from crawlproject.configuration import read_options
-from crawlproject.core.admission import Admission
-from crawlproject.core.entry_rules import EntryRules
+from crawlproject.core.admission import Admission, EntryRules
 from crawlproject.core.part import Part, Parts
 from crawlproject.core.peers import ALONE
 from crawlproject.core.robots import RobotsRules
-from crawlproject.core.scarcity import Scarcity
+from crawlproject.core.stopping import Scarcity
 from crawlproject.errors import InvalidUrl
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.canonical import Canonicalizer
-from crawlproject.urls.hosts import domain_of, host_of, origin_of
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import domain_of, host_of, origin_of, page_name
 from crawlproject.urls.post import as_get, canonical_request, is_form_body, is_post, post_of, post_url
 from crawlproject.urls.traps import TrapFilter
 

@@ -11,7 +11,7 @@ from crawlproject.errors import BadCrawlDir, BadWeb
 from crawlproject.records import Visit
 from crawlproject.storage.logs import RobotsLog
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import page_name
 from crawlproject.webs.open import Web, open_web
 
 HOME, MOVED, GONE, SLOW, PICTURE = (f"http://reef.example/{name}" for name in ("", "old", "gone", "slow", "coral"))

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from importlib.resources import files
 
-from crawlproject.parts.rendering.browser.devtools import CommandFailed, Params
+from crawlproject.parts.rendering.browser.chromium import CommandFailed, Params
 from crawlproject.parts.rendering.browser_requests import DEEPEST, MOST_FRAMES
 
 MOST_KNOWN = 100  # frames of a page

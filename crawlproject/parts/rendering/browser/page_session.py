@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from crawlproject.parts.rendering.browser.devtools import BrowserGone, CommandFailed, DevTools, Params
+from crawlproject.parts.rendering.browser.chromium import BrowserGone, CommandFailed, DevTools, Params
 from crawlproject.parts.rendering.browser.frames import Frames
 from crawlproject.parts.rendering.browser_requests import DOCUMENT, MOST_SENT, PageRequest
 

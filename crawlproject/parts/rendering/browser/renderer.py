@@ -10,10 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawlproject.adapters.meta import robots_agent
-from crawlproject.adapters.running import count
-from crawlproject.parts.rendering.browser.chromium import Chromium, find_chromium
-from crawlproject.parts.rendering.browser.devtools import BrowserGone
+from crawlproject.adapters.running import count, robots_agent
+from crawlproject.parts.rendering.browser.chromium import BrowserGone, Chromium, find_chromium
 from crawlproject.parts.rendering.browser.page_session import CRASH, PageAnswer, PageSession, Snapshot
 from crawlproject.parts.rendering.browser.resources import Resources
 

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
-from crawlproject.adapters.clock import time
-from crawlproject.adapters.meta import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RESOURCE, robots_agent
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import count
+from crawlproject.adapters.running import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RESOURCE, count, robots_agent, time
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.html.parse import parse_document

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crawlproject.parts.revisits.allocation import Array
-from crawlproject.parts.revisits.table import Table
+from crawlproject.parts.revisits.base import Table
 
 Rows = slice | np.ndarray
 ALL = slice(None)

@@ -15,8 +15,8 @@ import math
 import numpy as np
 
 from crawlproject.parts.revisits.allocation import Array
+from crawlproject.parts.revisits.base import Table
 from crawlproject.parts.revisits.estimators.base import ALL, Estimator, Evidence, Rows
-from crawlproject.parts.revisits.table import Table
 
 SHAPE = 0.5  # of the Gamma prior of a page's rate around its group's: small, since rates span magnitudes (paper 004 3.2.2.2)
 GROUP_SHAPE = 2.0  # changes by which a template's mean is pulled to its host's, and a host's to all pages'

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from crawlproject.parts.revisits.allocation import Array
+from crawlproject.parts.revisits.base import Table
 from crawlproject.parts.revisits.estimators.base import ALL, Rows
-from crawlproject.parts.revisits.table import Table
 
 PRIOR = 2.0  # observations that the mean novelty of all pages counts as
 FIRST_NOVELTY = 0.1  # before any: about the median change of Fetterly et al. 2003

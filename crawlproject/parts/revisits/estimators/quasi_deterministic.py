@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
-from crawlproject.parts.revisits.table import Table
+from crawlproject.parts.revisits.base import Table
 
 HOUR = 3600.0
 SHARPEST = 6 * HOUR  # changes that are known less exactly tell no hour

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from crawlproject.errors import BadSetting
 from crawlproject.parts.revisits.estimators.base import Estimator
-from crawlproject.parts.revisits.estimators.bias_reduced import BiasReduced
+from crawlproject.parts.revisits.estimators.change_rates import BiasReduced, KnownTimes, MaximumLikelihood, Naive
 from crawlproject.parts.revisits.estimators.group_prior import GroupPrior
-from crawlproject.parts.revisits.estimators.known_times import KnownTimes
-from crawlproject.parts.revisits.estimators.maximum_likelihood import MaximumLikelihood
-from crawlproject.parts.revisits.estimators.naive import Naive
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     "naive": Naive,

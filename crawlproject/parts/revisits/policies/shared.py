@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array, price_for
-from crawlproject.parts.revisits.base import Outcome
+from crawlproject.parts.revisits.base import Outcome, Table
 from crawlproject.parts.revisits.estimators.base import ALL, Estimator, Evidence, Rows
 from crawlproject.parts.revisits.estimators.group_prior import FIRST_GUESS
 from crawlproject.parts.revisits.estimators.registry import make_estimator
-from crawlproject.parts.revisits.table import Table
 
 SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
 SAMPLE = 65_536  # pages that the price of a visit is found from, at most

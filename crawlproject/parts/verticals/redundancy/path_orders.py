@@ -2,10 +2,15 @@
 
 A URL may be another order of the URL that remains when one or two named segments are left out, if that one is known. So may a
 category. They are told apart by their items: orders show each other's items and those of the list, each category its own.
+
+A site's URLs are told apart by patterns, of which some lead to content, some to another view of it. Other than the
+templates of ``traps.py``, patterns keep what a view is named by: words as values (``view=print``) and the last segment
+(``/print``). URLs of a board are grouped so by Cai and others, "iRobot: An Intelligent Crawler for Web Forums", WWW 2008.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,16 +18,19 @@ from itertools import islice
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.parts.verticals.redundancy.view_patterns import view_patterns
-from crawlproject.urls.hosts import origin_of
+from crawlproject.urls.hosts import host_of, origin_of
 
 FEWEST = 8  # items that an order is known by
 COVERED = 0.8  # share of the items of each order that the others, and the list, have to show
+LIST = ""  # the name of the list itself
+ANY = "*"
+
 _GROUPS = 100
 _NAMES = 12  # orders of a list
 _LINKS = 600  # of a page, and of an order; an int in a Counter takes about 100 bytes, so 70 MB at most
 _MOST_SEGMENTS = 8  # of a path
-LIST = ""  # the name of the list itself
+_NAME = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?")  # a segment that people gave a name; others are ids and titles
+_WORD = re.compile(r"[a-z_]{1,16}")  # a value that names a view: others are numbers, ids, texts
 
 
 @dataclass(slots=True)
@@ -126,3 +134,33 @@ def _without_segments(url: str) -> Iterator[tuple[str, str, str]]:
             kept = segments[:start] + segments[start + count :]
             shape = named[:start] + ["+"] * count + named[start + count :]
             yield f"{origin}/{'/'.join(shape)}", "/".join(chosen), f"{origin}/{'/'.join(kept)}"
+
+
+def view_patterns(url: str) -> tuple[str, ...]:
+    """The patterns of a canonical URL, narrowest first, each different from the others.
+
+    Of ``http://a.example/board/thread-17/print?page=2&order=asc``:
+
+    - its path, ids and titles left out, with names and words of the query: ``a.example/board/*/print?order=asc&page``
+    - without the words: ``a.example/board/*/print?order&page``
+    - with a query: what is below its first segment: ``a.example/board/**?order&page``
+    - without: all that ends with this name, wherever it is
+    """
+    host = host_of(url)
+    path, _, query = url[url.index("/", 8) :].lower().partition("?")
+    segments = [segment if _NAME.fullmatch(segment) else ANY for segment in path.split("/")[1:] if segment]
+    shape = f"{host}/{'/'.join(segments)}"
+    if not query:
+        named = len(segments) > 1 and segments[-1] != ANY
+        return (shape, f"{host}/**/{segments[-1]}") if named else (shape,)
+    pairs = sorted({(name, value) for name, _, value in (pair.partition("=") for pair in query.split("&"))})
+    words = "&".join(f"{name}={value}" if _WORD.fullmatch(value) else name for name, value in pairs)
+    names = "&".join(dict.fromkeys(name for name, _ in pairs))
+    below = f"{host}/{segments[0]}/**" if len(segments) > 1 else f"{host}/**"
+    return tuple(dict.fromkeys((f"{shape}?{words}", f"{shape}?{names}", f"{below}?{names}")))
+
+
+def names_in(pattern: str) -> tuple[str, frozenset[str]]:
+    """The path of a pattern, and the names of its query."""
+    path, _, query = pattern.partition("?")
+    return path, frozenset(pair.partition("=")[0] for pair in query.split("&")) if query else frozenset()

@@ -1,24 +1,28 @@
 """Learns which URL patterns of a site lead to what other pages show, and refuses their URLs: ``trap/redundant``.
 
 The evidence is what pages of the pattern showed: what the page shows that links to them (the sign ``SHOWN_BEFORE``), or other
-content. A URL with a word for another view (``redundant_words.py``) is presumed redundant, which evidence can refute. One in
+content. A URL with a word for another view is presumed redundant, which evidence can refute. One in
 ``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring
 nothing; these are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the
 view.
+
+By its words a URL shows again what another page shows: in another order, for print, or with a form to reply. What a
+forum, a blog or a shop links to beside its content: duplicate and uninformative pages (Cai et al., "iRobot: An
+Intelligent Crawler for Web Forums", WWW 2008). Judged by names of parameters and segments that widespread software uses,
+so a list, not a lesson: it is taken for granted until the pages of a site say otherwise; the rest is learned.
 """
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.core.wilson_bound import wilson_lower_bound
-from crawlproject.parts.verticals.redundancy.path_orders import PathOrders
-from crawlproject.parts.verticals.redundancy.redundant_words import base_of, is_redundant
-from crawlproject.parts.verticals.redundancy.view_patterns import names_in, view_patterns
+from crawlproject.core.stopping import wilson_lower_bound
+from crawlproject.parts.verticals.redundancy.path_orders import PathOrders, names_in, view_patterns
 from crawlproject.parts.verticals.site_template import SiteTemplates
 from crawlproject.records import QUERY, SHOWN_BEFORE, FetchEvent
 from crawlproject.urls.hosts import host_of
@@ -32,6 +36,31 @@ PRESUMED = 4.0  # redundant pages that a word for another view counts for
 _HOSTS = 5_000
 _PATTERNS = 2_000  # of a host
 _MEMORY = 60.0  # pages of a pattern that count: older ones fade
+_ORDERS = frozenset((
+    "sort", "sortby", "sort_by", "sortdir", "sort_order", "sortorder", "order", "orderby", "order_by", "order_dir", "orderdir",
+))  # fmt: skip
+_PARAMETERS = _ORDERS | frozenset((
+    "replytocom", "reply", "replyto", "quote", "print", "printable", "printview", "printpage", "share", "sharesource",
+))  # fmt: skip
+_ACTIONS = ("action", "act", "do", "mode", "view", "format", "task")
+_DONE = (
+    "reply",
+    "print",
+    "printable",
+    "quote",
+    "report",
+    "share",
+    "email",
+    "post_reply",
+    "newreply",
+    "printpage",
+    "printview",
+)
+_SEGMENTS = frozenset((
+    "print", "printable", "printview", "reply", "newreply", "post-reply", "quote", "email-this", "report-post",
+    "printthread.php", "newreply.php", "report.php", "sendmessage.php",
+))  # fmt: skip
+_PAIR = re.compile(r"(?:^|[&;])([^=&;]+)(?:=([^&;]*))?")
 
 
 @dataclass(slots=True)
@@ -158,3 +187,24 @@ def _alike(source: str, target: str) -> bool:
     path, names = names_in(mine)
     other, more = names_in(theirs)
     return path == other and names < more
+
+
+def is_redundant(url: str) -> bool:
+    """Whether a canonical URL looks like another view of a page."""
+    path, _, query = url.partition("?")
+    if not _SEGMENTS.isdisjoint(path.lower().split("/")[3:]):
+        return True
+    for name, value in _PAIR.findall(query.lower()) if query else ():
+        if name in _PARAMETERS or (name in _ACTIONS and value in _DONE):
+            return True
+    return False
+
+
+def base_of(url: str) -> str:
+    """The canonical URL that a redundant one shows in another order; empty when it is another kind of view."""
+    path, _, query = url.partition("?")
+    pairs = query.split("&")
+    kept = [pair for pair in pairs if pair.partition("=")[0].lower() not in _ORDERS]
+    if not query or len(kept) == len(pairs):
+        return ""
+    return f"{path}?{'&'.join(kept)}" if kept else path

@@ -16,11 +16,10 @@ from hypothesis import strategies as st
 from support.frontiersteps import Driver, random_steps, waiting
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.disk import entry_heap, hash_table, spilled_queue, url_table
-from crawlproject.frontier.disk.entry_heap import ENTRY, PlainEntryHeap
+from crawlproject.frontier.disk import hash_table, spill_file, spilled_queue, url_table
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
-from crawlproject.frontier.disk.spill_file import SpillFile
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
+from crawlproject.frontier.disk.spill_file import ENTRY, PlainEntryHeap, SpillFile
 from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_table import CLASS_BITS, DONE, LATER, PAGED, SHARED, WAITING, UrlTable
 from crawlproject.frontier.politeness import Politeness
@@ -38,7 +37,7 @@ ranks = st.sampled_from([-math.inf, -1.0, 0.5, 1e300, math.inf]) | st.floats(all
 def without_compiled_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hash_table, "hash_slots", None)
     monkeypatch.setattr(url_table, "url_rows", None)
-    monkeypatch.setattr(spilled_queue, "EntryHeap", entry_heap.PlainEntryHeap)
+    monkeypatch.setattr(spilled_queue, "EntryHeap", spill_file.PlainEntryHeap)
 
 
 # ---------------------------------------------------------------- the heap

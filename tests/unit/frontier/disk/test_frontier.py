@@ -20,12 +20,12 @@ from support.frontiersteps import Driver, Pair, facts, random_steps, url, waitin
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
-from crawlproject.frontier.inspect.open import clear_frontier, read_frontier
-from crawlproject.frontier.inspect.queries import best_waiting
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.views.open import clear_frontier, read_frontier
+from crawlproject.frontier.views.view import best_waiting
 from crawlproject.records import FIRST, OVER_BUDGET, PLANTED, REREADS, REVISITS, CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -223,8 +223,8 @@ from pathlib import Path
 from random import Random
 from support.frontiersteps import Driver, random_steps
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
-from crawlproject.frontier.inspect.queries import best_waiting
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
+from crawlproject.frontier.views.view import best_waiting
 from crawlproject.frontier.politeness import Politeness
 frontier = DiskFrontier(Path({str(folder)!r}), politeness=Politeness(1.0, 0.5), random=Random(3), clock=lambda: 0.0,
                         limits=MemoryLimits(30, 5, 8, 20))

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.disk.memory_limits import MemoryLimits
+from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import ACTIVE, FIRST, UNINFORMATIVE, WASTE, CrawlUrl
 

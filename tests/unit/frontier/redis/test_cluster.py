@@ -12,11 +12,11 @@ from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer
 
 from crawlproject.errors import BadSetting
-from crawlproject.frontier.inspect.redis import RedisView
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
+from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")

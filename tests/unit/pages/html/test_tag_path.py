@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawlproject.pages.html.elements import MAX_PATH
+from crawlproject.pages.html.document import MAX_PATH
 from crawlproject.pages.html.parse import parse_document
 
 

@@ -16,9 +16,8 @@ from support.archives import shared_data
 from support.havoc import mutated
 
 from crawlproject.pages.html import parse
-from crawlproject.pages.html.document import AggregationNodes
+from crawlproject.pages.html.document import READ, READ_OF_ALL, AggregationNodes
 from crawlproject.pages.html.document_builder import OPENERS, DocumentBuilder
-from crawlproject.pages.html.elements import READ, READ_OF_ALL
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.webs.open import open_web
 from crawlproject.webs.sample import SampleWeb

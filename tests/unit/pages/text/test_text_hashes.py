@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crawlproject.pages.text import minhash
-from crawlproject.parts.duplicates.novelty import SeenShingles
+from crawlproject.parts.duplicates.part import SeenShingles
 from crawlproject.records import Link, Page, Span
 
 pytest.importorskip("crawlproject.pages.text.text_hashes", reason="not compiled")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.parts.duplicates import key_table
-from crawlproject.parts.duplicates.key_table import PER_KEY, KeyTable
+from crawlproject.parts.duplicates import sketch_store
+from crawlproject.parts.duplicates.sketch_store import PER_KEY, KeyTable
 
 KEYS = st.integers(0, 2**64 - 1)
 
@@ -46,7 +46,7 @@ def test_compiled_code_keeps_the_same(pairs):
         compiled.add(key, number)
     found = [compiled.find(key) for key, _ in pairs]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_table, "key_slots", None)
+        patch.setattr(sketch_store, "key_slots", None)
         for key, number in pairs:
             interpreted.add(key, number)
         assert found == [interpreted.find(key) for key, _ in pairs]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.parts.duplicates.page_names import headline, link_names, name_of, title_of
+from crawlproject.parts.duplicates.index import headline, link_names, name_of, title_of
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from support.events import error_event, page_event
 
 from crawlproject.parts.duplicates.url_rule import UrlRule
-from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
-from crawlproject.parts.duplicates.url_variants import AUDITED
+from crawlproject.parts.duplicates.url_rule_learner import AUDITED, UrlRuleLearner
 from crawlproject.records import Page
 
 A = "http://a.example"

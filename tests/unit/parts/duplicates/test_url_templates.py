@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from support.events import error_event, page_event
 
-from crawlproject.parts.duplicates.template_turns import FACTOR, TemplateTurns
-from crawlproject.parts.duplicates.url_templates import FIRST_DELAY, LONGEST_DELAY, UrlTemplates
+from crawlproject.parts.duplicates.url_templates import FACTOR, FIRST_DELAY, LONGEST_DELAY, TemplateTurns, UrlTemplates
 from crawlproject.records import ACTIVE, NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
 
 A = "http://a.example"

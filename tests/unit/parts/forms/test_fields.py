@@ -8,9 +8,9 @@ from support.pages import ANALYZER
 from crawlproject.pages.html.forms import Form, read_forms
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.forms.candidates import SurfaceWords
 from crawlproject.parts.forms.fields import ValueTable, address, choices, labelled_values, roles_of
 from crawlproject.parts.forms.result_page import read_results
-from crawlproject.parts.forms.surface_words import SurfaceWords
 from crawlproject.urls.canonical import Canonicalizer
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.deep_web import Lab, oracle
 from benchmarks.deep_web_sites import DeepSite, Kind
-from crawlproject.parts.forms.selection.registry import SELECTIONS
+from crawlproject.parts.forms.selection import SELECTIONS
 from crawlproject.parts.forms.source import FormSource, Query, nonsense
 
 LAB = Lab()

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.parts.forms.size import chao, schnabel
-from crawlproject.parts.forms.value_graph import Value, ValueGraph
+from crawlproject.parts.forms.value_graph import Value, ValueGraph, chao, schnabel
 
 words = st.sampled_from([Value("q", word) for word in "abcdef"])
 urls = st.integers(0, 9).map(str)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.pages.html.head import FEED, LANGUAGE, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
-from crawlproject.parts.listings.feed_file import MAX_ENTRIES, FeedEntry, FeedFile, moment, read_feed
-from crawlproject.parts.listings.hub_links import HubLinks
+from crawlproject.parts.listings.feeds import MAX_ENTRIES, FeedEntry, FeedFile, moment, read_feed
+from crawlproject.parts.listings.listing import HubLinks
 
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>Blog</title><link>http://h/</link><item><title>Reefs &amp;amp; &lt;b&gt;corals&lt;/b&gt;</title><link>/a?x=1&y=2</link>

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.parts.listings.sitemap_xml import MAX_ENTRIES, SitemapEntry, SitemapFile, read_sitemap
+from crawlproject.parts.listings.sitemaps import MAX_ENTRIES, SitemapEntry, SitemapFile, read_sitemap
 
 URLSET = """<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://images" xmlns:news="http://news">

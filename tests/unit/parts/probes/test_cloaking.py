@@ -10,11 +10,17 @@ from hypothesis import strategies as st
 from support.pages import a_link
 from support.pages import random_terms as text
 
-from crawlproject.parts.probes.cloaking import can_be_judged, is_sampled, judge
-from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, UNDECIDED
-from crawlproject.parts.probes.probe_response import ProbeResponse
-from crawlproject.parts.probes.probe_steps import AGAIN, BROWSER, BROWSER_AGAIN, DISGUISED
-from crawlproject.parts.probes.text_difference import copy_of
+from crawlproject.parts.probes.cloaking import can_be_judged, copy_of, is_sampled, judge
+from crawlproject.parts.probes.probe_log import (
+    AGAIN,
+    BROWSER,
+    BROWSER_AGAIN,
+    CLOAKED,
+    DISGUISED,
+    HONEST,
+    UNDECIDED,
+    ProbeResponse,
+)
 from crawlproject.records import Fetch, Page
 
 URL = "http://www.a.example/page"

@@ -13,11 +13,8 @@ from support.pages import random_terms as text
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
-from crawlproject.parts.probes.probe_log import ProbeLog, read_findings
-from crawlproject.parts.probes.probe_response import ProbeResponse
-from crawlproject.parts.probes.probe_steps import AGAIN, BROWSER, MISSING
-from crawlproject.parts.probes.probes import Probes
-from crawlproject.parts.probes.site_trust import SiteTrust
+from crawlproject.parts.probes.probe_log import AGAIN, BROWSER, MISSING, ProbeLog, ProbeResponse, read_findings
+from crawlproject.parts.probes.probes import Probes, SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
 from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, Page
 from crawlproject.urls.post import is_post, post_url

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from support.pages import a_link
 from support.pages import random_terms as text
 
-from crawlproject.parts.probes.probe_log import HONEST, MADE_UP, UNDECIDED, Finding
-from crawlproject.parts.probes.probe_response import ProbeResponse
+from crawlproject.parts.probes.probe_log import HONEST, MADE_UP, UNDECIDED, Finding, ProbeResponse
 from crawlproject.parts.probes.soft_404 import Soft404Detector, made_up
 from crawlproject.records import CrawlUrl, Fetch, Page
 from crawlproject.urls.canonical import canonical_url

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.pages import a_link
 from support.pages import random_terms as text
 
-from crawlproject.parts.probes.text_difference import NOTHING, copies_from, copy_of
+from crawlproject.parts.probes.cloaking import NOTHING, copies_from, copy_of
 from crawlproject.records import Page
 
 

@@ -10,7 +10,7 @@ import pytest
 from support.crawling import ROOT
 from support.pages import a_link, a_page
 
-from crawlproject.parts.rendering.policy import MORE_TERMS, RenderPolicy, gained
+from crawlproject.parts.rendering.part import MORE_TERMS, RenderPolicy, gained
 from crawlproject.records import NEEDS_BROWSER, RENDERED, FetchEvent, Page, Visit
 
 SHELL = Page("http://a.example/1", signs={NEEDS_BROWSER: 1.0})

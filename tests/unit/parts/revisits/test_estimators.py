@@ -12,11 +12,15 @@ from hypothesis import strategies as st
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.freshness.measures import expected_bias_reduced, expected_naive, judge
 from crawlproject.parts.revisits.estimators.base import Evidence
-from crawlproject.parts.revisits.estimators.bias_reduced import bias_reduced
+from crawlproject.parts.revisits.estimators.change_rates import (
+    KnownTimes,
+    MaximumLikelihood,
+    bias_reduced,
+    known_times,
+    maximum_likelihood,
+)
 from crawlproject.parts.revisits.estimators.group_prior import GroupPrior
-from crawlproject.parts.revisits.estimators.known_times import KnownTimes, known_times
 from crawlproject.parts.revisits.estimators.longevity import Longevity
-from crawlproject.parts.revisits.estimators.maximum_likelihood import MaximumLikelihood, maximum_likelihood
 from crawlproject.parts.revisits.estimators.quasi_deterministic import QuasiDeterministic
 from crawlproject.parts.revisits.estimators.registry import ESTIMATORS, make_estimator
 

@@ -7,8 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.parts.revisits.text_difference import novelty
-from crawlproject.parts.revisits.text_sketch import TextSketch, estimated_novelty, read_sketch, sketch_of
+from crawlproject.parts.revisits.text_difference import TextSketch, estimated_novelty, novelty, read_sketch, sketch_of
 
 WORDS = ["reef", "coral", "12", "17", "may", "June", "tide", "wave", "\u00e9", "\U0001f41f"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=14).map(" ".join)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.events import error_event, page_event
 
-from crawlproject.parts.sites.host_health import GIVEN_UP, LONGEST_REST, HostHealth
+from crawlproject.parts.sites.site import GIVEN_UP, LONGEST_REST, HostHealth
 from crawlproject.records import FetchEvent, Page, Visit
 
 URL = "http://www.a.example/1"

@@ -14,10 +14,9 @@ from support.pages import a_link
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.parts.sites import link_farms as farms_module
-from crawlproject.parts.sites.host_health import HostHealth
-from crawlproject.parts.sites.link_farms import FARMS, LinkFarms
+from crawlproject.parts.sites.link_farms import FARMS, LinkFarms, SiteTracker
+from crawlproject.parts.sites.site import HostHealth
 from crawlproject.parts.sites.site_budgets import SiteBudgets
-from crawlproject.parts.sites.tracker import SiteTracker
 from crawlproject.records import CLIQUE, NOVELTY, SUSPECTS, Fetch, Link, Page
 
 FETCH = Fetch(200, 0.0, 0.1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.parts.sites.new_link_ratio import NewLinkRatio, is_action
+from crawlproject.parts.sites.site import NewLinkRatio, is_action
 
 
 def new_link_ratio(pages: int, links_of, host: str = "x.example") -> float:

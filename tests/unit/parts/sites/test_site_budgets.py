@@ -10,9 +10,8 @@ import pytest
 from support.events import error_event, page_event, redirect_event
 from support.pages import a_link
 
-from crawlproject.parts.sites.budget_policy import POLICY
-from crawlproject.parts.sites.site_budgets import SiteBudgets, cost_of
-from crawlproject.parts.sites.site_turns import SiteTurns
+from crawlproject.parts.sites.part import SiteTurns
+from crawlproject.parts.sites.site_budgets import POLICY, SiteBudgets, cost_of
 from crawlproject.records import ACTIVE, FetchEvent, Page
 from crawlproject.urls.hosts import host_of, sites_linked
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 from support.events import error_event, page_event
 
-from crawlproject.parts.sites import site_turns
-from crawlproject.parts.sites.budget_policy import POLICY
-from crawlproject.parts.sites.site_budgets import SiteBudgets, cost_of
-from crawlproject.parts.sites.site_turns import SiteTurns
+from crawlproject.parts.sites import part
+from crawlproject.parts.sites.part import SiteTurns
+from crawlproject.parts.sites.site_budgets import POLICY, SiteBudgets, cost_of
 from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE, FetchEvent, Page
 from crawlproject.urls.hosts import domain_of
 
@@ -148,7 +147,7 @@ def test_without_budgets_nobody_comes_later() -> None:
 def test_a_site_that_is_forgotten_is_as_others_again(monkeypatch: pytest.MonkeyPatch) -> None:
     crawl = Crawled()
     crawl.use_up("dull.example")
-    monkeypatch.setattr(site_turns, "POLICY", replace(POLICY, sites=3))
+    monkeypatch.setattr(part, "POLICY", replace(POLICY, sites=3))
     for number in range(3):
         crawl.turns.turn(f"http://site{number}.example/")
     assert crawl.classes["dull.example"] == ACTIVE and not crawl.turns.is_postponed("http://dull.example/")

@@ -11,7 +11,7 @@ from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.spam.inspector import FARMED, STUFFED, SpamInspector
+from crawlproject.parts.spam.part import FARMED, STUFFED, SpamInspector
 from crawlproject.records import Fetch, Page
 
 ANALYZER = Analyzer("en")

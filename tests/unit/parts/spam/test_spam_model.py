@@ -16,8 +16,8 @@ from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput
 from crawlproject.pages.content_features import LINKED
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.spam.inspector import SpamInspector
 from crawlproject.parts.spam.model import Judged, SpamModel, train
+from crawlproject.parts.spam.part import SpamInspector
 from crawlproject.records import Fetch, Page
 
 OPTIONS = read_options({})

@@ -15,8 +15,8 @@ from crawlproject.parts.topics.topic_view import TopicView
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
-from crawlproject.storage.items import Items, withdrawn
-from crawlproject.urls.naming import page_name
+from crawlproject.storage.page_files import Items, withdrawn
+from crawlproject.urls.hosts import page_name
 
 TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/",))
 

@@ -13,7 +13,7 @@ from crawlproject.records import Page, Topic, Visit
 from crawlproject.reports.changes import select_changes
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.logs import PageChange, PageChangeLog
-from crawlproject.urls.naming import page_name, page_path
+from crawlproject.urls.hosts import page_name, page_path
 
 TOPIC = Topic("reef", ("reef",), ("http://a.test/",))
 

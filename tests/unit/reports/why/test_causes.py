@@ -7,7 +7,7 @@ import json
 import pytest
 
 from crawlproject.parts.duplicates.why import normalized_by_rules
-from crawlproject.reports.why.causes import causes
+from crawlproject.reports.why.asked import causes
 from crawlproject.storage.read import read_info
 
 URL = "http://reef.example/page?view=print&id=7"

@@ -14,7 +14,7 @@ from crawlproject.errors import StorageFailed
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.warc.archive import CrawlArchive, about
 from crawlproject.storage.warc.record import Exchange
-from crawlproject.urls.naming import page_name
+from crawlproject.urls.hosts import page_name
 
 TOPIC = Topic("reefs", ("coral",), ("http://a.example/",), description="Of reefs")
 URL = "http://a.example/x"

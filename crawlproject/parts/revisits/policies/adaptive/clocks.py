@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
-from crawlproject.parts.revisits.table import Table
+from crawlproject.parts.revisits.base import Table
 
 DAYS = 48  # days that a clock remembers one by one; before them it ran evenly
 BURST_SHAPE = 0.05  # of the Gamma distribution of a day's hazard: about the share of days with a burst

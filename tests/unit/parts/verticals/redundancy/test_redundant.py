@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawlproject.parts.verticals.redundancy.redundant_words import base_of, is_redundant
+from crawlproject.parts.verticals.redundancy.redundant_urls import base_of, is_redundant
 
 
 @pytest.mark.parametrize(

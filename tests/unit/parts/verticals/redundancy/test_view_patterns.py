@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.parts.verticals.redundancy.view_patterns import names_in, view_patterns
+from crawlproject.parts.verticals.redundancy.path_orders import names_in, view_patterns
 
 
 def test_ids_and_titles_are_left_out_and_names_of_views_stay() -> None:

@@ -1,0 +1,120 @@
+"""Looking into a frontier without opening it for a crawl: nothing is written, and a crawl may run meanwhile. Which one a person
+means, and who has it in use, is asked by ``scrapy frontier``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.frontier.base import UrlState
+from crawlproject.frontier.disk.files import is_disk_frontier, remove_disk_frontier
+from crawlproject.frontier.journal import NAME, ChangeLog
+from crawlproject.frontier.k_rule import KRule
+from crawlproject.frontier.memory_store import MemoryStore
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.views.disk import DiskView
+from crawlproject.frontier.views.view import Counts, FrontierView
+from crawlproject.records import CrawlUrl
+from crawlproject.storage.crawl_files import holder_of
+
+
+class JournalView:
+    """A ``FrontierView`` of the journal in a folder. Raises ``BadCrawlDir`` for a damaged one."""
+
+    kind = "memory"
+
+    def __init__(self, journal: ChangeLog) -> None:
+        self._store = MemoryStore(rule=KRule(1), commit=1, politeness=Politeness(0.0, 0.0), random=Random(0))
+        journal.replay(self._store)
+
+    def counts(self) -> Counts:
+        store = self._store
+        hosts = store.hosts.total
+        return Counts(len(store.entries), len(store.leases), len(store.finished), hosts, store.evicted)
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """As the protocol says: a journal's summary, and so its replay, is in the order of arrival."""
+        return (entry.record for entry in sorted(self._store.entries.values(), key=lambda entry: entry.arrival))
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        return (entry.record for entry in self._store.leases.values())
+
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
+        state = self._store.state_of(url)
+        entry = self._store.entries.get(url) or self._store.leases.get(url)
+        return state, entry.record if entry else None
+
+    def rests(self) -> Mapping[str, float]:
+        return dict(self._store.hosts.clocks())
+
+    def blocks(self) -> Mapping[str, float]:
+        return {str(host.name): host.blocked_until for host in self._store.hosts.blocked()}
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        return dict(self._store.politeness.crawl_delays())
+
+
+def read_frontier(folder: Path) -> FrontierView | None:
+    """The frontier that the files in ``folder`` are of; None when there is none. Raises ``BadCrawlDir`` for damaged files."""
+    if (folder / NAME).exists():
+        return JournalView(ChangeLog(folder / NAME))
+    if is_disk_frontier(folder):
+        return DiskView(folder)
+    return None
+
+
+def clear_frontier(folder: Path) -> bool:
+    """Remove the files of a frontier from ``folder``, and nothing else; whether there were any. Not while it is in use."""
+    if (folder / NAME).exists():
+        (folder / NAME).unlink()
+        return True
+    return remove_disk_frontier(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPlace:
+    """A frontier: its ``title``, what looks into it, what removes it, and who uses it now (None: nobody, as far as known)."""
+
+    title: str
+    view: FrontierView
+    clear: Callable[[], object]
+    holder: str | None
+
+
+def find_place(asked: str) -> FrontierPlace:
+    """The frontier in a crawl folder, in a ``JOBDIR``, in a folder of its own, or in Redis (``redis://host:port/db/crawl``).
+
+    Raises ``BadCrawlDir``, and ``StorageFailed`` when there is no Redis.
+    """
+    if asked.startswith(("redis://", "rediss://")):
+        return _in_redis(asked)
+    for folder in (Path(asked) / "frontier", Path(asked)):
+        view = read_frontier(folder)
+        if view is not None:
+            holder = holder_of(folder) or holder_of(Path(asked))
+            return FrontierPlace(str(folder), view, partial(_clear, folder), holder and f"process {holder}")
+    raise BadCrawlDir(asked, "there is no frontier; expected a crawl folder, a JOBDIR, or the folder of a frontier")
+
+
+def _in_redis(asked: str) -> FrontierPlace:
+    from crawlproject.frontier.redis.connection import connect
+    from crawlproject.frontier.views.redis import RedisView
+
+    url, _, crawl = asked.rpartition("/")
+    view = RedisView(connect(url=url, slots=None), crawl)
+    if not crawl or not view.exists():
+        raise BadCrawlDir(asked, f"there is no crawl {crawl!r} in this Redis; expected redis://host:port/db/crawl")
+    workers = view.workers()
+    return FrontierPlace(asked, view, view.clear, f"workers {', '.join(workers)}" if workers else None)
+
+
+def _clear(folder: Path) -> None:
+    try:
+        clear_frontier(folder)
+    except OSError as error:
+        raise StorageFailed(f"cannot remove the frontier in {folder}: {error}") from error

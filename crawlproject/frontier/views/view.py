@@ -1,0 +1,153 @@
+"""A read-only view of a frontier, of whatever kind, and what a person asks it: its hosts, the best that wait, why a URL waits."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from crawlproject.frontier.base import UrlState
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.records import CrawlUrl
+
+
+class Counts(NamedTuple):
+    """URLs that wait, are leased, and are done; hosts with waiting URLs; URLs dropped because the frontier was full."""
+
+    waiting: int
+    leased: int
+    done: int
+    hosts: int
+    evicted: int
+
+
+class FrontierView(Protocol):
+    """A read-only view of a frontier. Times are seconds since the epoch."""
+
+    kind: str
+    """``memory``, ``disk`` or ``redis``."""
+
+    def counts(self) -> Counts: ...
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        """The waiting URLs; of equal scores, those that came first are first."""
+        ...
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        """The URLs that are being fetched, or were when the crawl was killed."""
+        ...
+
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
+        """Where the URL is, with its record when it waits or is leased; an empty state: it is not known."""
+        ...
+
+    def rests(self) -> Mapping[str, float]:
+        """The hosts whose clock runs, or ran out unnoticed, with the time of their next visit."""
+        ...
+
+    def blocks(self) -> Mapping[str, float]:
+        """The hosts that are blocked, or were until a time that is past, with the end of the block."""
+        ...
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        """The hosts whose robots.txt asks for a delay, with the seconds."""
+        ...
+
+
+@runtime_checkable
+class RankedView(Protocol):
+    """A view that finds its best URLs without going through all of them."""
+
+    def best(self, n: int) -> list[CrawlUrl]:
+        """The ``n`` waiting URLs with the highest scores, of equal ones those that came first."""
+        ...
+
+
+@dataclass(slots=True)
+class HostRow:
+    """A host with waiting or leased URLs.
+
+    ``rests`` and ``blocked`` are the seconds from now until the end of its rest, and of a block; 0 without.
+    """
+
+    host: str
+    waiting: int = 0
+    best: float | None = None
+    leased: bool = False
+    rests: float = 0.0
+    blocked: float = 0.0
+    crawl_delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePosition:
+    """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host.
+
+    ``held``: seconds from now for which it is held itself.
+    """
+
+    url: str
+    state: UrlState
+    record: CrawlUrl | None
+    host: HostRow
+    ahead: int = 0
+    ahead_on_host: int = 0
+    held: float = 0.0
+
+
+def host_rows(view: FrontierView, now: float) -> list[HostRow]:
+    """The hosts, those with the most waiting URLs first. O(waiting URLs)."""
+    rows: dict[str, HostRow] = {}
+    for record in view.waiting():
+        row = _row(rows, queue_of(record.url))
+        row.waiting += 1
+        if row.best is None or record.score > row.best:
+            row.best = record.score
+    for record in view.leased():
+        _row(rows, queue_of(record.url)).leased = True
+    rests, blocks, delays = view.rests(), view.blocks(), view.crawl_delays()
+    for host, row in rows.items():
+        row.rests = max(0.0, rests.get(host, 0.0) - now)
+        row.blocked = max(0.0, blocks.get(host, 0.0) - now)
+        row.crawl_delay = delays.get(host, 0.0)
+    return sorted(rows.values(), key=lambda row: (-row.waiting, row.host))
+
+
+def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[CrawlUrl]:
+    """The ``n`` waiting URLs with the highest scores, of equal ones those that came first; of one host if it is named."""
+    if host is None and isinstance(view, RankedView):
+        return view.best(n)
+    records: Iterator[CrawlUrl] = view.waiting()
+    if host is not None:
+        records = (record for record in records if queue_of(record.url) == host)
+    return heapq.nlargest(n, records, key=lambda record: record.score)
+
+
+def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
+    """Where ``url`` is, and what comes before it. O(waiting URLs) when it waits."""
+    state, record = view.find(url)
+    row = HostRow(queue_of(url))
+    row.rests = max(0.0, view.rests().get(row.host, 0.0) - now)
+    row.blocked = max(0.0, view.blocks().get(row.host, 0.0) - now)
+    row.crawl_delay = view.crawl_delays().get(row.host, 0.0)
+    row.leased = any(queue_of(lease.url) == row.host for lease in view.leased())
+    if state != "waiting" or record is None:
+        return QueuePosition(url, state, record, row)
+    ahead = ahead_on_host = 0
+    passed = False  # of equal scores, those that came before it are ahead
+    for other in view.waiting():
+        passed = passed or other.key == url
+        first = other.score > record.score or (other.score == record.score and not passed)
+        mine = queue_of(other.url) == row.host
+        ahead += first
+        ahead_on_host += first and mine
+        row.waiting += mine
+    return QueuePosition(url, state, record, row, ahead, ahead_on_host, max(0.0, record.not_before - now))
+
+
+def _row(rows: dict[str, HostRow], host: str) -> HostRow:
+    row = rows.get(host)
+    if row is None:
+        row = rows[host] = HostRow(host)
+    return row

@@ -1,1 +1,0 @@
-"""Which value is queried next: one published policy a file."""

@@ -1,0 +1,234 @@
+"""What is fetched again, at the times that the revisits say: sitemaps and feeds (what do they name now?), pages (what has
+become of them?), and requests to the hubs of feeds, to say when a feed changes (WebSub).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from crawlproject.core.page_steps import PageSteps
+from crawlproject.core.services import UNREACHABLE, FetchPlan, Handler, Services, why_no_page
+from crawlproject.pages.page_types import SOFT_404
+from crawlproject.parts.listings.listing import Listing, ListingReader
+from crawlproject.parts.listings.part import ListingHandler
+from crawlproject.parts.listings.sitemaps import ListingLog
+from crawlproject.parts.revisits.deliveries import FeedReading
+from crawlproject.parts.revisits.revisits import FORBIDDEN, RETRY, Revisits
+from crawlproject.parts.revisits.steps import RevisitSteps
+from crawlproject.records import GONE, MISSING, MOVED, NOT_KEPT, SAME, CrawlUrl, Fetch, Page, Reply, Visit
+from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.post import Post
+from crawlproject.webs.page_cache import location
+
+_NOT_MODIFIED = 304
+_AWAY = (404, 410)
+_FOR_GOOD = (301, 308)
+_REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
+
+
+class RefetchHandler(Handler):
+    """How such a URL waits: it was admitted once, and counts for no budget of its site."""
+
+    def __init__(self, services: Services, revisits: Revisits) -> None:
+        self._services = services
+        self._admission = services.admission
+        self._frontier = services.frontier
+        self._revisits = revisits
+
+    def offer(self, url: CrawlUrl) -> bool:
+        return self._frontier.put(url)
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        return self._admission.rules.late_refusal(url.url)
+
+    def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
+        return steps.stored(visit, inherited, self._services.folder.pages.load)
+
+
+class RereadHandler(RefetchHandler):
+    """Offers what is new in a listing, and brings the visits of pages forward that it says have changed.
+
+    ``readers`` are by kind, which is the ``variant`` of the URL. Nothing of it stands in the history.
+    """
+
+    def __init__(self, services: Services, revisits: Revisits, readers: Mapping[str, ListingReader]) -> None:
+        super().__init__(services, revisits)
+        self._readers = readers
+        self._outlinks = services.outlinks
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        return FetchPlan(one_try=True, any_type=True, headers=self._revisits.rereads.validators(url.url))
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:
+        if reply.status == _NOT_MODIFIED or not 200 <= reply.status < 300:
+            self._end(url, fetch, news=False)
+            return
+        found = self._readers[url.variant].listing(url, reply.body)
+        new = [entry for entry in found.entries if entry[0] not in self._frontier]
+        with self._frontier.batch():
+            self._outlinks.follow(found.page)
+            self._revisits.listed(url.url, reply.headers.get("link", ""), found, fetch.at)
+            self._end(url, fetch, news=self._revisits.hinted(found.dates or found.entries, fetch.at) or bool(new))
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        self._end(url, fetch, news=False)
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        """As robots.txt forbids it: it is not asked for again in this run."""
+        self._frontier.drop(url.key, picked=reason == UNREACHABLE)
+        self._revisits.left()
+        if self._revisits.subscriptions is not None:
+            self._revisits.subscriptions.leave(url.url, self._services.now)
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        self._end(url, fetch, news=False)
+        return False
+
+    def _end(self, url: CrawlUrl, fetch: Fetch, *, news: bool) -> None:
+        known = self._revisits.subscriptions
+        reading = known.was_read(url.url, fetch, news=news) if known is not None else FeedReading()
+        due = self._revisits.rereads.read(
+            url.url,
+            fetch.at,
+            news=news,
+            etag=fetch.etag,
+            last_modified=fetch.last_modified,
+            pushed=reading.pushed,
+            stretch=reading.stretch,
+        )
+        self._revisits.listing_read(url)
+        self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=min(due, reading.again))
+
+
+class FirstReading(ListingHandler):
+    """A listing that is read for the first time, in a crawl that reads it again."""
+
+    def __init__(self, services: Services, reader: ListingReader, log: ListingLog, revisits: Revisits) -> None:
+        super().__init__(services, reader, log)
+        self._revisits = revisits
+
+    def read(self, url: CrawlUrl, reply: Reply, found: Listing, fetch: Fetch) -> None:
+        self._frontier.put_many(self._revisits.read_listing(url.url))
+        self._revisits.listed(url.url, reply.headers.get("link", ""), found, fetch.at)
+
+
+class RevisitHandler(RefetchHandler):
+    """Fetches known pages again, with the validators of their last visit, and ends the visits that brought no new text."""
+
+    def __init__(self, services: Services, revisits: Revisits) -> None:
+        super().__init__(services, revisits)
+        self._canonicalize = services.canonicalize
+        self._steps = RevisitSteps(services, revisits)
+
+    def steps(self, url: CrawlUrl) -> PageSteps:
+        return self._steps
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        return self._revisits.turn(url, now)
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        page = self._steps.known(url.url)
+        asked = {"If-None-Match": page.etag, "If-Modified-Since": page.last_modified}
+        return FetchPlan(one_try=True, headers={name: value for name, value in asked.items() if value})
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
+        known = self._steps.known(url.url)
+        if reply.status == _NOT_MODIFIED:
+            self._steps.end(url, fetch, SAME)
+        elif href := location(reply):
+            target = canonical_or_none(self._canonicalize, href, url.url)
+            if target == url.url or target is None:
+                self.fail(url, "redirect to itself" if target else "redirect to no URL", fetch)
+            else:
+                self.redirect(url, target, fetch)
+        elif error := why_no_page(reply, self._steps.content_types):
+            self.fail(url, error, fetch)
+        elif known.digest == self._digest(reply.body):
+            self._steps.end(url, fetch, SAME)
+        else:
+            headers = reply.headers
+            content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
+            page = page or self._steps.read(
+                url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at
+            )
+            if page.redirect:
+                self.redirect(url, page.redirect, fetch)
+            elif not page.indexable and not page.needs_browser:
+                self.fail(url, NOT_KEPT, fetch)
+            else:
+                return page
+        return None
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        """A page that is not there is looked at once more before it counts as gone; another error says nothing about it."""
+        if fetch.status in _AWAY or error.startswith(SOFT_404):
+            change = GONE if self._steps.known(url.url).state == MISSING else MISSING
+        else:
+            change = GONE if error == NOT_KEPT else ""
+        self._steps.end(url, fetch, change, error=error)
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        now = self._services.now
+        if reason == UNREACHABLE:
+            self._frontier.release(url.key, now, 0.0, not_before=now + RETRY)
+        else:
+            self._frontier.hold(url.key, now + FORBIDDEN)
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        """A page that has moved for good is replaced by the page at its new place, which is fetched as a new one."""
+        for_good = fetch.status in _FOR_GOOD or 200 <= fetch.status < 300
+        page = self._steps.known(url.url)
+        self._steps.end(url, fetch, MOVED if for_good else "", redirect=target)
+        return for_good and self._admission.offer(CrawlUrl(target, page.weight, max(page.depth, 1), url.url))
+
+    def _digest(self, body: bytes) -> str:
+        return hashlib.md5(body[: self._steps.max_bytes], usedforsecurity=False).hexdigest()
+
+
+class SubscribeHandler(RefetchHandler):
+    """A hub is a stranger's URL: scope, traps, robots.txt and the pauses of its host count as for a page.
+
+    Nothing of it stands in the history. Requests of a run with subscriptions end in one without.
+    """
+
+    def late_refusal(self, url: CrawlUrl) -> str:
+        known = self._revisits.subscriptions
+        if known is None or not known.wants(url):
+            return "websub/not_wanted"
+        return self._admission.rules.refusal(url.url, 0, any_extension=True) or ""
+
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        known = self._revisits.subscriptions
+        return known.turn(url, now) if known is not None else now
+
+    def plan(self, url: CrawlUrl) -> FetchPlan:
+        known = self._revisits.subscriptions
+        body = known.form(url) if known is not None else ""
+        return FetchPlan(one_try=True, any_type=True, post=Post(url.url, body))
+
+    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:
+        target = reply.headers.get("location", "") if reply.status in _REPEATED else ""
+        self._end(url, fetch, accepted=200 <= reply.status < 300, target=target)
+
+    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
+        self._end(url, fetch)
+
+    def refuse(self, url: CrawlUrl, reason: str) -> None:
+        known = self._revisits.subscriptions
+        if known is None:
+            self._frontier.drop(url.key)
+        else:
+            known.refused(url, self._services.now, unreachable=reason == UNREACHABLE)
+
+    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
+        self._end(url, fetch, target=target if fetch.status in _REPEATED else "")
+        return False
+
+    def _end(self, url: CrawlUrl, fetch: Fetch, *, accepted: bool = False, target: str = "") -> None:
+        known = self._revisits.subscriptions
+        with self._frontier.batch():
+            if known is None:
+                self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
+            else:
+                known.ended(url, fetch, accepted=accepted, target=target)

@@ -1,0 +1,75 @@
+"""The revisit policies of other crawlers, as baselines."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+
+from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
+from crawlproject.parts.revisits.base import Outcome
+from crawlproject.parts.revisits.estimators.base import ALL, Rows
+from crawlproject.parts.revisits.policies.shared import IntervalPolicy
+
+FIRST = 30 * SECONDS_A_DAY
+SHORTEST = 60.0
+LONGEST = 365 * SECONDS_A_DAY
+
+
+class Heritrix(IntervalPolicy):
+    """A fixed delay, as Heritrix's ``rescheduleDelaySeconds``.
+
+    Every page is due ``delay`` days after its last visit, whatever the budget: when it is too small, the oldest come
+    first.
+    """
+
+    name = "heritrix"
+
+    def __init__(self, *, estimator: str = "naive", delay: float = 30.0) -> None:
+        super().__init__(estimator=estimator)
+        self.delay = delay
+        self.price = 1.0
+
+    def intervals(self, price: float, rows: Rows = ALL) -> Array:
+        return np.full(len(self.pages["last"][rows]), self.delay * SECONDS_A_DAY)
+
+    def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
+        return rate
+
+
+class Nutch(IntervalPolicy):
+    """The intervals of Apache Nutch's ``AdaptiveFetchSchedule``.
+
+    Longer by 0.4 after a visit without a change, shorter by 0.2 after one with; not before the time that has passed since the
+    last change; counted from a time that is moved back by 0.3 of it (its defaults ``db.fetch.schedule.adaptive.*`` and
+    ``db.fetch.interval.default``). All intervals are stretched by one factor, so that they spend the budget: Nutch knows none. 12
+    bytes a page more.
+    """
+
+    name = "nutch"
+    columns = MappingProxyType({"own": ("f4", FIRST), "modified": ("f8", 0)})
+
+    def __init__(
+        self, *, estimator: str = "naive", increase: float = 0.4, decrease: float = 0.2, sync: float = 0.3
+    ) -> None:
+        super().__init__(estimator=estimator)
+        self.increase = increase
+        self.decrease = decrease
+        self.sync = sync
+
+    def meet(self, outcome: Outcome) -> None:
+        self.pages["modified"][outcome.row] = outcome.modified or outcome.at
+
+    def learn(self, outcome: Outcome, interval: float) -> None:
+        row, schedule = outcome.row, self.pages
+        own = float(schedule["own"][row])
+        if outcome.changed:
+            schedule["modified"][row] = outcome.modified or outcome.at
+        own *= 1 - self.decrease if outcome.changed else 1 + self.increase
+        own = max(own, outcome.at - float(schedule["modified"][row]))
+        schedule["own"][row] = min(max(own, SHORTEST), LONGEST)
+
+    def intervals(self, price: float, rows: Rows = ALL) -> Array:
+        own = self.pages["own"][rows].astype(np.float64)
+        since = np.maximum(self.pages["last"][rows] - self.pages["modified"][rows], 0)
+        return price * np.maximum(own - self.sync * since, SHORTEST)
