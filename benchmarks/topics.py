@@ -29,9 +29,9 @@ import numpy.typing as npt
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.robots import product_token
 from crawlproject.evaluation.runs import known_targets
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.pages.robots_txt import product_token
 from crawlproject.parts.topics.part import TopicsPart
 from crawlproject.records import CrawlUrl, Fetch, Topic
 from crawlproject.storage.read import read_info, read_visits

@@ -13,13 +13,13 @@ from crawlproject.core.peers import ALONE, Peers
 from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages, choose_ordering, parameters_in_use
 from crawlproject.core.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.core.replay import replay
+from crawlproject.core.robots import product_token
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.orderings.registry import UNJUDGED
-from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.relevance import make_analyzer, make_judge
 from crawlproject.parts import registry
 from crawlproject.parts.registry import part_classes

@@ -25,6 +25,12 @@ _MOVED = {
         for name in ("failures", "finished", "log_formatter", "metrics", "plain_log", "progress", "report", "warc")
     },
     "pages.verticals.site_template": "parts.verticals.site_template",
+    "storage.items": "storage.page_files",
+    "urls.naming": "urls.hosts",
+    **{
+        f"pipelines.{name}": "pipelines.steps"
+        for name in ("examine", "frontier", "history", "links", "pages", "relevance")
+    },
 }
 
 
@@ -34,8 +40,8 @@ class _Moved:
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         old = name.removeprefix(_HERE)
-        if old == name or not (old in _MOVED or old in _PACKAGES):
-            return None
+        if (old == name and not name.startswith("pipelines.")) or not (old in _MOVED or old in _PACKAGES):
+            return None  # in a checkout, the pipelines are beside this package
         return ModuleSpec(name, _Moved(), is_package=old in _PACKAGES)  # type: ignore[arg-type]
 
     @staticmethod
@@ -45,11 +51,13 @@ class _Moved:
     @staticmethod
     def exec_module(module: ModuleType) -> None:
         name = module.__name__
-        if new := _MOVED.get(name.removeprefix(_HERE)):
+        old = name.removeprefix(_HERE)
+        if new := _MOVED.get(old):
             import warnings
 
-            warnings.warn(f"{name} is now {_HERE}{new}", FutureWarning, stacklevel=2)
-            sys.modules[name] = import_module(_HERE + new)  # which is what the import statement gets
+            new = name.removesuffix(old) + new
+            warnings.warn(f"{name} is now {new}", FutureWarning, stacklevel=2)
+            sys.modules[name] = import_module(new)  # which is what the import statement gets
 
 
 def install() -> None:

@@ -57,12 +57,12 @@ SPIDER_MIDDLEWARES = {
 }
 ITEM_PIPELINES = {
     **registry.components(registry.PIPELINES),
-    f"{_inside}pipelines.examine.ExaminePipeline": 50,
-    f"{_inside}pipelines.relevance.RelevancePipeline": 100,
-    f"{_inside}pipelines.links.LinksPipeline": 200,
-    f"{_inside}pipelines.pages.PagesPipeline": 300,
-    f"{_inside}pipelines.history.HistoryPipeline": 400,
-    f"{_inside}pipelines.frontier.FrontierPipeline": 900,
+    f"{_inside}pipelines.steps.ExaminePipeline": 50,
+    f"{_inside}pipelines.steps.RelevancePipeline": 100,
+    f"{_inside}pipelines.steps.LinksPipeline": 200,
+    f"{_inside}pipelines.steps.PagesPipeline": 300,
+    f"{_inside}pipelines.steps.HistoryPipeline": 400,
+    f"{_inside}pipelines.steps.FrontierPipeline": 900,
 }
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,

@@ -191,8 +191,11 @@ class Admission:
                     url = variant
 
     def _respelled(self, url: CrawlUrl) -> CrawlUrl:
-        if not self._spellings:
-            return url
+        for respell in self._spellings:
+            if respell(url.url) != url.url:
+                break
+        else:
+            return url  # as nearly all are
         for variant, respelled in self._spelled(url.url):
             self._refusals.count("dust/respelled")
             self._ordering.redirected(variant, respelled)
@@ -206,7 +209,10 @@ class Admission:
         return url if score == url.score else replace(url, score=score)
 
     def _is_postponed(self, url: str) -> bool:
-        return any([is_postponed(url) for is_postponed in self._postponing])  # noqa: C419 - half the time of a generator
+        for is_postponed in self._postponing:  # noqa: SIM110 - asked of every link, and a generator takes twice the time
+            if is_postponed(url):
+                return True
+        return False
 
 
 class EntryRules:
@@ -220,8 +226,7 @@ class EntryRules:
     ) -> None:
         self.traps = traps
         self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
-        self._parts = parts
-        self._robots = robots
+        self._refusals = (*parts.refusals, lambda url, depth: robots(url))
 
     def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
         """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may.
@@ -240,7 +245,10 @@ class EntryRules:
 
         ``depth`` 0 is for what was fetched before, too.
         """
-        return self._parts.refusal(url, depth) or self._robots(url)
+        for refusal in self._refusals:
+            if reason := refusal(url, depth):
+                return str(reason)
+        return ""
 
     def is_barred(self, url: str, depth: int) -> bool:
         """Whether a canonical URL may not enter, and on no other path either."""

@@ -36,7 +36,7 @@ def recover_logs(services: Services) -> None:
     ):
         if log is not None and log.count() < expected:
             log.replace_all(recovery.lines())
-            folder.warnings.append(recovery.told(f"{folder.path / name} had lost lines"))
+            folder.warnings.append(recovery.message(f"{folder.path / name} had lost lines"))
     if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
 
@@ -52,7 +52,7 @@ class _Recovery:
         self.made = 0
         self.gone = 0
 
-    def told(self, what: str) -> str:
+    def message(self, what: str) -> str:
         lost = f"; of {self.gone} there is no page file, and theirs are lost" if self.gone else ""
         return f"{what}: the {self.name} of {self.made} pages were made again{lost}"
 

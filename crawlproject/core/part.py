@@ -321,7 +321,7 @@ class Parts:
         return iter(self._parts)
 
     def bound(self, hook: str) -> list[Callable[..., Any]]:
-        """The methods of those parts that override a hook, and need it."""
+        """The methods of those parts that override a hook, and need it; what a part has set in place of a method counts."""
         default = getattr(Part, hook)
         parts = (part for part in self._parts if getattr(type(part), hook) is not default and hook not in part.idle)
         return [getattr(part, hook) for part in parts]
@@ -335,10 +335,3 @@ class Parts:
         for followed in self._followed:
             page = followed(page)
         return page
-
-    def refusal(self, url: str, depth: int) -> str:
-        """Why a URL is never fetched, by what the parts know; empty: it may be."""
-        for refusal in self.refusals:
-            if reason := refusal(url, depth):
-                return str(reason)
-        return ""

@@ -19,13 +19,12 @@ from crawlproject.core.stopping import Stopping
 from crawlproject.frontier.base import Frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.pages.html.encoding import media_type
+from crawlproject.pages.html.encoding import is_page, media_type
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import FIRST, CrawlUrl, Fetch, Page, Reply, Topic, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.post import Post
-from crawlproject.webs.page_cache import wanted
 
 if TYPE_CHECKING:
     from crawlproject.core.page_steps import PageSteps
@@ -116,7 +115,7 @@ def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
     """Why a reply has no page to keep, as the history says it; empty when it has one."""
     if not 200 <= reply.status < 300:
         return f"http {reply.status}"
-    if wanted(reply, content_types):
+    if is_page(reply, content_types):
         return ""
     return f"content type {printable(media_type(reply.headers.get('content-type', ''))[:60])}"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -49,13 +49,19 @@ NEEDS = {"revisits": ("listings",)}  # listings are visited again, too, and say 
 
 
 @cache
+def _entries() -> tuple[EntryPoint, ...]:
+    """The parts of others. To look for them reads a file of every package that is installed."""
+    return tuple(entry_points(group=GROUP))
+
+
+@cache
 def part_classes() -> dict[str, type[Part]]:
     """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is no part."""
     found: dict[str, type[Part]] = {}
     for name, class_name in OURS.items():
         if (module := part_module(name, "part")) is not None:
             found[name] = getattr(module, class_name)
-    for entry in entry_points(group=GROUP):
+    for entry in _entries():
         part = entry.load()
         if not (isinstance(part, type) and issubclass(part, Part)):
             raise BadSetting(
@@ -87,7 +93,7 @@ def modules_beside(module: str) -> Iterator[ModuleType]:
     for part in OURS:
         if (found := part_module(part, module)) is not None:
             yield found
-    for entry in entry_points(group=GROUP):
+    for entry in _entries():
         package = entry.module.rpartition(".")[0]
         if package and find_spec(f"{package}.{module}") is not None:
             yield import_module(f"{package}.{module}")

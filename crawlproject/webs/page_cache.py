@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from crawlproject.options import Options
-from crawlproject.pages.html.encoding import media_type
+from crawlproject.pages.html.encoding import is_page
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page, Reply
@@ -110,7 +110,7 @@ class PageCache:
     def _asked(self, url: str) -> tuple[Reply, Page | None]:
         reply = self.web.get(url)
         seconds = latency(reply)
-        if not wanted(reply, self._options.page_content_types):
+        if not is_page(reply, self._options.page_content_types):
             return Reply(reply.url, reply.status, reply.headers, b"", seconds, reply.error), None
         page = self._page(url, reply)
         empty = Reply(reply.url, reply.status, {}, b"", seconds)
@@ -148,12 +148,6 @@ class JudgedPages:
 def location(reply: Reply) -> str:
     """The target of a redirect; empty for any other reply."""
     return reply.headers.get("location", "") if 300 <= reply.status < 400 else ""
-
-
-def wanted(reply: Reply, content_types: Iterable[str]) -> bool:
-    """Whether a reply is a page: a 2xx status and, when it has a content type, one of ``content_types``."""
-    named = media_type(reply.headers.get("content-type", ""))
-    return 200 <= reply.status < 300 and (not named or named in content_types)
 
 
 class ArchivedPages:

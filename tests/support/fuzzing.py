@@ -20,12 +20,11 @@ from crawlproject.adapters.leases import asked_rest
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
-from crawlproject.core.robots import RobotsRules, expiry
+from crawlproject.core.robots import RobotsRules, expiry, product_token
 from crawlproject.errors import BadCrawlDir, BadTopic, BadWeb, InvalidUrl
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.markdown import markdown
 from crawlproject.pages.reader import Reader
-from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge

@@ -132,7 +132,7 @@ def test_python_of_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatc
     item = SimpleNamespace(relevance=0.5, duplicate_of="", url="http://a.example/", title="A", md5="0" * 32)
     assert namespace["Announce"]().process_item(item) is item  # type: ignore[operator]
     assert json.loads((tmp_path / "announced.jsonl").read_text())["key"] == "0" * 32
-    settings = Settings({"ITEM_PIPELINES": {"pipelines.frontier.FrontierPipeline": 900}})
+    settings = Settings({"ITEM_PIPELINES": {"pipelines.steps.FrontierPipeline": 900}})
     namespace["AddOn"]().update_settings(settings)  # type: ignore[operator]
     assert list(settings.getdict("ITEM_PIPELINES").values()) == [900, 950]
     exec(redis_items, namespace)

@@ -7,7 +7,7 @@
   const MOST = 1_000_000; // characters of a page that are sent
   const EVERY = 15; // seconds of reading between two reports
   let address = "";
-  let told = false;
+  let isSent = false;
   let seconds = 0;
   let visible = 0;
 
@@ -23,14 +23,14 @@
   const secret = () => document.querySelector("input[type=password]") !== null;
 
   function report() {
-    if (told && seconds > 0) tell({ path: "/api/read", body: { url: address, seconds } });
+    if (isSent && seconds > 0) tell({ path: "/api/read", body: { url: address, seconds } });
     seconds = 0;
   }
 
   function open() {
     address = location.href.split("#")[0];
-    told = !secret();
-    if (!told) return tell({ path: "/api/leave", body: {} });
+    isSent = !secret();
+    if (!isSent) return tell({ path: "/api/leave", body: {} });
     const html = document.documentElement.outerHTML.slice(0, MOST);
     tell({ path: "/api/page", body: { url: address, title: document.title, html } });
   }

@@ -10,12 +10,12 @@ from typing import Any
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
+from crawlproject.core.robots import product_token
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph
-from crawlproject.pages.robots_txt import product_token
 from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
 from crawlproject.parts import registry
 from crawlproject.records import Topic

@@ -68,7 +68,7 @@ class Replies:
     answered: list[tuple[PendingCall, Any]] = field(default_factory=list)
     counts: list[SlotCounts] = field(default_factory=list)
     messages: list[bytes] = field(default_factory=list)
-    told: list[bytes] = field(default_factory=list)  # messages that are attached to what was taken
+    taken_with: list[bytes] = field(default_factory=list)  # messages that are attached to what was taken
     blocked: list[BlockedHost] | None = None  # when nothing could be taken, and that will be so for a while
     asked: bool = False  # something was to be taken
     due: float | None = None
@@ -260,9 +260,9 @@ class ClientThread:
         *results, counts = self._persist(call)
         self._counts[slot] = counts_of(counts)
         answers.answered += zip(calls, results[: len(calls)], strict=True)
-        taken, told = taken_of(results[len(calls)])
+        taken, messages = taken_of(results[len(calls)])
         answers.taken += taken
-        answers.told += told
+        answers.taken_with += messages
         frontier.picks += [queue_of(url.url) for url in taken]
         frontier.trim_picks(self._limit)
         if wanted > 0:

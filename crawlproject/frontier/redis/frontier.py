@@ -69,7 +69,7 @@ class RedisAnswers:
         self._clock = clock
         self.token = urandom(8).hex()  # distinguishes this process from one that takes over its name
         self.script = Script(server, crawl, worker, self.token, rules)
-        self.told: list[bytes] = []  # messages that are attached to what was taken last
+        self.taken_with: list[bytes] = []  # messages that are attached to what was taken last
         self.limits = Limits()
         self._now = now
         self.messages = MessageLog(self.call, slots)
@@ -303,7 +303,7 @@ class RedisFrontier(RedisAnswers):
     def _take_from(self, slot: int, now: float, n: int, hosts_elsewhere: int, last: Head = LAST) -> list[CrawlUrl]:
         seed = self._random.getrandbits(31)
         operation = take_of(now, n, self.picks, limits=self.limits, seed=seed, last=last)
-        taken, self.told = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
+        taken, self.taken_with = taken_of(self.call(slot, [operation], hosts_elsewhere)[0])
         self.picks += [queue_of(url.url) for url in taken]
         if len(self.picks) > 2 * self._rules.batch_size:
             self.trim_picks(self.leases())

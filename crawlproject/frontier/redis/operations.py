@@ -153,9 +153,9 @@ def take_of(
 
 def taken_of(answer: list[bytes]) -> tuple[list[CrawlUrl], list[bytes]]:
     """What a take brought, and the messages that are attached to it."""
-    told = answer[4::5]
+    messages = answer[4::5]
     del answer[4::5]
-    return records_of(answer), [message for message in told if message]
+    return records_of(answer), [message for message in messages if message]
 
 
 def attach_of(url: str, message: bytes, number: float) -> Operation:

@@ -106,8 +106,8 @@ class RedisWorker(WorkerAnswers):
     def take(self, now: float) -> CrawlUrl | None:
         if self._exchange is None:
             url = self._strict.take(now)
-            if url is not None and self._receive is not None and self._strict.told:
-                self._receive(self._strict.told)
+            if url is not None and self._receive is not None and self._strict.taken_with:
+                self._receive(self._strict.taken_with)
         else:
             url = self._arrived[0] if self._arrived else None
         if url is not None:
@@ -247,8 +247,8 @@ class RedisWorker(WorkerAnswers):
         self._arrived.extend(answers.taken)
         self._settled += len(answers.taken)
         self._unanswered -= len(answers.answered)
-        if self._receive is not None and (told := [*answers.messages, *answers.told]):
-            self._receive(told)  # before anybody can take what it is about
+        if self._receive is not None and (messages := [*answers.messages, *answers.taken_with]):
+            self._receive(messages)  # before anybody can take what it is about
         if answers.asked and not self._unanswered:
             self._due = answers.due if not answers.taken else 0.0
         pages = self._counts.pages

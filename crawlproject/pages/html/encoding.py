@@ -9,10 +9,13 @@ otherwise. Only the encodings of the WHATWG Encoding Standard are honoured: Pyth
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import quote_from_bytes
 
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding, to_unicode
+
+from crawlproject.records import Reply
 
 FALLBACK = "cp1252"
 
@@ -38,6 +41,12 @@ def media_type(content_type: str) -> str:
     found = _MEDIA_TYPE.match(content_type)
     name = found[1].lower() if found else ""
     return "" if name in _UNKNOWN else name
+
+
+def is_page(reply: Reply, content_types: Iterable[str]) -> bool:
+    """Whether a reply is a page: a 2xx status and, when it has a content type, one of ``content_types``."""
+    named = media_type(reply.headers.get("content-type", ""))
+    return 200 <= reply.status < 300 and (not named or named in content_types)
 
 
 def decode(body: bytes, content_type: str = "") -> tuple[str, str]:

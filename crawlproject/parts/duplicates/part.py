@@ -77,6 +77,10 @@ class Duplicates(Part):
         off = {"examine": copies is None, "respelled": rules is None}
         off |= dict.fromkeys(("lowered", "precedence"), templates is None)
         self.idle = [hook for hook, is_off in off.items() if is_off]
+        if rules is not None:  # asked of every link: without a call between
+            self.respelled = rules.variants.normalized  # type: ignore[method-assign]
+        if self._turns is not None:
+            self.lowered = self._turns.lowered  # type: ignore[method-assign]
 
     @classmethod
     def make(cls, setup: Setup) -> Duplicates | None:

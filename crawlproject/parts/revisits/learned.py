@@ -18,7 +18,7 @@ from crawlproject.parts.revisits.hints import Hints, Truth
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import Outcomes, Tally
 from crawlproject.parts.revisits.rereads import Rereads
-from crawlproject.parts.revisits.shared_records import SharedCollection, SharedPage
+from crawlproject.parts.revisits.shared_records import OwnCollection, SharedPage
 from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.records import CHANGED, MISSING, SAME, FetchEvent, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -33,7 +33,7 @@ _EARLY = 0.5  # of the interval that is planned: the earliest end of a lifetime 
 
 
 class LearnedVisits:
-    """``policy`` learns from all visits; ``shared`` is for what other workers make, in a crawl of several;
+    """``policy`` learns from all visits; ``shared`` is what other workers know of the collection;
     ``subscriptions`` makes those.
     """
 
@@ -42,7 +42,7 @@ class LearnedVisits:
         policy: RevisitPolicy,
         folder: CrawlFolder,
         options: RevisitOptions,
-        shared: SharedCollection | None,
+        shared: OwnCollection,
         subscriptions: Callable[[Rereads], Subscriptions | None],
     ) -> None:
         self.policy = policy
@@ -89,7 +89,6 @@ class LearnedVisits:
 
     def replay_workers(self) -> None:
         """Learn from the histories of all workers whose folders are here, in the order of time."""
-        assert self.shared is not None
         self.collection.catch_up()
         for visit, own in self.shared.visits():
             if not own:
@@ -105,7 +104,7 @@ class LearnedVisits:
         page = self.collection.find(visit.url)
         if page is None or (visit.number == 1 and not is_new) or (visit.number > 1 and not visit.change):
             return (), ()
-        if self.shared is not None and not self.shared.is_news(page.row, visit.number):
+        if not self.shared.is_news(page.row, visit.number):
             return (), ()
         if is_new:
             self.new_worth.append(visit.relevance)
@@ -117,7 +116,7 @@ class LearnedVisits:
     def know_all(self) -> None:
         """Let the policy know each page, also those of which only the last visit is known."""
         for page in self.collection.pages():
-            if self.shared is not None and not page.is_away and not self.shared.knows(page.row):
+            if not page.is_away and not self.shared.knows(page.row):
                 self._learn(_visit_of(page))
 
     def listed(self, url: str, header: str, found: Listing, now: float) -> None:

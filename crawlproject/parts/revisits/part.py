@@ -119,7 +119,7 @@ class RevisitPart(Part):
 
     def hear(self, message: Any) -> None:
         kind, *values = message
-        if kind == COLLECTED and self.revisits.shared is not None:
+        if kind == COLLECTED:
             page = SharedPage.checked(*values)
             self.revisits.adopt(page)
             self.revisits.shared.was_attached(page)

@@ -20,9 +20,8 @@ from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import NEW, Tally
 from crawlproject.parts.revisits.rereads import Rereads
-from crawlproject.parts.revisits.shared_records import SHARED, SharedCollection, revisit_key, score_of
+from crawlproject.parts.revisits.shared_records import OwnCollection, SharedCollection, revisit_key, score_of
 from crawlproject.parts.revisits.subscriptions import Subscriptions
-from crawlproject.parts.revisits.text_difference import sketch_of
 from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Visit
 from crawlproject.storage.logs import RETIRED, PageChange
 from crawlproject.urls.hosts import host_of
@@ -43,7 +42,7 @@ class Revisits(LearnedVisits):
 
     def __init__(self, setup: Setup, policy: RevisitPolicy) -> None:
         options, folder, frontier = setup.options.of(RevisitOptions), setup.folder, setup.frontier
-        shared: SharedCollection | None = None
+        shared = OwnCollection()
         if setup.peers.has_server:
             shared = SharedCollection(options.worker, folder.path, setup.peers)
         super().__init__(policy, folder, options, shared, partial(_subscriptions, setup))
@@ -78,17 +77,16 @@ class Revisits(LearnedVisits):
 
     def has_new(self) -> bool:
         """Whether URLs wait that were never fetched."""
-        in_line = self._in_line if self.shared is None else self.collection.present + len(self.rereads)
+        in_line = self.collection.present + len(self.rereads) if self._peers.has_server else self._in_line
         return len(self._frontier) - len(self.subscriptions or ()) > in_line
 
     def begin(self, now: float) -> None:
         """The crawl starts, or goes on: every page of the collection waits for its next visit."""
         self.tally = Tally()
-        if self.shared is None:
+        self.know_all()
+        if not self._peers.has_server:
             present = [self.key_of(page) for page in self.collection.pages() if not page.is_away]
             self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
-        else:
-            self.know_all()
         self.plan(now)
         self._put_missing()
         self._frontier.put_many(self.rereads.records(now=bool(self._round)))
@@ -100,7 +98,7 @@ class Revisits(LearnedVisits):
         pages = (page for page in self.collection.pages() if not page.is_away)
         while some := list(islice(pages, _AT_ONCE)):
             keys = [self.key_of(page) for page in some]
-            if self.shared is None:
+            if not self._peers.has_server:
                 self._frontier.put_many(self._record(page) for page in some if self.key_of(page) not in self._frontier)
                 continue
             missing = self._peers.missing(keys)
@@ -117,8 +115,7 @@ class Revisits(LearnedVisits):
         self._plan_now_and_then(now)
         record = self._record(page)
         self._in_line += record.key not in self._frontier
-        if self.shared is not None:
-            self.shared.attach(page, sketch_of(text))
+        self.shared.attach(page, text)
         return [record]
 
     def next_visit(self, page: CollectedPage) -> float:
@@ -163,8 +160,7 @@ class Revisits(LearnedVisits):
 
     def listing_read(self, listing: CrawlUrl) -> None:
         """The next reading of a listing may be another worker's."""
-        if self.shared is not None:
-            self.shared.attach_listing(listing.key, self.rereads.shared(listing.url))
+        self.shared.attach_listing(listing.key, self.rereads.shared(listing.url))
 
     def hinted(self, entries: Iterable[Entry], now: float) -> bool:
         """A listing was read again: pages that it says have changed are due, if its host is believed. Whether there are any."""
@@ -212,10 +208,10 @@ class Revisits(LearnedVisits):
             used = self.policy.plan(now, rate * (1.0 - float(share)))
         self._slots.rate = 0.0 if self._round else used / self._peers.workers(now)
         pace = rate if self.is_harvested and not self._round else 0.0
-        if self.shared is None:
-            self.pace.rate = pace
-        else:
+        if self._peers.has_server:
             self._peers.set_pace(pace)
+        else:
+            self.pace.rate = pace
         self._share_of_revisits = used / rate
 
     def _rate(self, now: float) -> float:
@@ -247,7 +243,7 @@ class Revisits(LearnedVisits):
             return True
         if self._frontier.leases():
             return False
-        if self.shared is not None:
+        if self._peers.has_server:
             return self._peers.nothing_due(now + _SOON)
         due = self._frontier.next_due(now)
         return due is None or due > now + _SOON
@@ -262,7 +258,7 @@ class Revisits(LearnedVisits):
         page = self.collection.find(url.url)
         if page is None:
             return now + RETRY  # its workers have left nothing of it: somebody has removed that
-        if self.shared is not None:  # a page that nobody had told of may be new to the policy
+        if self._peers.has_server:  # a page that nobody had told of may be new to the policy
             self._plan_now_and_then(now)
         due = 0.0 if self._round or page.row in self.hints.due or self._was_hinted(url) else self.next_visit(page)
         if due > now + _SOON:
@@ -275,7 +271,7 @@ class Revisits(LearnedVisits):
 
     def _was_hinted(self, url: CrawlUrl) -> bool:
         """Whether another worker may have read that a page has changed."""
-        return self.shared is not None and url.precedence == REREADS
+        return self._peers.has_server and url.precedence == REREADS
 
     # ------------------------------------------------------------ pages leave
 
@@ -293,17 +289,16 @@ class Revisits(LearnedVisits):
         self.note(PageChange(page.url, RETIRED, now, page.at, page.number, page.version, relevance=page.weight))
         self.collection.retire(page.row)
         self._frontier.drop(self.key_of(page))
-        if self.shared is not None:
-            self.shared.retired(page)
+        self.shared.retired(page)
         self.left()
 
     def key_of(self, page: CollectedPage) -> str:
         """The key of the revisits of a page in the frontier."""
-        return revisit_key(page.url, page.row, shared=self.shared is not None)
+        return revisit_key(page.url, self.shared.variant(page))
 
     def _record(self, page: CollectedPage) -> CrawlUrl:
         """The revisit as the frontier has it; its score says which of those that are due comes first."""
-        variant, due = SHARED if self.shared is not None else str(page.row), self.next_visit(page)
+        variant, due = self.shared.variant(page), self.next_visit(page)
         return CrawlUrl(
             page.url, score_of(page), page.depth, not_before=due, kind=REVISIT, variant=variant, precedence=REVISITS
         )

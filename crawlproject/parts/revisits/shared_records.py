@@ -106,12 +106,56 @@ def score_of(page: CollectedPage) -> float:
     return min(page.weight, 1.0)
 
 
-def revisit_key(url: str, row: int, *, shared: bool = False) -> str:
-    """The key of the revisits of a page in the frontier."""
-    return f"{url}#{REVISIT}/{SHARED if shared else row}"
+def revisit_key(url: str, variant: str) -> str:
+    """The key of the revisits of a page in the frontier (``OwnCollection.variant``)."""
+    return f"{url}#{REVISIT}/{variant}"
 
 
-class SharedCollection:
+class OwnCollection:
+    """The collection of a crawl that is alone: nobody else visits its pages."""
+
+    def variant(self, page: CollectedPage) -> str:
+        """By what the frontier tells the revisits of a page from its other URLs."""
+        return str(page.row)
+
+    def is_news(self, row: int, number: int) -> bool:
+        """Whether the policy has not learned yet from this visit of a page, nor from a later one; now it has."""
+        return True
+
+    def knows(self, row: int) -> bool:
+        """Whether the policy has learned from any visit of a page."""
+        return True
+
+    def visits(self) -> Iterator[tuple[Visit, bool]]:
+        """The visits in all folders of workers that are here, in the order of time, and whether they are of this worker."""
+        return iter(())
+
+    def attach(self, page: CollectedPage, text: str | None = None) -> None:
+        """Attach to the next visit of a page what its last one has left. ``text``: of the version that is stored now."""
+
+    def attach_listing(self, key: str, listing: SharedListing) -> None:
+        """Attach to the next reading of a listing what its last one has left."""
+
+    def retired(self, page: CollectedPage) -> None:
+        """This worker has let a page go."""
+
+    def was_attached(self, shared: SharedPage) -> None:
+        """The next visit of this page is this worker's."""
+
+    def attached(self, url: str) -> SharedPage | None:
+        """What the last visit of a leased page has left, if it came with the lease."""
+        return None
+
+    def has_stored(self, url: str) -> bool:
+        """Whether this worker has stored the last version of a leased page."""
+        return True
+
+    def text_before(self, shared: SharedPage, text_of: Callable[[bytes], str]) -> tuple[str | None, TextSketch | None]:
+        """The text of the stored version, None if it is in no folder here, and its sketch."""
+        return None, None
+
+
+class SharedCollection(OwnCollection):
     """The part of the worker called ``name``, whose folder is ``folder``."""
 
     def __init__(self, name: str, folder: Path, peers: Peers) -> None:
@@ -121,10 +165,12 @@ class SharedCollection:
         self._learned = Table(number=("u4", 0))  # 4 bytes a page: the last visit that the policy has learned from
         self._attached: dict[str, SharedPage] = {}  # pages that were leased, until their visits end
 
+    def variant(self, page: CollectedPage) -> str:
+        return SHARED
+
     # ------------------------------------------------------------ learning
 
     def is_news(self, row: int, number: int) -> bool:
-        """Whether the policy has not learned yet from this visit of a page, nor from a later one; now it has."""
         self._learned.grow(row + 1)
         if number <= self._learned["number"][row]:
             return False
@@ -132,63 +178,51 @@ class SharedCollection:
         return True
 
     def knows(self, row: int) -> bool:
-        """Whether the policy has learned from any visit of a page."""
         return row < self._learned.rows and bool(self._learned["number"][row])
 
     def visits(self) -> Iterator[tuple[Visit, bool]]:
-        """The visits in all folders of workers that are here, in the order of time, and whether they are of this worker."""
         others = self._peers.folders()
         own = ((visit, True) for visit in read_visits(self._folder))
         return merge(own, *map(_noted, others), key=lambda noted: noted[0].at)
 
     # ------------------------------------------------------------ what others have to know
 
-    def attach(self, page: CollectedPage, sketch: TextSketch | None = None, *, holder: str = "") -> None:
-        """Attach to the next visit of a page what its last one has left. ``sketch``: of a text that this worker has stored."""
+    def attach(self, page: CollectedPage, text: str | None = None) -> None:
         known = self._attached.pop(page.url, None)
-        if sketch is not None:
-            shared = SharedPage.of(page, self._name, sketch.written())
+        if text is not None:
+            shared = SharedPage.of(page, self._name, sketch_of(text).written())
         else:
-            holder = known.holder if known else holder or self._name
-            shared = SharedPage.of(page, holder, known.sketch if known else "")
+            shared = SharedPage.of(page, known.holder if known else self._name, known.sketch if known else "")
         self._peers.attach(self._key(page), NAME, None if page.is_away else collected(shared), page.number)
 
     def retired(self, page: CollectedPage) -> None:
-        """This worker has let a page go."""
         self._attached.pop(page.url, None)
         self._peers.attach(self._key(page), NAME, None, page.number + 0.5)  # of the same visit, but it counts
         self._peers.publish(NAME, page.url, retired(page.url))
 
     def attach_listing(self, key: str, listing: SharedListing) -> None:
-        """Attach to the next reading of a listing what its last one has left."""
         self._peers.attach(key, NAME, listed(listing), listing.due - listing.interval)
 
     def _key(self, page: CollectedPage) -> str:
-        return revisit_key(page.url, page.row, shared=True)
+        return revisit_key(page.url, SHARED)
 
     # ------------------------------------------------------------ before a visit
 
     def was_attached(self, shared: SharedPage) -> None:
-        """The next visit of this page is this worker's."""
         self._attached.pop(shared.page.url, None)
         self._attached[shared.page.url] = shared
         if len(self._attached) > _REMEMBERED:
             del self._attached[next(iter(self._attached))]
 
     def attached(self, url: str) -> SharedPage | None:
-        """What the last visit of a leased page has left."""
         return self._attached.get(url)
 
     def has_stored(self, url: str) -> bool:
-        """Whether this worker has stored the last version of a leased page."""
         shared = self._attached.get(url)
         return shared is not None and shared.holder == self._name
 
     def text_before(self, shared: SharedPage, text_of: Callable[[bytes], str]) -> tuple[str | None, TextSketch | None]:
-        """The text of the stored version, None if it is in no folder here, and its sketch.
-
-        A file whose text has another sketch is of another version.
-        """
+        # a file whose text has another sketch is of another version
         sketch = read_sketch(shared.sketch)
         place = self._folder.parent / Path(shared.holder).name / PAGES / page_path(page_name(shared.page.url))
         with suppress(OSError):

@@ -113,12 +113,11 @@ class RevisitSteps(PageSteps):
 
     def _compare(self, url: CrawlUrl, text: str, fetch: Fetch) -> tuple[str | None, float]:
         """The text of the stored version, None if it is not known, and the novelty of this one."""
-        shared = self._of.shared
-        attached = shared.attached(url.url) if shared is not None else None
-        if shared is None or attached is None:
+        attached = self._of.shared.attached(url.url)
+        if attached is None:
             before = self._text_before(url, fetch)
             return before, novelty(before, text)
-        stored, sketch = shared.text_before(attached, lambda body: self._text(url, body, fetch))
+        stored, sketch = self._of.shared.text_before(attached, lambda body: self._text(url, body, fetch))
         if sketch is None:
             return stored, novelty(stored, text) if stored is not None else 0.0
         estimate = estimated_novelty(sketch, sketch_of(text))
@@ -126,7 +125,7 @@ class RevisitSteps(PageSteps):
 
     def _stored_version(self, page: CollectedPage) -> int:
         """The version that is in this folder: 0 when another worker has stored the last one."""
-        return page.version if self._of.shared is None or self._of.shared.has_stored(page.url) else 0
+        return page.version if self._of.shared.has_stored(page.url) else 0
 
     def _text_before(self, url: CrawlUrl, fetch: Fetch) -> str:
         """The text of the stored version; empty when its file is gone."""
@@ -143,8 +142,7 @@ class RevisitSteps(PageSteps):
         """End the lease. The page waits for its next visit, unless it is away."""
         due = self._of.due_after(page, change, fetch.at)
         _, text = self._before.pop(page.url, (None, None))
-        if self._of.shared is not None:
-            self._of.shared.attach(self._of.collection[page.row], sketch_of(text) if text is not None else None)
+        self._of.shared.attach(self._of.collection[page.row], text)
         key = self._of.key_of(page)
         if due < inf:
             self._frontier.done(key, fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(page))

@@ -13,7 +13,7 @@ from pathlib import Path
 from crawlproject.pages.text.printable import counted
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import replay_policy
-from crawlproject.parts.revisits.shared_records import revisit_key
+from crawlproject.parts.revisits.shared_records import SHARED, revisit_key
 from crawlproject.parts.revisits.subscription import read_subscriptions
 from crawlproject.records import SAME, CrawlUrl, Visit
 from crawlproject.reports.console import in_words, moment
@@ -55,7 +55,7 @@ def next_visit(
     replayed = replay_policy(folder, options)
     page = replayed.find(url)
     shared = options.frontier == "redis"
-    state, record = find(revisit_key(url, page.row, shared=shared)) if page else ("", None)
+    state, record = find(revisit_key(url, SHARED if shared else str(page.row))) if page else ("", None)
     if page is None or record is None or state != "waiting":
         return None
     return NextVisit(record.not_before, replayed.policy.explain(page.row))

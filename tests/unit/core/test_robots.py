@@ -7,9 +7,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from crawlproject.core.robots import MAX_BYTES, MAX_WILDCARDS, RobotsCache, RobotsRules, expiry
-from crawlproject.pages import robots_txt
-from crawlproject.pages.robots_txt import MAX_SITEMAPS
+from crawlproject.core import robots
+from crawlproject.core.robots import MAX_BYTES, MAX_SITEMAPS, MAX_WILDCARDS, RobotsCache, RobotsRules, expiry
 
 NOW = 1_000_000.0
 DAY = 86_400.0
@@ -222,7 +221,7 @@ WILD = "Disallow: /a*b*c$\n"
 def test_wildcards_without_end_are_read_as_far_as_they_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: of 20,000 rules as many are taken as it needs to see that they are too many."""
     taken = []
-    monkeypatch.setattr(robots_txt, "_rule", lambda key, value: taken.append(value) or f"Disallow: {value}")
+    monkeypatch.setattr(robots, "_rule", lambda key, value: taken.append(value) or f"Disallow: {value}")
     found = rules("User-agent: *\n" + WILD * 20_000)
     assert found.reason == "wildcards" and not found.allows("http://h.example/")
     assert len(taken) <= MAX_WILDCARDS

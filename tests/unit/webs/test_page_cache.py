@@ -10,9 +10,10 @@ from support.webs import HTML, DictWeb, html, page
 
 from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.pages.html.encoding import is_page
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Reply
-from crawlproject.webs.page_cache import BYTES_PER_SECOND, ROUND_TRIP, JudgedPages, PageCache, latency, location, wanted
+from crawlproject.webs.page_cache import BYTES_PER_SECOND, ROUND_TRIP, JudgedPages, PageCache, latency, location
 
 URLS = [f"http://a.example/{n}" for n in range(5)]
 
@@ -117,7 +118,7 @@ def test_a_fetch_takes_what_the_web_says_or_what_the_line_carries() -> None:
 )
 def test_a_page_is_a_good_status_and_a_wanted_type(status: int, content_type: str, expected: bool) -> None:
     headers = {"content-type": content_type} if content_type else {}
-    assert wanted(Reply("", status, headers), ["text/html"]) is expected
+    assert is_page(Reply("", status, headers), ["text/html"]) is expected
 
 
 def test_only_a_redirect_points_elsewhere() -> None:

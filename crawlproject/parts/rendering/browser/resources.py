@@ -16,10 +16,10 @@ from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.running import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RESOURCE, count, robots_agent, time
+from crawlproject.core.robots import product_token
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.html.parse import parse_document
-from crawlproject.pages.robots_txt import product_token
 from crawlproject.parts.rendering.browser.page_session import PageAnswer
 from crawlproject.parts.rendering.browser_requests import DOCUMENT, SCRIPT, PageRequest, RequestRules, preflight
 

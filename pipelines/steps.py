@@ -1,0 +1,92 @@
+"""The steps of a page that came, in the order of ``ITEM_PIPELINES``; other items pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import DropItem
+
+from crawlproject.adapters.feeds import PageItem
+from crawlproject.adapters.running import crawl_of, stopped, stopping
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+    from crawlproject.core.crawl import Crawl
+
+
+class PagePipeline:
+    """A step with a page: subclasses say which in ``step``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        crawl = crawl_of(self.crawler)
+        if crawl is not None and isinstance(item, PageItem):
+            with stopping(self.crawler):
+                self.step(item, crawl)
+            if stopped(self.crawler):
+                raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
+        return item
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        raise NotImplementedError
+
+
+class ExaminePipeline(PagePipeline):
+    """Captcha pages, soft 404s and the like end here; duplicates and spam are marked and pass."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.page = crawl.steps_for(item.lease).examine(item.page, item.fetch)
+        if item.page.page_type:
+            crawl.fail(item.lease, item.page.page_type, item.fetch)
+            raise DropItem(f"{item.page.page_type}: {item.page.url}", log_level="DEBUG")
+
+
+class RelevancePipeline(PagePipeline):
+    """Cosine of page and keywords (paper 000 eq. 1)."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.page = crawl.steps_for(item.lease).score_page(item.page)
+
+
+class LinksPipeline(PagePipeline):
+    """Context score of each link: cosine of its aggregation node's text and the keywords (paper 003 section 4.4)."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.page = crawl.steps_for(item.lease).score_links(item.page)
+
+
+class PagesPipeline(PagePipeline):
+    """Stores the body and fills the fields that feed exports see (paper 000 section 2.2)."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        item.publish(crawl.steps_for(item.lease).visit(item.lease, item.page, item.body, item.fetch))
+
+
+class HistoryPipeline(PagePipeline):
+    """Writes links and the item for the index, then the history line that commits them: all or none."""
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        assert item.visit is not None, "the pages pipeline runs before the history pipeline"
+        crawl.steps_for(item.lease).keep(item.page, item.visit)
+
+
+class FrontierPipeline(PagePipeline):
+    """The ordering observes the page and scores its links; the frontier takes them in one atomic step.
+
+    A page that is not stored (it asks not to be indexed, or needs a browser) ends here: feed exports and pipelines behind this
+    one do not see it.
+    """
+
+    def step(self, item: PageItem, crawl: Crawl) -> None:
+        crawl.steps_for(item.lease).offer(item.page, item.fetch)
+        if not item.page.is_kept:
+            raise DropItem(f"not stored: {item.page.url}", log_level="DEBUG")
