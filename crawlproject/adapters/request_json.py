@@ -30,8 +30,6 @@ from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import POST, is_form_body, post_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Spider
     from scrapy.crawler import Crawler
 

@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from crawlproject.adapters.leases import Leases
     from crawlproject.frontier.base import Frontier
-    from crawlproject.options import Options
 
 logger = logging.getLogger(__name__)
 

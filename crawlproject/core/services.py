@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from crawlproject.core.admission import Admission
 from crawlproject.core.connections import Connections
@@ -25,9 +24,6 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import FIRST, CrawlUrl, Fetch, Page, Reply, Topic, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.post import Post
-
-if TYPE_CHECKING:
-    from crawlproject.core.page_steps import PageSteps
 
 TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
 UNREACHABLE = "robots/unreachable"
