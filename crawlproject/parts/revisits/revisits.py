@@ -297,10 +297,10 @@ class Revisits(LearnedVisits):
         return revisit_key(page.url, self.shared.variant(page))
 
     def _record(self, page: CollectedPage) -> CrawlUrl:
-        """The revisit as the frontier has it; its score says which of those that are due comes first."""
+        """The revisit as the frontier has it."""
         variant, due = self.shared.variant(page), self.next_visit(page)
         return CrawlUrl(
-            page.url, score_of(page), page.depth, not_before=due, kind=REVISIT, variant=variant, precedence=REVISITS
+            page.url, score_of(due), page.depth, not_before=due, kind=REVISIT, variant=variant, precedence=REVISITS
         )
 
 

@@ -101,9 +101,12 @@ def _checked(kinds: tuple[type, ...], values: tuple[Any, ...]) -> Iterator[Any]:
     return (kind(value) for kind, value in zip(kinds, values, strict=True))
 
 
-def score_of(page: CollectedPage) -> float:
-    """The better page first, 0 to 1."""
-    return min(page.weight, 1.0)
+def score_of(due: float) -> float:
+    """Of the visits of a host that are due, the one comes first that has been due for longest: so no page starves.
+
+    What a page is worth is in ``due`` already, in seconds since the epoch. 0 to 1, for times up to the year 2286.
+    """
+    return max(0.0, 1.0 - due / 1e10)
 
 
 def revisit_key(url: str, variant: str) -> str:

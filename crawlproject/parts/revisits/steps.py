@@ -145,7 +145,7 @@ class RevisitSteps(PageSteps):
         self._of.shared.attach(self._of.collection[page.row], text)
         key = self._of.key_of(page)
         if due < inf:
-            self._frontier.done(key, fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(page))
+            self._frontier.done(key, fetch.rests_from, fetch.seconds, refetch_at=due, score=score_of(due))
         else:
             self._frontier.done(key, fetch.rests_from, fetch.seconds)
             self._of.left()

@@ -71,6 +71,22 @@ def test_the_rate_limits_all_fetches_after_the_first_harvest(tmp_path: Path) -> 
     assert crawl.asked[5][0] - START < 60.0
 
 
+@pytest.mark.parametrize("policy", ["uniform", "age", "freshness"])
+def test_nobody_starves_on_a_host_that_cannot_give_what_the_plan_asks(tmp_path: Path, policy: str) -> None:
+    """Ten pages of one host, one of them worth less, visited once a minute; the budget would be six times that."""
+    web = site(9)
+    web.replies |= dict([page(f"{ROOT}p3", text="coral, and something else altogether, of which there is more")])
+    first = started(tmp_path, web, CRAWL_REVISIT=policy).run(DAY)
+    first.close()
+    busy = {"CRAWL_REVISIT": policy, "CRAWL_RATE": 360.0, "POLITENESS_MIN_DELAY": 60.0}
+    crawl = started(tmp_path, web, now=first.now, **busy).run(DAY)
+    known = Counter(visit.url for visit in read_visits(tmp_path))
+    crawl.run(3 * 3600.0).close()
+    visits = Counter(visit.url for visit in read_visits(tmp_path)) - known
+    assert len(visits) == 10 and sum(visits.values()) > 150
+    assert max(visits.values()) - min(visits.values()) <= 2, visits
+
+
 def test_a_change_brings_a_version_a_difference_and_the_new_links(tmp_path: Path) -> None:
     web = site()
     crawl = started(tmp_path, web, PAGE_VERSIONS=2).run(3600.0)
