@@ -10,12 +10,13 @@ from typing import Any
 
 from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
 from crawlproject.options import Options
+from crawlproject.pages.html.encoding import is_page
 from crawlproject.records import Reply, Topic, Visit
 from crawlproject.storage.history import History
 from crawlproject.storage.manifest import Manifest
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.webs.base import Web
-from crawlproject.webs.page_cache import location, wanted
+from crawlproject.webs.page_cache import location
 
 
 class WatchedWeb:
@@ -60,7 +61,7 @@ class WatchedWeb:
         name = canonical_or_none(self._canonicalize, url)
         if name is None:
             return
-        if wanted(reply, self._content_types):
+        if is_page(reply, self._content_types):
             if name not in self.pages:
                 self.pages.add(name)
                 md5 = hashlib.md5(reply.body, usedforsecurity=False).hexdigest()
