@@ -80,7 +80,7 @@ def setting_names() -> Set[str]:
 
 
 def known_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the settings that a crawl folder names which this version has, with the parts that are there."""
+    """Those of some settings of ours which this version has, with the parts that are there."""
     return {name: value for name, value in settings.items() if name in setting_names()}
 
 

@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from crawlproject.adapters.subcommand import BAD_INPUT, SCRAPY, STOPPED
-from crawlproject.configuration import program
+from crawlproject.configuration import known_settings, program
 from crawlproject.core.address_policy import make_safety
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
@@ -39,7 +39,6 @@ _OWN = {
     "CRAWL_WEBSUB_CALLBACK": "",
     "CRAWL_PROGRESS_SECONDS": 0,
     "CRAWL_METRICS_PORT": 0,
-    "LOG_LEVEL": "ERROR",
 }
 
 
@@ -82,7 +81,8 @@ class Preview:
 
     def _crawl(self, urls: Sequence[str], folder: Path) -> None:
         draft = Draft("look", self.topic.keywords, urls, self.topic.language)
-        own = {**self._settings, **_OWN, "CRAWL_DIR": folder, "CRAWL_MAX_SECONDS": SECONDS}
+        own = {**self._settings, **known_settings(_OWN), "CRAWL_DIR": folder, "CRAWL_MAX_SECONDS": SECONDS}
+        own["LOG_LEVEL"] = "ERROR"
         chosen = [part for name, value in own.items() for part in ("-s", f"{name}={_spelled(value)}")]
         command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

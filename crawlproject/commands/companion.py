@@ -66,14 +66,14 @@ class CompanionCommand(CrawlCommand):
         from crawlproject.assembly import assemble
         from crawlproject.companion.look_ahead import NO_TOPIC, SETTINGS, AheadPace, choose_following
         from crawlproject.companion.person import person_folder
-        from crawlproject.configuration import read_options
+        from crawlproject.configuration import known_settings, read_options
         from crawlproject.frontier.factory import make_frontier
 
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         settings = self.crawler_process.settings
         if opts.port is not None:
             settings.set("COMPANION_PORT", opts.port, priority="cmdline")
-        for name, value in {**SETTINGS, "CRAWL_DIR": folder}.items():
+        for name, value in known_settings({**SETTINGS, "CRAWL_DIR": folder}).items():
             settings.set(name, value, priority="cmdline")
         options = read_options(settings)
         settings.set("ORDERING", options.companion_ordering, priority="cmdline")

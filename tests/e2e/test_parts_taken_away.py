@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from support.crawling import PATIENCE, QUICK, ROOT, environment, history, stored
 
+from crawlproject.configuration import own_fields
 from crawlproject.frontier.views.open import read_frontier
 from crawlproject.frontier.views.view import best_waiting
-from crawlproject.parts.registry import NEEDS, OURS
+from crawlproject.parts.registry import NEEDS, OURS, settings_models
 from crawlproject.storage.read import read_refused
 
 TOPIC = "demo"
@@ -203,3 +204,13 @@ def _bytes(path: Path) -> bytes | None:
 def test_a_command_about_a_part_says_that_it_is_not_installed(tmp_path: Path, part: str, arguments: list[str]) -> None:
     said = Tree(tmp_path / "tree", part).run(*arguments, code=2)
     assert "is not installed" in said
+
+
+SETTINGS = {model.__module__.split(".")[-2]: next(iter(own_fields(model))).upper() for model in settings_models()}
+del SETTINGS["workers"]  # settings of others may begin with REDIS_, too
+
+
+@pytest.mark.parametrize(("part", "name"), SETTINGS.items())
+def test_its_settings_are_unknown_then(tmp_path: Path, part: str, name: str) -> None:
+    said = Tree(tmp_path / "tree", part).run("crawl", "topical", "-a", f"topic={TOPIC}", code=2, **{name: 1})
+    assert f"there is no setting {name}" in said

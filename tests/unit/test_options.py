@@ -13,6 +13,7 @@ from crawlproject.configuration import (
     OURS,
     THEIRS,
     default_settings,
+    known_settings,
     read_options,
     refuse_unknown,
     set_models,
@@ -44,6 +45,10 @@ def test_two_settings_of_one_name_are_refused(field: str) -> None:
     twice = type("Twice", (Options,), {"__annotations__": {field: int}, field: 1})
     with pytest.raises(BadSetting, match=f"setting {field.upper()}: two parts define it"):
         set_models([*settings_models(), twice])
+
+
+def test_settings_of_parts_that_are_not_there_are_left_out() -> None:
+    assert known_settings({"CRAWL_DIR": "x", "CRAWL_NO_SUCH_PART": 1}) == {"CRAWL_DIR": "x"}
 
 
 def test_of_a_part_that_is_not_there_nothing_is_read() -> None:
