@@ -1,9 +1,10 @@
 """Which encoding a page is in, decided in the order browsers do it.
 
 The byte order mark, the charset of the HTTP header, the declaration in the first bytes of the document, a guess (WHATWG
-HTML, "Determining the character encoding"). The guess is UTF-8 when the whole body is valid UTF-8 and windows-1252
-otherwise. Only the encodings of the WHATWG Encoding Standard are honoured: Python knows further ones
-(``unicode_escape``, ``punycode``, ``hex``) that a page must not be able to choose.
+HTML, "Determining the character encoding"). The guess is UTF-8 when the whole body is valid UTF-8. Otherwise it is that of
+Firefox's detector for the first ``LOOKED_AT`` bytes, or windows-1252 when fewer than ``LETTERS`` letters could tell. Only the
+encodings of the WHATWG Encoding Standard are honoured: Python knows further ones (``unicode_escape``, ``punycode``, ``hex``)
+that a page must not be able to choose.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import quote_from_bytes
 
+from chardetng_py import detect
 from w3lib.encoding import html_body_declared_encoding, http_content_type_encoding, resolve_encoding, to_unicode
 
 from crawlproject.records import Reply
 
 FALLBACK = "cp1252"
+LETTERS = 4  # bytes beyond ASCII that windows-1252 reads as letters, not as a pilcrow or a no-break space
+LOOKED_AT = 100_000  # bytes that a guess goes by: its cost grows with them, 2 ms for so many
 
 # Names as `codecs.lookup(label).name` spells them, after w3lib's translation (latin-1 to cp1252, gbk to gb18030, ...).
 _WEB_ENCODINGS = frozenset((
@@ -30,6 +34,11 @@ _WEB_ENCODINGS = frozenset((
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+)", re.ASCII)
 _UNKNOWN = ("unknown/unknown", "application/unknown", "*/*")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_EAST_ASIAN = re.compile(rb"\x1b\$|[\x80-\x9f\xa1-\xff]{4}")  # two letters of two bytes
+_ISO_2022_JP = b"\x1b$"  # begins Japanese letters among bytes that are all ASCII
+_NO_LETTERS = bytes(
+    byte for byte in range(256) if byte < 128 or not bytes((byte,)).decode(FALLBACK, "ignore").isalpha()
+)
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", "utf-16-le"))
 
 
@@ -55,8 +64,7 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
     ``content_type`` is the HTTP header's value. Bytes that the encoding does not know become U+FFFD. Raises nothing.
     """
     encoding, body = _declared(body, content_type)
-    if not encoding:
-        encoding = "utf-8" if _is_utf8(body) else FALLBACK
+    encoding = encoding or ("utf-8" if _is_utf8(body) else _guessed(body))
     return encoding, to_unicode(body, encoding)
 
 
@@ -65,7 +73,7 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[str, bytes]:
     encoding, body = _declared(body, content_type)
     if encoding in ("", "utf-8") and _is_utf8(body):
         return "utf-8", body
-    encoding = encoding or FALLBACK
+    encoding = encoding or _guessed(body)
     return encoding, to_unicode(body, encoding).encode("utf-8")
 
 
@@ -100,12 +108,20 @@ def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:
 
 def _is_utf8(body: bytes) -> bool:
     if body.isascii():
-        return True
+        return _ISO_2022_JP not in body
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _guessed(body: bytes) -> str:
+    body = body[:LOOKED_AT]
+    if len(body.translate(None, _NO_LETTERS)) < LETTERS and not _EAST_ASIAN.search(body):
+        return FALLBACK
+    name = resolve_encoding(detect(body, allow_utf8=False))
+    return name if name in _WEB_ENCODINGS else FALLBACK
 
 
 @lru_cache(maxsize=100)

@@ -30,10 +30,44 @@ def test_what_is_declared_is_obeyed_in_the_order_of_browsers(
     assert decode(body, content_type) == (encoding, text)
 
 
-def test_undeclared_text_is_utf_8_when_it_is_valid_and_windows_1252_otherwise() -> None:
+def test_undeclared_text_is_utf_8_when_it_is_valid_and_windows_1252_when_little_speaks_for_another() -> None:
     assert decode("naïve".encode()) == ("utf-8", "naïve")
     assert decode(b"na\xefve \x93x\x94") == ("cp1252", "naïve “x”")
+    assert decode(b'<h1>Install<a href="#install">\xb6</a></h1>' * 50)[1].endswith(">¶</a></h1>")
     assert decode(b"") == ("utf-8", "")
+
+
+UNDECLARED = {
+    "ru": ("Коралловый риф - дом многих рыб, и вода вокруг него всегда тёплая.", "koi8-r cp1251 iso8859-5 cp866"),
+    "ja": ("サンゴ礁は多くの魚の家です。水はいつも暖かい。", "shift_jis euc_jp iso2022_jp"),
+    "ko": ("산호초는 많은 물고기의 집이며 물은 언제나 따뜻하다.", "euc_kr"),
+    "zh": ("珊瑚礁是许多鱼类的家园，那里的水总是温暖的。", "gb2312 gb18030"),
+    "zh-tw": ("珊瑚礁是許多魚類的家園，那裡的水總是溫暖的。", "big5"),
+    "el": ("Ο κοραλλιογενής ύφαλος είναι το σπίτι πολλών ψαριών, και το νερό είναι ζεστό.", "iso8859-7 cp1253"),
+    "he": ("שונית האלמוגים היא ביתם של דגים רבים, והמים תמיד חמים.", "cp1255"),
+    "ar": ("الشعاب المرجانية موطن لكثير من الأسماك، والماء دافئ دائما.", "cp1256 iso8859-6"),
+    "pl": (
+        "Rafa koralowa jest domem wielu ryb, które żyją wśród gałązek w ciepłej wodzie. "
+        "Każda z nich znajdzie tam schronienie i pożywienie, a słońce świeci cały rok. "
+        "Nurkowie przyjeżdżają tu, żeby oglądać żółwie, rozgwiazdy i koniki morskie, które pływają między łodziami.",
+        "iso8859-2 cp1250",
+    ),
+    "tr": ("Mercan kayalığı birçok balığın yuvasıdır; orada güneş ışığı ve sıcak su var.", "iso8859-9"),
+    "th": ("แนวปะการังเป็นบ้านของปลามากมาย และน้ำที่นั่นอุ่นเสมอ", "cp874"),
+    "fr": (
+        "Le récif est la maison de très nombreux poissons ; l'eau y est toujours tempérée, même en février.",
+        "cp1252",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "encoding"), [(name, each) for name, (_, all_) in UNDECLARED.items() for each in all_.split()]
+)
+def test_text_in_an_encoding_that_nobody_declares_is_legible(language: str, encoding: str) -> None:
+    text = f"<html><title>Reef</title><p>{UNDECLARED[language][0]}</p></html>"
+    assert decode(text.encode(encoding))[1] == text
+    assert as_utf8(text.encode(encoding), "text/html")[1].decode() == text
 
 
 @pytest.mark.parametrize("label", ["hex", "base64", "rot13", "unicode_escape", "punycode", "undefined", "utf-7"])
