@@ -270,7 +270,7 @@ class InterestRatios:
     def numbers(self, evidence: Iterable[str]) -> np.ndarray:
         """The numbers of pieces of evidence, in order; new ones get the next number."""
         found = self._numbers.of(evidence)
-        while len(self._seen) < len(self._numbers):
+        while len(self._seen) < len(self._numbers.numbers):
             self._seen = np.concatenate([self._seen, np.zeros_like(self._seen)])
             self._relevant = np.concatenate([self._relevant, np.zeros_like(self._relevant)])
         return found[found > 0]

@@ -103,30 +103,25 @@ class TermIds:
 
     def of(self, terms: Iterable[str]) -> Numbers:
         """One number per term, as an array of the same length."""
-        if isinstance(terms, Terms):
-            return self._of_numbered(terms)
-        texts = list(terms)
-        found = list(map(self.numbers.get, texts))
-        if None in found:
-            found = [self.number(term) if known is None else known for term, known in zip(texts, found, strict=True)]
-        return np.array(found, np.int32)
-
-    def __len__(self) -> int:
-        """Count of numbers in use, including 0."""
-        return len(self.numbers)
-
-    def _of_numbered(self, terms: Terms) -> Numbers:
+        if not isinstance(terms, Terms):
+            texts = list(terms)
+            found = list(map(self.numbers.get, texts))
+            if None in found:
+                found = [
+                    self.number(term) if known is None else known for term, known in zip(texts, found, strict=True)
+                ]
+            return np.array(found, np.int32)
         if terms.vocabulary is not self._vocabulary:
             self._vocabulary, self._known = terms.vocabulary, np.zeros(0, np.int32)
-        if len(self._known) < len(self._vocabulary):
-            known, self._known = self._known, np.full(2 * len(self._vocabulary), -1, np.int32)
+        if len(self._known) < len(self._vocabulary.terms):
+            known, self._known = self._known, np.full(2 * len(self._vocabulary.terms), -1, np.int32)
             self._known[: len(known)] = known
-        found, all_known = look_up(terms.numbers, self._known)
+        numbers, all_known = look_up(terms.numbers, self._known)
         if not all_known:
-            for number in dict.fromkeys(terms.numbers[found < 0].tolist()):
+            for number in dict.fromkeys(terms.numbers[numbers < 0].tolist()):
                 self._known[number] = self.number(self._vocabulary.terms[number])
-            found, _ = look_up(terms.numbers, self._known)
-        return found
+            numbers, _ = look_up(terms.numbers, self._known)
+        return numbers
 
     def number(self, term: str) -> int:
         """The number of a term."""

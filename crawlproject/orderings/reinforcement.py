@@ -149,7 +149,7 @@ class Reinforcement(BaseOrdering):
         examples = [*self._known, *taken]
         if len({value for _, value in examples}) > 1:
             texts, values = zip(*examples, strict=True)
-            self._model = ValueClassifier(texts, values, bins=self.bins, terms=len(self._numbers))
+            self._model = ValueClassifier(texts, values, bins=self.bins, terms=len(self._numbers.numbers))
 
     def _rescored(self) -> Iterable[tuple[str, float]]:
         """New scores of links that wait, page by page."""

@@ -7,6 +7,7 @@ page ─► worth ─► its links: rows of evidence ─► value = worth + pros
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -107,7 +108,8 @@ class Adaptive(BaseOrdering):
         parts["behind"] = self.prospect * float(behind_of(float(evidence[1] @ self._ridge.weights[1])))
         parts["exploration"] = self._active.raised_by(row)
         parts["learned since"] = url.score - sum(parts.values())
-        return dict(sorted(((name, part) for name, part in parts.items() if part), key=lambda item: -item[1]))
+        value = itemgetter(1)
+        return dict(sorted(filter(value, parts.items()), key=value, reverse=True))
 
     # ------------------------------------------------------------ events of the crawl
 
@@ -193,7 +195,7 @@ class Adaptive(BaseOrdering):
         found: list[int] = []  # -1 for a new URL
         known: dict[int, Link] = {}  # rows of which this is the best page with a link
         new: dict[str, Link] = {}
-        for (url, link), row in zip(links.items(), table.find(links), strict=True):
+        for (url, link), row in zip(links.items(), map(table.row, links), strict=True):
             if row is not None:
                 found.append(row)
                 if table.meet(row, worth):

@@ -132,7 +132,7 @@ class LinkFeatures:
 
     def of(self, rows: Rows) -> Vector:
         """The evidence, of shape (2, rows, kinds): for worth, and for prospect."""
-        if len(self._terms.ids) > len(self._weighty):
+        if len(self._terms.ids.numbers) > len(self._weighty):
             self._keyword_weights = self._terms.grown(self._keyword_weights)
             self._feedback_weights = self._terms.grown(self._feedback_weights)
             self._find_weighty()

@@ -74,6 +74,7 @@ class LinkTable:
 
     def __init__(self, rows: int = 4096) -> None:
         self._rows: dict[str, int] = {}
+        self.row = self._rows.get  # of a waiting URL; None for another
         self._free: list[int] = []
         self._urls: list[str] = []
         self._waits = np.zeros(rows, dtype=bool)
@@ -88,14 +89,6 @@ class LinkTable:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def row(self, url: str) -> int | None:
-        """The row of a waiting URL."""
-        return self._rows.get(url)
-
-    def find(self, urls: Iterable[str]) -> Iterator[int | None]:
-        """``row`` of each."""
-        return map(self._rows.get, urls)
-
     def urls(self, rows: Rows) -> Iterator[str]:
         return map(self._urls.__getitem__, rows.tolist())
 
@@ -109,11 +102,11 @@ class LinkTable:
 
     def add(self, urls: Collection[str], worth: float) -> Rows:
         """Add a row for each URL, which has none, linked on a page of this worth; return their numbers."""
-        found = [self._free.pop() if self._free else self._new_row() for _ in urls]
-        self._rows.update(zip(urls, found, strict=True))
-        for url, row in zip(urls, found, strict=True):
+        rows = np.zeros(len(urls), np.int64)
+        for place, url in enumerate(urls):
+            rows[place] = row = self._free.pop() if self._free else self._new_row()
+            self._rows[url] = row
             self._urls[row] = url
-        rows = np.array(found, np.int64)
         self._waits[rows] = True
         self.told[rows] = -np.inf
         self.best[rows] = self.total[rows] = worth

@@ -50,11 +50,8 @@ class TermStatistics:
         self.documents = 0
         self.mean_length = 0.0  # terms a page
         self.ids = TermIds()
+        self.numbers = self.ids.of
         self._frequency = np.zeros(4096)
-
-    def numbers(self, terms: Iterable[str]) -> Numbers:
-        """The number of each term."""
-        return self.ids.of(terms)
 
     def observe(self, text: Numbers) -> tuple[Numbers, Rows]:
         """Add a page; return its distinct terms, and how often it has each."""
@@ -76,7 +73,7 @@ class TermStatistics:
 
     def grown(self, vector: Vector) -> Vector:
         """``vector`` extended with zeros to the number of terms."""
-        terms = len(self.ids)
+        terms = len(self.ids.numbers)
         if len(vector) >= terms:
             return vector
         larger = np.zeros(2 * terms)

@@ -90,4 +90,4 @@ def test_links_scored_together_have_the_scores_of_their_texts() -> None:
 def test_terms_beyond_the_limit_are_one() -> None:
     numbers = TermIds(limit=2)
     assert numbers.of(["a", "b", "c", "a", "d"]).tolist() == [1, 2, 0, 1, 0]
-    assert len(numbers) == 3
+    assert len(numbers.numbers) == 3
