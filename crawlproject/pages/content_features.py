@@ -131,17 +131,17 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
     if terms < _MANY_TERMS:
         return signs
     if document.concealed:
-        signs[CONCEALED] = min(1.0, document.concealed / max(1, sum(map(len, text.split()))))
+        signs[CONCEALED] = round(min(1.0, document.concealed / max(1, sum(map(len, text.split())))), 3)
     if share > _NOTABLE:
-        signs[LINKED] = share
+        signs[LINKED] = round(share, 3)
     times = frequencies(counts)
     repeated = _TOP * max(times) / terms  # at most, which most pages need not be sorted for
     if repeated > _NOTABLE:
         repeated = sum(sorted(times)[-_TOP:]) / terms
     if repeated > _NOTABLE:
-        signs[REPEATED] = repeated
-        signs[SMALL_WORDS] = max(0.0, 1.0 - terms / max(1, len(text.split())))
-    return {name: round(value, 3) for name, value in signs.items()}
+        signs[REPEATED] = round(repeated, 3)
+        signs[SMALL_WORDS] = round(max(0.0, 1.0 - terms / max(1, len(text.split()))), 3)
+    return signs
 
 
 def is_script_made(text: str, linked: int, body: bytes) -> bool:
@@ -225,4 +225,4 @@ def _does(code: bytes, blank: int) -> int:
 
 
 def _has(text: bytes, words: tuple[bytes, ...]) -> bool:
-    return any(word in text for word in words)
+    return any(map(text.__contains__, words))

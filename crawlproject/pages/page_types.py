@@ -156,17 +156,14 @@ def page_type_of(title: str, text: str, linked: int, body: bytes) -> str:
     if own > LONGEST:
         return ""
     named = " ".join(title.lower().split())
-    if linked < _MANY and _mentions(said, CHALLENGE_WORDS) and _is_captcha(named, said, own, body):
+    mentions = said.__contains__
+    if linked < _MANY and any(map(mentions, CHALLENGE_WORDS)) and _is_captcha(named, said, own, body):
         return CAPTCHA
-    if _mentions(said, FOR_SALE_WORDS) and FOR_SALE.search(said):
+    if any(map(mentions, FOR_SALE_WORDS)) and FOR_SALE.search(said):
         return PARKED
     if _is_missing(named, said, own):
         return SOFT_404
-    return CONSENT if _mentions(said, CONSENT_WORDS) and _is_consent(named, said, own, linked) else ""
-
-
-def _mentions(said: str, words: tuple[str, ...]) -> bool:
-    return any(word in said for word in words)
+    return CONSENT if any(map(mentions, CONSENT_WORDS)) and _is_consent(named, said, own, linked) else ""
 
 
 def _is_captcha(title: str, said: str, own: int, body: bytes) -> bool:
@@ -187,11 +184,10 @@ def _is_consent(title: str, said: str, own: int, linked: int) -> bool:
 
 def _is_missing(title: str, said: str, own: int) -> bool:
     """What is not there says so in its title, or soon in its text, and says little else."""
-    parts = [part.strip(" .!…?") for part in _TITLE_PARTS.split(title)] if title else []
-    named = any(part and MISSING_TITLE.fullmatch(part) for part in parts)
+    named = any(MISSING_TITLE.fullmatch(part.strip(" .!…?")) for part in _TITLE_PARTS.split(title))
     if named and own < _MISSING_LONGEST:
         return True
-    if not _mentions(said, MISSING_WORDS):
+    if not any(map(said.__contains__, MISSING_WORDS)):
         return False
     if named:
         return bool(MISSING_STRONG.search(said) or MISSING_WEAK.search(said))

@@ -6,7 +6,7 @@ Links refer to the terms of the page by spans, so the contexts of 5,000 links co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import cache, partial
 
@@ -110,11 +110,15 @@ class Reader:
             tag_paths=self._tag_paths,
             agent=self._agent,
         )
-        rules = document.robots | robots_rules(robots_tag, self._agent)
-        self._count("text/truncated", int(document.truncated))
-        self._count("links/over-limit", document.links_dropped)
+        rules = document.robots | robots_rules(robots_tag, self._agent) if robots_tag else document.robots
+        if document.truncated:
+            self.counters["text/truncated"] += 1
+        if document.links_dropped:
+            self.counters["links/over-limit"] += document.links_dropped
         kept = self._followed(document, url, rules.nofollow)
-        redirect = self._elsewhere(document, url)
+        redirect = self._target(document.redirect, document) if document.redirect else ""
+        if redirect == url:
+            redirect = ""
         if redirect:  # what else it links to is for readers who never come
             kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
@@ -146,31 +150,29 @@ class Reader:
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
         """The links to follow with their canonical URLs."""
-        if nofollow and self._obey_meta_robots:
-            self._count("links/meta-nofollow", len(document.links))
-            return []
+        counters = self.counters
         kept: list[tuple[str, RawLink]] = []
+        if nofollow and self._obey_meta_robots:
+            if document.links:
+                counters["links/meta-nofollow"] += len(document.links)
+            return kept
         targets: dict[str, str] = {}
         for link in document.links:
             if link.nofollow and self._obey_nofollow:
-                self._count("links/nofollow", 1)
+                counters["links/nofollow"] += 1
                 continue
             target = targets.get(link.href)
             if target is None:
                 target = targets[link.href] = self._target(link.href, document)
             if target == url:
-                self._count("links/self", 1)
+                counters["links/self"] += 1
             elif target:
                 kept.append((target, link))
             else:
-                self._count("links/invalid", 1)
-        self._count("links/kept", len(kept))
+                counters["links/invalid"] += 1
+        if kept:
+            counters["links/kept"] += len(kept)
         return kept
-
-    def _elsewhere(self, document: Document, url: str) -> str:
-        """Where the document sends its reader at once, as a canonical URL; empty when it does not."""
-        target = self._target(document.redirect, document) if document.redirect else ""
-        return "" if target == url else target
 
     def _related(self, document: Document, body: bytes) -> list[tuple[str, str]]:
         markup = body.decode(document.encoding, "replace")
@@ -190,27 +192,15 @@ class Reader:
         for _, link in links:
             edges += link.anchor
             edges += link.context
-        terms, terms_before = self.analyzer.terms_between(text, edges)
-        return terms, tuple([_link(url, link, text, terms_before) for url, link in links])
-
-    def _count(self, key: str, number: int) -> None:
-        if number:
-            self.counters[key] += number
-
-
-def _link(url: str, link: RawLink, text: str, terms_before: Mapping[int, int]) -> Link:
-    """``terms_before`` turns a position in ``text`` into a position among its terms."""
-    start, end = link.anchor
-    context_start, context_end = link.context
-    anchor = text[start : min(end, start + MAX_ANCHOR)]
-    return Link(
-        url,
-        printable(" ".join(anchor.split())),
-        _new(Span, (terms_before[start], terms_before[end])),
-        _new(Span, (terms_before[context_start], terms_before[context_end])),
-        0.0,
-        link.tag_path,
-    )
+        terms, before = self.analyzer.terms_between(text, edges)
+        found: list[Link] = []
+        for url, link in links:
+            (start, end), (context_start, context_end) = link.anchor, link.context
+            anchor = printable(" ".join(text[start : min(end, start + MAX_ANCHOR)].split()))
+            span = _new(Span, (before[start], before[end]))
+            context = _new(Span, (before[context_start], before[context_end]))
+            found.append(Link(url, anchor, span, context, 0.0, link.tag_path))
+        return terms, tuple(found)
 
 
 _new = tuple.__new__  # half the time of calling the class

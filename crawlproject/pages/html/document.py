@@ -73,7 +73,7 @@ class RawLink(NamedTuple):
     """A link as written: ``href`` is neither joined nor canonical.
 
     ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: the text inside the link, and that
-    inside its aggregation node. ``tag_path`` is that of ``elements.TagPaths``.
+    inside its aggregation node. ``tag_path`` is that of ``TagPaths``.
     """
 
     href: str

@@ -29,23 +29,21 @@ class TooDeep(Exception):
 class DocumentBuilder:
     """Once it listens, receives ``start``, ``data`` and ``end`` in document order, gives what it ``read``, then the ``document``.
 
-    ``base`` is the ``href`` of the first ``<base>`` as written. Without ``tag_paths`` those of the links are empty. ``agent``
-    is the name, in lower case, by which a meta tag may address this robot. ``tree_walk`` does what ``start``, ``data``,
-    ``end`` and ``read`` do with text, with links and their images, and with elements that mean nothing: who changes one
-    changes the other.
+    ``level`` is that of ``AggregationNodes``. ``base`` is the ``href`` of the first ``<base>`` as written. Without
+    ``tag_paths`` those of the links are empty. ``agent`` is the name, in lower case, by which a meta tag may address this
+    robot. ``tree_walk`` does what ``start``, ``data``, ``end`` and ``read`` do with text, with links and their images, and
+    with elements that mean nothing: who changes one changes the other.
     """
 
     def __init__(
-        self, nodes: AggregationNodes, *, max_links: int, max_text: int, tag_paths: bool = True, agent: str = ""
+        self, level: int | str, *, max_links: int, max_text: int, tag_paths: bool = True, agent: str = ""
     ) -> None:
-        self.nodes = nodes
+        self.nodes = AggregationNodes(level)
         self.max_links = max_links
         self.max_text = max_text
         self._agent = agent
         self.text = TextPieces()
         self.data = self.text.append
-        self._paths = TagPaths()
-        self._path = self._paths.path if tag_paths else str
         self.tag_paths = tag_paths
         self.hidden: list[int] = []  # where each open hidden element began
         self._title = ""
@@ -71,8 +69,9 @@ class DocumentBuilder:
         Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
         they need in local names, and look at a tag once.
         """
-        pieces, put, begins, tag_paths = self.text, self.data, self.nodes.starts, self.tag_paths
-        open_at, close, elements = begins.append, begins.pop, self._paths.elements
+        pieces, put, begins, tag_paths, paths = self.text, self.data, self.nodes.starts, self.tag_paths, TagPaths()
+        self._path = paths.path if tag_paths else str
+        open_at, close, elements = begins.append, begins.pop, paths.elements
         waiting, nodes = self.nodes.waiting, self.nodes
         concealed_at = 0  # depth of the outermost open element that is not shown, and where it began
         concealed_from = 0

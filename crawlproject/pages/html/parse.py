@@ -11,11 +11,12 @@ of the attributes of an element (20,000: seconds). Nothing here recurses, resolv
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 
 import ada_url
 from lxml import etree
 
-from crawlproject.pages.html.document import AggregationNodes, Document, RawLink
+from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import as_utf8, media_type
 
@@ -63,20 +64,14 @@ def parse_document(
     encoding, data = as_utf8(body, content_type)
     if b"\0" in data:  # browsers drop it from text; libxml2 would make an event of each
         data = data.replace(b"\0", b"")
-    if _is_plain_text(content_type):
+    kind = media_type(content_type)
+    if kind.startswith("text/") and kind not in ("text/html", "text/xml"):
         markup = data.decode("utf-8")
         text = " ".join(markup[:max_text].split())
         return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
-
-    def new_builder() -> DocumentBuilder:
-        return DocumentBuilder(
-            AggregationNodes(aggregation_level),
-            max_links=max_links,
-            max_text=max_text,
-            tag_paths=tag_paths,
-            agent=agent,
-        )
-
+    new_builder = partial(
+        DocumentBuilder, aggregation_level, max_links=max_links, max_text=max_text, tag_paths=tag_paths, agent=agent
+    )
     builder = new_builder()
     read = _read_tree(data, builder, max_depth)
     if read is None:
@@ -111,11 +106,6 @@ def _read_events(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple
             parser.feed(data[start : start + _PIECE])
         parser.close()
     return builder.read()
-
-
-def _is_plain_text(content_type: str) -> bool:
-    kind = media_type(content_type)
-    return kind.startswith("text/") and kind not in ("text/html", "text/xml")
 
 
 def _absolute(base: str, url: str) -> str:

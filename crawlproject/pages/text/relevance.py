@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, repeat
 
 from crawlproject.errors import BadInput
 from crawlproject.options import Options
@@ -51,12 +51,6 @@ class TopicJudge:
         product = dot(self.query, counts)
         return cosine_of(product, self._query_norm, squared_norm(counts)) if product else 0.0
 
-    def relevance_of(self, some: Mapping[str, int], squared: float) -> float:
-        """``relevance`` of a document of which the counts of all keywords are known, and the squared norm of all its counts."""
-        return cosine_of(
-            sum([weight * some.get(term, 0) for term, weight in self.query.items()]), self._query_norm, squared
-        )
-
     def span_score(self, terms: Sequence[str], span: Span) -> float:
         """The cosine of one span of ``terms`` with the keywords."""
         return self.relevance(Counter(terms[span.start : span.end]))
@@ -71,26 +65,26 @@ class TopicJudge:
         found = self._keywords_in(terms)
         if not found:
             return [0.0] * len(spans)
-        places = [place for place, _ in found]
-        before = list(accumulate([weight for _, weight in found], initial=0))
-        products = {
-            (start, end): before[bisect_left(places, end)] - before[bisect_left(places, start)] for start, end in spans
-        }
-        norms = span_squared_norms(terms, [span for span, product in products.items() if product])
-        query_norm = self._query_norm
-        scores = {span: cosine_of(products[span], query_norm, norm) for span, norm in norms.items()}
-        return [scores.get(span, 0.0) for span in spans]
+        places, weights = zip(*found, strict=True)
+        before = list(accumulate(weights, initial=0))
+        products: dict[tuple[int, int], int] = {}
+        for start, end in spans:
+            product = before[bisect_left(places, end)] - before[bisect_left(places, start)]
+            if product:
+                products[start, end] = product
+        norms, query_norm = span_squared_norms(terms, products), self._query_norm
+        scores = {span: cosine_of(product, query_norm, norms[span]) for span, product in products.items()}
+        return list(map(scores.get, spans, repeat(0.0)))
 
     def _keywords_in(self, terms: Sequence[str]) -> list[tuple[int, int]]:
         """The places of the keywords among ``terms``, in order, each with how often it is a keyword."""
         if not isinstance(terms, Terms):
             return [(place, self.query[term]) for place, term in enumerate(terms) if term in self.query]
-        numbers, find = terms.numbers, terms.vocabulary.find
-        return sorted(
-            (place, count)
-            for term, count in self.query.items()
-            for place in (numbers == find(term)).nonzero()[0].tolist()
-        )
+        found: list[tuple[int, int]] = []
+        for term, count in self.query.items():
+            places = (terms.numbers == terms.vocabulary.find(term)).nonzero()[0]
+            found += zip(places.tolist(), repeat(count))
+        return sorted(found)
 
     def judge(self, page: Page) -> Page:
         """``page`` with its relevance and the context score of each link filled in."""
@@ -153,7 +147,9 @@ class TopicsJudge(TopicJudge):
         if self.by_meaning:
             return {name: judge.relevance(counts) for name, judge in self._judges.items()}
         some, norm = counts_of_some(counts, self.query), squared_norm(counts)
-        return {name: judge.relevance_of(some, norm) for name, judge in self._judges.items()}
+        return {
+            name: cosine_of(dot(judge.query, some), judge._query_norm, norm) for name, judge in self._judges.items()
+        }
 
     def with_relevance(self, page: Page) -> Page:
         """``page`` with its relevance to each topic, and the highest of them."""

@@ -16,7 +16,7 @@ from support.archives import shared_data
 from support.havoc import mutated
 
 from crawlproject.pages.html import parse
-from crawlproject.pages.html.document import READ, READ_OF_ALL, AggregationNodes
+from crawlproject.pages.html.document import READ, READ_OF_ALL
 from crawlproject.pages.html.document_builder import OPENERS, DocumentBuilder
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.webs.open import open_web
@@ -234,7 +234,7 @@ class Recording(dict[str, str]):
 
 def asked_of(tag: str, given: dict[str, str]) -> set[str]:
     """The attributes that a builder asks an element for, with a link around it and one in it, and a style sheet before."""
-    builder = DocumentBuilder(AggregationNodes(1), max_links=9, max_text=9, agent="robot")
+    builder = DocumentBuilder(1, max_links=9, max_text=9, agent="robot")
     builder.classes = frozenset(("k",))
     builder.listen(9)
     attributes = Recording(given)
@@ -247,7 +247,7 @@ def asked_of(tag: str, given: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize("tag", sorted({*OPENERS, "p", "input", "link", "div"}))
 def test_each_attribute_that_is_read_is_named(tag: str) -> None:
-    """Whoever begins to read another attribute names it in ``elements.py``."""
+    """Whoever begins to read another attribute names it in ``READ``."""
     whole = dict.fromkeys(READ_OF_ALL.union(*READ.values()), "k")
     asked = asked_of(tag, {}) | asked_of(tag, {**whole, "hidden": ""})
     for name in whole:
