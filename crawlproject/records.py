@@ -156,7 +156,7 @@ class Page:
     @property
     def repeats(self) -> bool:
         """Whether the page is a duplicate whose links lead where those of the first page lead."""
-        return _repeats(self.duplicate_of, self.signs)
+        return bool(self.duplicate_of) and OWN_LINKS not in self.signs
 
     @property
     def needs_browser(self) -> bool:
@@ -167,10 +167,6 @@ class Page:
     def is_kept(self) -> bool:
         """Whether the page is to be stored."""
         return self.indexable and NEEDS_BROWSER not in self.signs
-
-
-def _repeats(duplicate_of: str, signs: Mapping[str, float]) -> bool:
-    return bool(duplicate_of) and OWN_LINKS not in signs
 
 
 @record(frozen=True, slots=True)
@@ -283,7 +279,7 @@ class Visit:
     @property
     def repeats(self) -> bool:
         """As ``Page.repeats``."""
-        return _repeats(self.duplicate_of, self.signs)
+        return bool(self.duplicate_of) and OWN_LINKS not in self.signs
 
 
 @record(frozen=True, slots=True)

@@ -13,7 +13,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from hashlib import md5
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +27,8 @@ ITEMS = "items.jsonl"
 
 _BLOCK = 1 << 16
 _TAIL = 4096  # bytes before a position that are digested
+
+_line = partial(orjson.dumps, option=orjson.OPT_APPEND_NEWLINE)
 
 
 class AppendLog:
@@ -50,7 +54,7 @@ class AppendLog:
     def append(self, *records: Any) -> None:
         """Write records (dicts or dataclasses), one line each, in one write."""
         if records:
-            self.append_lines(b"".join([orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records]))
+            self.append_lines(b"".join(map(_line, records)))
 
     def append_lines(self, lines: bytes) -> None:
         """Write serialised lines."""
@@ -73,8 +77,7 @@ class AppendLog:
 
     def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
         """Replace the file, whole or not at all, by one with these records. Raises ``StorageFailed``."""
-        lines = (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for records in steps for record in records)
-        write_atomically(self.path, lines, private=self._private)
+        write_atomically(self.path, map(_line, chain.from_iterable(steps)), private=self._private)
         self.close()
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
+from crawlproject.storage.append_log import ITEMS, AppendLog
 from crawlproject.storage.crawl_files import LOCK, FolderLock, refuse_foreign_files
 from crawlproject.storage.history import History
-from crawlproject.storage.logs import ROBOTS, LinkLog, Refusals, RobotsLog
+from crawlproject.storage.logs import ROBOTS, Refusals, RobotsLog, link_lines
 from crawlproject.storage.manifest import Manifest
-from crawlproject.storage.page_files import PAGES, Items, PageRepository
+from crawlproject.storage.page_files import PAGES, PageRepository, item_fields, withdrawn
 from crawlproject.storage.warc.archive import CrawlArchive
 from crawlproject.urls.hosts import page_name
 
@@ -72,8 +73,9 @@ class CrawlFolder:
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
         self.pages = PageRepository(path / PAGES, versions=versions)
-        self.links = LinkLog(path / "links.jsonl", self.history) if bodies else None
-        self.items = Items(path / "items.jsonl", self.history) if bodies else None
+        self.links = AppendLog(path / "links.jsonl") if bodies else None
+        self.items = AppendLog(path / ITEMS) if bodies else None
+        self._trim()
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
@@ -115,25 +117,20 @@ class CrawlFolder:
         """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
         try:
             if self.links:
-                self.links.append(page)
+                self.links.append(*link_lines(page))
             if self.items and visit.md5:
-                self.items.append(page, visit)
-            if self.archive:
-                self.archive.commit(visit)
-            self.history.append(visit)
+                self.items.append(item_fields(page, visit))
+            self.note(visit)
         except StorageFailed:
-            for log in (self.links, self.items):
-                if log:
-                    log.trim(self.history)
+            self._trim()
             raise
-        self._save_now_and_then()
 
     def keep_again(self, visit: Visit, page: Page | None) -> None:
         """Write a further visit of a page; with another text also its new links and its item."""
         if page is not None and self.links:
-            self.links.append(page)
+            self.links.append(*link_lines(page))
         if self.items and page is not None and visit.md5:
-            self.items.append(page, visit)
+            self.items.append(item_fields(page, visit))
         elif visit.change in (GONE, MOVED):
             self.withdraw(visit.url, visit.at, visit.version, visit.change)
         self.note(visit)
@@ -141,19 +138,22 @@ class CrawlFolder:
     def withdraw(self, url: str, at: float, version: int, state: str) -> None:
         """Write an item that takes a page back: it is ``GONE``, ``MOVED`` or ``RETIRED``."""
         if self.items:
-            self.items.withdraw(url, at, version, state)
+            self.items.append(withdrawn(url, at, version, state))
 
     def note(self, visit: Visit) -> None:
         """Write the visit of a fetch, after all else that belongs to it."""
         if self.archive:
             self.archive.commit(visit)
         self.history.append(visit)
-        self._save_now_and_then()
-
-    def _save_now_and_then(self) -> None:
         if self.bodies and len(self.history) - self._fetches_at_save >= SAVE_EVERY:
             self._fetches_at_save = len(self.history)
             self.refusals.save()
+
+    def _trim(self) -> None:
+        """Remove the last links and items whose page is not in the history."""
+        if self.links and self.items:
+            self.links.trim(lambda line: self.history.has_line(line["source"]))
+            self.items.trim(lambda line: self.history.has_line(line["url"]))
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and record why the crawl ended."""

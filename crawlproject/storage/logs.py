@@ -13,7 +13,7 @@ distinct URLs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ import orjson
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import GONE, MOVED, Page
 from crawlproject.storage.append_log import START, AppendLog, TailReader, read_lines, unexpected, write_atomically
-from crawlproject.storage.history import History
 from crawlproject.storage.warc.record import Exchange
 
 CHANGES = "changes.jsonl"
@@ -126,35 +125,8 @@ def _change_of(line: Mapping[str, Any], place: str) -> PageChange:
         raise BadCrawlDir(place, f"expected the fields of a change: {damage}") from None
 
 
-class LinkLog:
-    """Writes lines ``{"source", "target", "anchor", "context_score"}``, in page order and link order."""
-
-    def __init__(self, path: Path, history: History) -> None:
-        self._log = AppendLog(path)
-        self.trim(history)
-
-    def append(self, page: Page) -> None:
-        """Write the links of a page, all or none. Raises ``StorageFailed``."""
-        self._log.append(*link_lines(page))
-
-    def trim(self, history: History) -> None:
-        """Remove the last lines whose page is not in the history."""
-        self._log.trim(lambda line: history.has_line(line["source"]))
-
-    def count(self) -> int:
-        """The number of lines."""
-        return self._log.count()
-
-    def replace_all(self, steps: Iterable[Sequence[dict[str, Any]]]) -> None:
-        """Replace all lines. Raises ``StorageFailed``; then the file is as before."""
-        self._log.replace_all(steps)
-
-    def close(self) -> None:
-        self._log.close()
-
-
 def link_lines(page: Page) -> list[dict[str, Any]]:
-    """The lines of a page, one for each link."""
+    """The lines of a page in ``links.jsonl``, one for each link, in their order."""
     return [
         {"source": page.url, "target": link.url, "anchor": link.anchor, "context_score": link.context_score}
         for link in page.links
@@ -215,7 +187,7 @@ class Refusals:
         """Count a refusal of ``url`` found on ``parent``."""
         self.counts[reason] += 1
         samples, shown = self.samples.setdefault(reason, []), url[:SHOWN]
-        if len(samples) < SAMPLES and not any(shown == seen for seen, _ in samples):
+        if len(samples) < SAMPLES and shown not in dict(samples):
             samples.append((shown, parent))
 
     def count(self, reason: str, n: int = 1) -> None:

@@ -8,7 +8,6 @@ each version, and one whose ``state`` says why if it is no part of the crawl any
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import md5
@@ -21,8 +20,6 @@ import orjson
 
 from crawlproject.errors import StorageFailed
 from crawlproject.records import RENDERED, Page, Visit
-from crawlproject.storage.append_log import AppendLog
-from crawlproject.storage.history import History
 from crawlproject.urls.hosts import page_name, page_path
 
 PAGES = "pages"  # the folder, in a crawl folder
@@ -88,7 +85,7 @@ class PageRepository:
         try:
             return open(draft, "wb", buffering=0)
         except FileNotFoundError:
-            _make_folder(os.path.dirname(draft))
+            os.makedirs(os.path.dirname(draft), exist_ok=True)
             return open(draft, "wb", buffering=0)
 
 
@@ -103,46 +100,6 @@ def stored_body(folder: Path, visit: Visit) -> bytes:
     raise FileNotFoundError(path)
 
 
-def _make_folder(folder: str) -> None:
-    try:
-        os.mkdir(folder)
-    except FileNotFoundError:  # the one above is not there either
-        os.makedirs(folder, exist_ok=True)
-    except FileExistsError:
-        pass
-
-
-class Items:
-    """Writes lines with URL, title, visible text, language, relevance, and the link that led to the page."""
-
-    def __init__(self, path: Path, history: History) -> None:
-        self._log = AppendLog(path)
-        self.trim(history)
-
-    def append(self, page: Page, visit: Visit) -> None:
-        """Write the line of a stored page. Raises ``StorageFailed``."""
-        self._log.append(item_fields(page, visit))
-
-    def withdraw(self, url: str, at: float, version: int, state: str) -> None:
-        """Write a line that takes a page back. Raises ``StorageFailed``."""
-        self._log.append(withdrawn(url, at, version, state))
-
-    def trim(self, history: History) -> None:
-        """Remove the last lines whose page is not in the history."""
-        self._log.trim(lambda line: history.has_line(line["url"]))
-
-    def count(self) -> int:
-        """The number of lines."""
-        return self._log.count()
-
-    def replace_all(self, steps: Iterable[Sequence[dict[str, Any]]]) -> None:
-        """Replace all lines. Raises ``StorageFailed``; then the file is as before."""
-        self._log.replace_all(steps)
-
-    def close(self) -> None:
-        self._log.close()
-
-
 def item_schema() -> dict[str, Any]:
     """The JSON Schema of a line. Its ``properties`` are in the order of the fields."""
     schema: dict[str, Any] = orjson.loads(files(__package__).joinpath("item.schema.json").read_bytes())
@@ -150,7 +107,7 @@ def item_schema() -> dict[str, Any]:
 
 
 def item_fields(page: Page, visit: Visit) -> dict[str, object]:
-    """The item of a page, with the same fields as in Scrapy's feed exports."""
+    """The item of a page, a line of ``items.jsonl``, with the same fields as in Scrapy's feed exports."""
     return {
         "url": page.url,
         "title": page.title,

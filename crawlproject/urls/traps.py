@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from math import inf
 
@@ -84,19 +84,17 @@ class TrapFilter:
             return "too_many_segments"
         if slashes >= self._circle and repeats_segments(url, self._max_repeats):
             return "repeated_segments"
-        if self._max_urls_per_host and self._host_is_full(url):
-            return "host_full"
+        if self._max_urls_per_host:
+            count = self._counted_elsewhere
+            known = count(url) if count is not None else self._urls_of_host[host_of(url)]
+            if known >= self._max_urls_per_host:
+                return "host_full"
         return None
 
     def admitted(self, url: str) -> None:
         """Count a canonical URL that entered the frontier for the first time."""
         if self._max_urls_per_host and self._counted_elsewhere is None:
             self._urls_of_host[host_of(url)] += 1
-
-    def _host_is_full(self, url: str) -> bool:
-        if self._counted_elsewhere is not None:
-            return self._counted_elsewhere(url) >= self._max_urls_per_host
-        return self._urls_of_host.get(host_of(url), 0) >= self._max_urls_per_host
 
 
 def extension_of(url: str) -> str:
@@ -176,17 +174,12 @@ def templates_of(url: str) -> tuple[str, ...]:
     - anything below the first segment: ``a.example/shop/**``
     - the host: ``a.example/**``
     """
-    return tuple(dict.fromkeys(_templates(url)))
-
-
-def _templates(url: str) -> Iterator[str]:
     host = host_of(url)
     path, _, query = url[url.index("/", 8) :].partition("?")
     names = f"?{'&'.join(sorted({pair.partition('=')[0] for pair in query.split('&')}))}" if query else ""
     path = folded(path)
-    yield host + path + names
-    yield f"{host}{path[: path.rindex('/', 0, max(1, len(path) - 1)) + 1]}*{names}"
+    found = [host + path + names, f"{host}{path[: path.rindex('/', 0, max(1, len(path) - 1)) + 1]}*{names}"]
     first = path.find("/", 1)
     if first > 0:
-        yield f"{host}{path[:first]}/**"
-    yield f"{host}/**"
+        found.append(f"{host}{path[:first]}/**")
+    return tuple(dict.fromkeys([*found, f"{host}/**"]))

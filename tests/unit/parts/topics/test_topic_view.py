@@ -15,7 +15,7 @@ from crawlproject.parts.topics.topic_view import TopicView
 from crawlproject.records import Page, Topic, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.history import History
-from crawlproject.storage.page_files import Items, withdrawn
+from crawlproject.storage.page_files import item_fields, withdrawn
 from crawlproject.urls.hosts import page_name
 
 TOPIC = Topic("reefs", ("coral reef",), ("http://a.example/",))
@@ -26,7 +26,7 @@ lines = st.lists(st.tuples(st.booleans(), st.sampled_from([None, 0.0, 0.05, 0.1,
 def write(folder: Path, found: list[tuple[bool, float | None, bool]], start: int = 0) -> None:
     """A crawl's history and items: whether each fetch brought a page, its relevance, and whether one was withdrawn after it."""
     history = History(folder / "history.jsonl")
-    items = Items(folder / "items.jsonl", history)
+    items = AppendLog(folder / "items.jsonl")
     for number, (stored, relevance, taken_back) in enumerate(found, start=start):
         url = f"http://a.example/{number}"
         topics = {} if relevance is None or not stored else {"reefs": relevance, "bread": 0.3}
@@ -34,10 +34,10 @@ def write(folder: Path, found: list[tuple[bool, float | None, bool]], start: int
             url, 200 if stored else 404, 1.0, relevance=0.3, md5=page_name(url) if stored else "", topics=topics
         )
         if stored:
-            items.append(Page(url, relevance=0.3, topics=topics), visit)
+            items.append(item_fields(Page(url, relevance=0.3, topics=topics), visit))
         history.append(visit)
         if taken_back and stored:
-            items.withdraw(url, 2.0, 1, "retired")
+            items.append(withdrawn(url, 2.0, 1, "retired"))
     items.close()
     history.close()
 
