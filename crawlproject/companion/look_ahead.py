@@ -100,7 +100,8 @@ class LookAhead:
             page = self.following.judged(replace(ahead.page, depth=ahead.clicks))
             self.following.begin(page.url)
             self.crawl.services.feed.observe(page)
-            self.crawl.steps.lead_on(page)
+            with self._frontier.batch():
+                self.crawl.steps.follow(page)
 
     def stop(self) -> None:
         """Fetch nothing until there is another page at hand."""

@@ -8,7 +8,7 @@ reason, ``component/rule``, in ``refused.json``. ``leasing.py`` is the way out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from crawlproject.core.part import Parts
@@ -16,7 +16,7 @@ from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Scarcity
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
@@ -45,6 +45,7 @@ class Admission:
     ) -> None:
         self.rules = rules
         self.scarcity = scarcity
+        self.floor = -math.inf  # what the frontier was told last
         # Seeds, where seeds redirect to, next pages of series: no ordering revises these.
         self.planted: set[str] = set()
         self._canonicalize = canonicalize
@@ -53,8 +54,6 @@ class Admission:
         self._refusals = refusals
         self._history = history
         self._peers = peers
-        self._floor = -math.inf
-        self._ceiling = WASTE
         self._spellings = parts.spellings
         self._lowering = parts.lowering  # this and the next are asked of every link
         self._postponing = parts.postponing
@@ -72,7 +71,11 @@ class Admission:
         if not url.depth or url.precedence < ACTIVE:
             self.planted.add(url.url)
         if url.depth:
-            url = self._lowered(url)
+            score = url.score
+            for lowered in self._lowering:
+                score = lowered(url.url, score)
+            if score != url.score:
+                url = replace(url, score=score)
         postponed = url.precedence > FIRST and self._is_postponed(url.url)
         if postponed:
             self._ordering.postponed(url.url)
@@ -129,34 +132,15 @@ class Admission:
     # ------------------------------------------------------------ what waits
 
     def update(self) -> None:
-        """Let the ordering revise what waits: new scores, and its floor."""
+        """Let the ordering revise what waits."""
         revised = list(self._ordering.revise())
-        self.rescore(revised)
-        self.set_floor(anew=bool(revised))
+        self.revise(revised, anew=bool(revised))
 
-    def set_floor(self, *, anew: bool = False) -> None:
-        """Pass on the floor of the ordering when it has changed; ``anew``: or when the frontier may have lowered it by itself."""
-        floor = self._ordering.floor
-        if floor != self._floor or (anew and floor > -math.inf):
-            self._floor = floor
-            self._frontier.set_floor(floor, self.scarcity.spare(floor))
+    def revise(self, revised: Iterable[tuple[str, float]], *, anew: bool) -> None:
+        """Pass new scores of this worker's hosts on to the frontier, and the floor of the ordering when it has changed.
 
-    def taken(self, url: CrawlUrl) -> None:
-        """A URL is fetched."""
-        if url.precedence == ACTIVE:
-            self.scarcity.taken(url.score, self._floor)
-
-    def set_ceiling(self) -> None:
-        """Pass on up to which class the crawl goes now."""
-        ceiling = self.scarcity.ceiling()
-        if ceiling != self._ceiling:
-            self._ceiling = ceiling
-            self._frontier.set_ceiling(ceiling)
-
-    def rescore(self, revised: Iterable[tuple[str, float]]) -> None:
-        """Pass new scores of this worker's hosts on to the frontier.
-
-        Seeds keep theirs, whatever an ordering makes of the links to them.
+        Seeds keep their scores, whatever an ordering makes of the links to them. ``anew``: the floor is passed on in any case,
+        as the frontier may have lowered it by itself.
         """
         is_own = self._peers.is_own
         for url, score in revised:
@@ -164,6 +148,10 @@ class Admission:
                 for lowered in self._lowering:
                     score = lowered(url, score)
                 self._frontier.rescore(url, score)
+        floor = self._ordering.floor
+        if floor != self.floor or (anew and floor > -math.inf):
+            self.floor = floor
+            self._frontier.set_floor(floor, self.scarcity.spare(floor))
 
     def replay(self) -> None:
         """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
@@ -182,31 +170,14 @@ class Admission:
 
     # ------------------------------------------------------------ inside
 
-    def _spelled(self, url: str) -> Iterator[tuple[str, str]]:
-        """Each URL on the way to the one to crawl in place of ``url``, with its successor; none applies to a POST."""
-        if not is_post(url):
-            for respelled in self._spellings:
-                if (variant := respelled(url)) != url:
-                    yield url, variant
-                    url = variant
-
     def _respelled(self, url: CrawlUrl) -> CrawlUrl:
-        for respell in self._spellings:
-            if respell(url.url) != url.url:
-                break
-        else:
-            return url  # as nearly all are
-        for variant, respelled in self._spelled(url.url):
-            self._refusals.count("dust/respelled")
-            self._ordering.redirected(variant, respelled)
-            url = replace(url, url=respelled)
+        """The record with the URL to crawl in place of its own, as a rule ``url`` itself; no spelling applies to a POST."""
+        for respelled in self._spellings:
+            if (variant := respelled(url.url)) != url.url and not is_post(url.url):
+                self._refusals.count("dust/respelled")
+                self._ordering.redirected(url.url, variant)
+                url = replace(url, url=variant)
         return url
-
-    def _lowered(self, url: CrawlUrl) -> CrawlUrl:
-        score = url.score
-        for lowered in self._lowering:
-            score = lowered(url.url, score)
-        return url if score == url.score else replace(url, score=score)
 
     def _is_postponed(self, url: str) -> bool:
         for is_postponed in self._postponing:  # noqa: SIM110 - asked of every link, and a generator takes twice the time
@@ -218,15 +189,15 @@ class Admission:
 class EntryRules:
     """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web.
 
-    ``robots`` says why the robots.txt that is known forbids a URL.
+    ``refusals`` say why a URL at a depth is never fetched, or nothing: those of the parts, and robots.txt where it is known.
     """
 
     def __init__(
-        self, domains: Iterable[str], traps: TrapFilter, parts: Parts, robots: Callable[[str], str] = lambda url: ""
+        self, domains: Iterable[str], traps: TrapFilter, refusals: Iterable[Callable[[str, int], str]]
     ) -> None:
         self.traps = traps
         self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
-        self._refusals = (*parts.refusals, lambda url, depth: robots(url))
+        self._refusals = tuple(refusals)
 
     def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
         """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may.
@@ -247,7 +218,7 @@ class EntryRules:
         """
         for refusal in self._refusals:
             if reason := refusal(url, depth):
-                return str(reason)
+                return reason
         return ""
 
     def is_barred(self, url: str, depth: int) -> bool:

@@ -18,6 +18,7 @@ outages. All numbers are ours.
 from __future__ import annotations
 
 from collections import OrderedDict
+from math import inf
 from typing import Any, NamedTuple
 
 from crawlproject.urls.hosts import host_of
@@ -135,8 +136,7 @@ class Connections:
 
     def is_over(self, now: float) -> bool:
         """Whether the crawl has waited long enough for the end of the outage."""
-        deadline = self.deadline()
-        return deadline is not None and now >= deadline
+        return self.began is not None and now >= (self.deadline() or inf)
 
     def is_in_doubt(self, origin: str) -> bool:
         """Whether ``origin`` did not answer, and may yet: its robots.txt shows whether it is the host or a page."""

@@ -1,6 +1,6 @@
 """One crawl. How a URL travels:
 
-1. ``Outlinks`` scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
+1. The ordering scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing better is due.
 3. The handler of its kind (``kinds/``, or a part's) says what request it becomes. The spider sends it; a rehearsal asks its web.
 4. ``Crawl.receive`` hands the reply to that handler. What is no page ends there. So does a page that is an error or a
@@ -23,7 +23,7 @@ from crawlproject.core.connections import Connections
 from crawlproject.core.history_writer import HistoryWriter
 from crawlproject.core.leasing import Leasing
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.core.page_steps import Outlinks, PageSteps
+from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import PartOf, Parts, Setup
 from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
@@ -83,10 +83,14 @@ class Crawl:
         self.brakes = brakes
         self._brakes: list[Callable[[], float]] = [*(brake.next_time for brake in brakes), *parts.bound("next_time")]
         self._taken: list[Callable[[float], None]] = [*(brake.taken for brake in brakes), *parts.bound("taken")]
-        feed = OrderingFeed(ordering, judgments)
+        self._end_reasons: list[Callable[[float], str]] = [self.budget.end_reason, *parts.bound("end_reason")]
+        self.budget_in_flight = (
+            self.budget.is_in_flight
+        )  # whether the open leases may already fill the budget of the crawl
+        feed = OrderingFeed(ordering, judgments, parts.bound("followed"))
         admission = Admission(
             rules=EntryRules(
-                options.crawl_allowed_domains, make_traps(options, frontier, peers), parts, robots.refusal
+                options.crawl_allowed_domains, make_traps(options, frontier, peers), (*parts.refusals, robots.refusal)
             ),
             canonicalize=setup.canonicalize,
             frontier=frontier,
@@ -98,19 +102,6 @@ class Crawl:
             scarcity=make_scarcity(options, pages, stopping),
         )
         history = HistoryWriter(folder, ordering, (stopping.learn, feed.learn), parts.learning, peers)
-        outlinks = Outlinks(admission, frontier, feed, folder.refusals, parts, self._offer)
-        steps = PageSteps(
-            feed=feed,
-            frontier=frontier,
-            history=history,
-            judge=setup.judge,
-            offer=self._offer,
-            options=options,
-            outlinks=outlinks,
-            parts=parts,
-            peers=peers,
-            reader=reader,
-        )
         self.services = services = Services(
             topic=setup.topic,
             options=options,
@@ -125,10 +116,9 @@ class Crawl:
             connections=self.connections,
             feed=feed,
             history=history,
-            outlinks=outlinks,
-            steps=steps,
             stopping=stopping,
         )
+        services.steps = PageSteps(services, reader)
         services.kinds[PAGE] = PageHandler(services)
         services.kinds[""] = UnknownHandler(services)
         for part in parts:
@@ -156,7 +146,7 @@ class Crawl:
 
     def steps_for(self, url: CrawlUrl) -> PageSteps:
         """The steps of a page that came for a leased URL."""
-        return self.services.handler(url.kind).steps(url)
+        return self.services.kinds[url.kind].steps
 
     # ------------------------------------------------------------ the way in and out of the frontier
 
@@ -180,7 +170,7 @@ class Crawl:
         """The robots.txt that was fetched for ``found`` may name sitemaps, which the parts may want."""
         for part in self.parts:
             for url in part.robots_read(rules.sitemaps, found):
-                self._offer(url)
+                self.services.kinds.offer(url)
 
     def take(self, now: float) -> CrawlUrl | None:
         """Lease the next URL, or None: nobody is eligible, the budget of pages is spent or in flight, or the network away."""
@@ -207,16 +197,10 @@ class Crawl:
             due = due if due < float("inf") else None
         return min(due, deadline) if due is not None and deadline else due
 
-    def budget_in_flight(self) -> bool:
-        """Whether the open leases may already fill the budget of the crawl."""
-        return self.budget.is_in_flight()
-
     def end_reason(self, now: float) -> str:
         """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
-        if reason := self.budget.end_reason(now):
-            return reason
-        for part in self.parts:
-            if reason := part.end_reason(now):
+        for end_reason in self._end_reasons:
+            if reason := end_reason(now):
                 return reason
         return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
 
@@ -230,19 +214,16 @@ class Crawl:
     def _is_probing(self) -> bool:
         return bool(self.connections.probe) and self.frontier.leased(self.connections.probe) is not None
 
-    def _offer(self, url: CrawlUrl) -> bool:
-        return self.services.offer(url)
-
     # ------------------------------------------------------------ a lease: the handler of its kind (``kinds.py``)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         """What request a leased URL becomes."""
-        return self.services.handler(url.kind).plan(url)
+        return self.services.kinds[url.kind].plan(url)
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         """A reply has come: the page that has to go through its steps, or None when the lease is ended."""
         self.connections.answered(origin_of(url.url), fetch.at)
-        return self.services.handler(url.kind).receive(url, reply, fetch, page)
+        return self.services.kinds[url.kind].receive(url, reply, fetch, page)
 
     def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """Nobody answered, neither for the page nor for its robots.txt: it waits for another try, or it fails with ``error``."""
@@ -263,16 +244,16 @@ class Crawl:
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought nothing of use: an HTTP error, a page without content, no reply at the last try."""
-        self.services.handler(url.kind).fail(url, error, fetch)
+        self.services.kinds[url.kind].fail(url, error, fetch)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``."""
-        self.services.handler(url.kind).refuse(url, reason)
+        self.services.kinds[url.kind].refuse(url, reason)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
         self.connections.answered(origin_of(url.url), fetch.at)
-        return self.services.handler(url.kind).redirect(url, target, fetch)
+        return self.services.kinds[url.kind].redirect(url, target, fetch)
 
     # ------------------------------------------------------------ the end
 

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from crawlproject.core.peers import Peers
 from crawlproject.orderings.base import BaseOrdering
-from crawlproject.records import (
-    AGENT,
-    CRAWL_DELAY,
-    NEEDS_BROWSER,
-    NOT_KEPT,
-    RETRY_AFTER,
-    CrawlUrl,
-    Fetch,
-    FetchEvent,
-    Page,
-    Visit,
-)
+from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Fetch, FetchEvent, Page, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 
@@ -53,29 +41,6 @@ class HistoryWriter:
         else:
             self._crawl_delays.pop(host, None)
 
-    def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
-        """The history line of a fetched page; stores the page file if the page is kept."""
-        return self.line(
-            url,
-            fetch,
-            page.signs,
-            relevance=page.relevance,
-            md5=self._folder.store(page.url, body) if page.is_kept else "",
-            digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
-            size=len(body),
-            title=page.title,
-            links=len(page.links),
-            error="" if page.is_kept else NEEDS_BROWSER if page.needs_browser else NOT_KEPT,
-            parts=self._ordering.explain(url),
-            duplicate_of=page.duplicate_of,
-            spam=page.spam,
-            topics=page.topics,
-        )
-
-    def recent_relevance(self) -> float:
-        """The mean relevance of the latest pages, 0 before the first."""
-        return self._folder.history.recent_relevance()
-
     def keep(self, page: Page, visit: Visit) -> bool:
         """Add a page to the link graph, the items and, last, the history. False: it is there already."""
         if page.url in self._folder.history:
@@ -94,14 +59,6 @@ class HistoryWriter:
         self._folder.note(visit)
         self._apply(visit, page)
 
-    def store(self, url: str, body: bytes, version: int) -> str:
-        """Store another text of a page whose version ``version`` is stored; returns the name of the page file."""
-        return self._folder.store(url, body, version)
-
-    def load(self, url: str) -> bytes:
-        """The stored body of a page. Raises ``FileNotFoundError``."""
-        return self._folder.pages.load(url)
-
     def again(self, visit: Visit, page: Page | None = None) -> None:
         """Add a further visit of a page to the history; with another text also its item and its new links."""
         self._folder.keep_again(visit, page)
@@ -109,10 +66,6 @@ class HistoryWriter:
         for learn in self._learning_again:
             learn(event)
         self._peers.fetched(event)
-
-    def withdrawn(self, url: str, now: float, version: int, state: str) -> None:
-        """Say to readers of the items that a page is no part of the collection any more."""
-        self._folder.withdraw(url, now, version, state)
 
     def refused(self, url: CrawlUrl, reason: str) -> None:
         """Count a URL that was not fetched."""
@@ -128,7 +81,17 @@ class HistoryWriter:
         self._peers.fetched(event)
 
     def line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
-        """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``."""
+        """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``.
+
+        To the ``signs`` of the page come the rest that its host asks for, and the agent that fetched it.
+        """
+        own: dict[str, float] = {}
+        if self._crawl_delays and (delay := self._crawl_delays.get(host_of(url.url))) is not None:
+            own[CRAWL_DELAY] = delay
+        if fetch.asked_rest:
+            own[RETRY_AFTER] = fetch.asked_rest
+        if (agent := self._ordering.agent(url)) is not None:
+            own[AGENT] = float(agent)
         return Visit(
             url=url.url,
             status=fetch.status,
@@ -140,18 +103,10 @@ class HistoryWriter:
             anchor=url.anchor,
             context_score=url.context_score,
             kind=url.kind,
-            signs=self._signs(url, fetch, signs),
+            signs={**signs, **own} if own else signs,
             content_type=fetch.content_type,
             etag=fetch.etag,
             last_modified=fetch.last_modified,
             lifetime=fetch.lifetime,
             **fields,
         )
-
-    def _signs(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float]) -> Mapping[str, float]:
-        """The signs of a visit: those of its page, the rest that its host asks for, and the agent that fetched it."""
-        delay = self._crawl_delays.get(host_of(url.url)) if self._crawl_delays else None
-        agent = self._ordering.agent(url)
-        own = (CRAWL_DELAY, delay), (RETRY_AFTER, fetch.asked_rest or None), (AGENT, agent)
-        found = {name: float(value) for name, value in own if value is not None}
-        return {**signs, **found} if found else signs

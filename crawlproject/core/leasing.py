@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crawlproject.core.services import Handler, Services
-from crawlproject.records import CrawlUrl
+from crawlproject.core.services import Services
+from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
 from crawlproject.urls.hosts import origin_of
 
 _CANDIDATES = 100  # hosts that are asked whether they are preferred
@@ -27,7 +27,9 @@ class Leasing:
         self._ordering = services.ordering
         self._parts = services.parts
         self._peers = services.peers
-        self._handler = services.handler
+        self._kinds = services.kinds
+        self._scarcity = services.admission.scarcity
+        self._ceiling = WASTE  # up to which class the frontier gives URLs
 
     def take(self, now: float, preferred: Callable[[str], bool] | None = None) -> CrawlUrl | None:
         """Lease the next URL that may be fetched, or None when no host is eligible at ``now``.
@@ -35,37 +37,48 @@ class Leasing:
         Of the next hosts, ``_CANDIDATES`` at most, the first whose origin is ``preferred`` has its turn, if there is one.
         """
         self._services.now = now
-        self._admission.set_ceiling()
+        if (ceiling := self._scarcity.ceiling()) != self._ceiling:
+            self._ceiling = ceiling
+            self._frontier.set_ceiling(ceiling)
         with self._frontier.batch():
             taken = self._take(now)
             if taken is not None and preferred is not None:
                 taken = self._preferred(taken, now, preferred)
-            if taken is not None:
-                self._admission.taken(taken)
+            if taken is not None and taken.precedence == ACTIVE:
+                self._scarcity.taken(taken.score, self._admission.floor)
             return taken
 
     def _take(self, now: float) -> CrawlUrl | None:
         for _ in range(_LOOKED_AT):
             taken = self._frontier.take(now)
-            if taken is None or self._may_go(taken, self._handler(taken.kind), now):
+            if taken is None or self._may_go(taken, now):
                 return taken
         return None
 
-    def _may_go(self, url: CrawlUrl, kind: Handler, now: float) -> bool:
+    def _may_go(self, url: CrawlUrl, now: float) -> bool:
         """Whether a leased URL is fetched; if not, its lease is ended."""
-        if reason := kind.late_refusal(url):
-            kind.refuse(url, reason)
-        elif (until := kind.hold_until(url, now)) > now:
+        handler = self._kinds[url.kind]
+        if reason := handler.late_refusal(url):
+            handler.refuse(url, reason)
+            return False
+        if (until := handler.hold_until(url, now)) > now:
             self._frontier.hold(url.key, until)
-        elif (precedence := kind.precedence(url, now)) > url.precedence:
-            self._frontier.set_precedence(url.key, precedence)
+            return False
+        if not handler.is_guarded or url.precedence <= FIRST or not url.depth:
+            return True
+        later = url.precedence
+        for precedence in self._parts.precedences:
+            later = max(later, precedence(url, now))
+        if later > url.precedence:
+            self._frontier.set_precedence(url.key, later)
             self._ordering.postponed(url.url)
             self._peers.postponed(url.url)
-        elif not kind.turn(url, now):
-            self._frontier.hold(url.key, url.not_before)  # its host waits in a later class now
-        else:
-            return True
-        return False
+            return False
+        for turn in self._parts.turns:
+            if not turn(url, now):
+                self._frontier.hold(url.key, url.not_before)  # its host waits in a later class now
+                return False
+        return True
 
     def _preferred(self, first: CrawlUrl, now: float, preferred: Callable[[str], bool]) -> CrawlUrl:
         """The first URL of a preferred host from ``first`` on, which is leased; ``first``, if there is none."""

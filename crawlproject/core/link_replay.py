@@ -66,7 +66,7 @@ class LinkReplay:
 
     def _follow_links(self, page: Page) -> None:
         recovery, frontier = self._recovery, self._services.frontier
-        for url in self._feed.follow(self._services.parts.followed(page)):
+        for url in self._feed.follow(page):
             if url is None:
                 continue
             unknown = self._offer(url.url, url.depth, url.inherited)
@@ -90,8 +90,8 @@ class LinkReplay:
     def pass_on(self) -> None:
         """The frontier gets the scores and the floor, the ordering what was refused."""
         services = self._services
-        services.admission.rescore(self._scores.items() if self._judged else self._revised)
-        services.admission.set_floor(anew=self._judged)  # no frontier keeps it
+        revised = self._scores.items() if self._judged else self._revised
+        services.admission.revise(revised, anew=self._judged)  # and the floor, which no frontier keeps
         known, waiting = services.peers.known(services.frontier, self.linked)
         for url in self.linked:
             fetched = url in waiting or url in services.folder.history or services.frontier.leased(url)

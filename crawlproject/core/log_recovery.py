@@ -58,7 +58,7 @@ class _Recovery:
 
     def _page(self, visit: Visit) -> Page | None:
         services = self._services
-        page = services.handler(visit.kind).stored(visit, (), services.steps) if visit.md5 else None
+        page = services.kinds[visit.kind].stored(visit, (), services.steps) if visit.md5 else None
         self.made += page is not None
         self.gone += page is None
         return page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -20,11 +20,15 @@ class OrderingFeed:
     The ordering sees each page discounted by its spam score; one that a person has judged (``judgments``, by URL) with a
     relevance of 1 or 0 instead. It learns nothing from a page that repeats another, or whose
     file is gone, but that the URL no longer waits. Of a listing, and of a page that needs a browser, it learns the links.
+    ``followed`` give a page as its links are followed (``Part.followed``).
     """
 
-    def __init__(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
+    def __init__(
+        self, ordering: BaseOrdering, judgments: Mapping[str, bool], followed: Sequence[Callable[[Page], Page]] = ()
+    ) -> None:
         self.ordering = ordering
         self.judgments = judgments
+        self._followed = followed
         self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
 
     def replace(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
@@ -59,7 +63,10 @@ class OrderingFeed:
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
         """The links of ``page`` as records with their scores; None for each link that the ordering does not follow."""
-        page, inherited = self._discounted(page), self.inherited(page)
+        for followed in self._followed:
+            page = followed(page)
+        page = self._discounted(page)
+        inherited = self.ordering.inherited_for_links(page)
         for link in page.links:
             score = self.ordering.score(page, link)
             if score is None:
@@ -68,26 +75,18 @@ class OrderingFeed:
                 depth, context_score = page.depth + 1, link.context_score
                 yield CrawlUrl(link.url, score, depth, page.url, link.anchor, context_score, 0.0, inherited)
 
-    def inherited(self, page: Page) -> tuple[float, ...]:
-        """What the links of ``page`` carry down the path."""
-        return self.ordering.inherited_for_links(self._discounted(page))
-
     def _discounted(self, page: Page) -> Page:
         if self._latest is None or self._latest[0] is not page:
-            self._latest = page, self._judged(_honest(page))
+            seen = _honest(page) if page.spam else page
+            if page.url in self.judgments:
+                worth = float(self.judgments[page.url])
+                seen = replace(seen, relevance=worth, signs={**page.signs, JUDGED: worth})
+            self._latest = page, seen
         return self._latest[1]
-
-    def _judged(self, page: Page) -> Page:
-        if page.url not in self.judgments:
-            return page
-        worth = float(self.judgments[page.url])
-        return replace(page, relevance=worth, signs={**page.signs, JUDGED: worth})
 
 
 def _honest(page: Page) -> Page:
-    """The page as an ordering sees it: what looks like spam is worth less, and so is what it says about its links."""
-    if not page.spam:
-        return page
+    """A page that looks like spam: it is worth less, and so is what it says about its links."""
     trust = 1.0 - page.spam
     links = tuple(with_context_score(link, link.context_score * trust) for link in page.links)
     return replace(page, relevance=page.relevance * trust, links=links)

@@ -315,23 +315,16 @@ class Parts:
         self.precedences = self.bound("precedence")
         self.turns = self.bound("turn")
         self.learning = self.bound("learn")
-        self._followed = self.bound("followed")
 
     def __iter__(self) -> Iterator[Part]:
         return iter(self._parts)
 
     def bound(self, hook: str) -> list[Callable[..., Any]]:
-        """The methods of those parts that override a hook, and need it; what a part has set in place of a method counts."""
+        """What those parts do at a hook that need it: their methods, or what they have set in place of them."""
         default = getattr(Part, hook)
-        parts = (part for part in self._parts if getattr(type(part), hook) is not default and hook not in part.idle)
-        return [getattr(part, hook) for part in parts]
+        hooks = [getattr(part, hook) for part in self._parts if hook not in part.idle]
+        return [found for found in hooks if getattr(found, "__func__", None) is not default]
 
     def find(self, kind: type[PartOf]) -> PartOf | None:
         """The part of this class, if the crawl has it. For whoever knows a part by name: nobody in the core does."""
         return next((part for part in self._parts if isinstance(part, kind)), None)
-
-    def followed(self, page: Page) -> Page:
-        """The page as its links are followed."""
-        for followed in self._followed:
-            page = followed(page)
-        return page

@@ -65,7 +65,7 @@ def read_events(
         targets = links.of(visit.url)
         if visit.is_page or visit.is_listing:
             own = inherited.get(visit.url, ()) if visit.parent else ()
-            stored = services.handler(visit.kind).stored
+            stored = services.kinds[visit.kind].stored
             yield FetchEvent(visit, targets, cache(partial(stored, visit, own, steps)))
         elif visit.error == NEEDS_BROWSER:
             yield FetchEvent(visit, targets, partial(linked_from, visit, targets))

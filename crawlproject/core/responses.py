@@ -69,11 +69,11 @@ def stated_lifetime(headers: Mapping[str, str], now: float) -> float:
         stated.setdefault(name.strip(), value.strip())
     if "no-store" in stated or "no-cache" in stated:
         return 0.0
-    seconds = next((_number(stated[name]) for name in ("s-maxage", "max-age") if name in stated), None)
-    if seconds is None:
+    age = stated.get("s-maxage", stated.get("max-age"))
+    if age is None:
         expires = _moment(headers.get("expires", ""))
         return min(max(0.0, expires - (_moment(headers.get("date", "")) or now)), LONGEST) if expires else 0.0
-    return min(max(0.0, seconds - _number(headers.get("age", ""))), LONGEST)
+    return min(max(0.0, _number(age) - _number(headers.get("age", ""))), LONGEST)
 
 
 def _number(value: str) -> float:

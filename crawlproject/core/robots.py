@@ -271,7 +271,7 @@ class KnownRobots:
             if len(self._rules) > self._size:
                 self._rules.popitem(last=False)
 
-    def refusal(self, url: str) -> str:
+    def refusal(self, url: str, depth: int) -> str:
         """``FORBIDDEN`` for a canonical URL that may not be fetched, else empty."""
         rules = self._rules.get(origin_of(url)) if self._rules else None
         return FORBIDDEN if rules is not None and rules.expires > self.now and not rules.allows(url) else ""

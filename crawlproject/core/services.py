@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from crawlproject.core.admission import Admission
 from crawlproject.core.connections import Connections
 from crawlproject.core.history_writer import HistoryWriter
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.core.page_steps import Outlinks, PageSteps
+from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Parts
 from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Stopping
@@ -21,7 +22,7 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.html.encoding import is_page, media_type
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.records import FIRST, CrawlUrl, Fetch, Page, Reply, Topic, Visit
+from crawlproject.records import CrawlUrl, Fetch, Page, Reply, Topic, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.post import Post
 
@@ -47,7 +48,14 @@ class FetchPlan:
 
 
 class Handler:
-    """One kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``."""
+    """One kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``.
+
+    ``is_guarded``: the parts may give such a URL, or its host, a later class when its turn has come (``Part.precedence``,
+    ``Part.turn``). ``steps`` are those of a page that comes for it.
+    """
+
+    is_guarded: ClassVar[bool] = False
+    steps: PageSteps
 
     def offer(self, url: CrawlUrl) -> bool:
         """Put a URL into the frontier if the rules of its kind admit it; whether it may be fetched now."""
@@ -61,21 +69,9 @@ class Handler:
         """Until when that URL has to wait; ``now`` or earlier: it may be fetched."""
         return now
 
-    def precedence(self, url: CrawlUrl, now: float) -> int:
-        """The class in which that URL has to wait; its own or a lower one: it may be fetched."""
-        return url.precedence
-
-    def turn(self, url: CrawlUrl, now: float) -> bool:
-        """Whether that URL is fetched; False: its host has a later class now."""
-        return True
-
     def plan(self, url: CrawlUrl) -> FetchPlan:
         """What request the URL becomes."""
         return FetchPlan()
-
-    def steps(self, url: CrawlUrl) -> PageSteps:
-        """The steps of a page that comes for it."""
-        raise NotImplementedError
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         """A reply has come. The page, if it has to go through ``steps``; None: the lease is ended.
@@ -119,13 +115,15 @@ def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
 class PageHandler(Handler):
     """Admits, fetches and ends pages. A page that comes through goes on to ``PageSteps``."""
 
+    is_guarded = True
+
     def __init__(self, services: Services) -> None:
         self._services = services
         self._admission = services.admission
         self._frontier = services.frontier
         self._history = services.history
         self._ordering = services.ordering
-        self._steps = services.steps
+        self.steps = services.steps
         self._parts = services.parts
 
     def offer(self, url: CrawlUrl) -> bool:
@@ -136,28 +134,14 @@ class PageHandler(Handler):
             return reason
         return "dust/copy" if self._admission.is_replaced(url.url) else ""
 
-    def precedence(self, url: CrawlUrl, now: float) -> int:
-        if url.precedence <= FIRST or not url.depth:
-            return url.precedence
-        return max([precedence(url, now) for precedence in self._parts.precedences], default=url.precedence)
-
-    def turn(self, url: CrawlUrl, now: float) -> bool:
-        return url.precedence <= FIRST or not url.depth or all(turn(url, now) for turn in self._parts.turns)
-
-    def plan(self, url: CrawlUrl) -> FetchPlan:
-        return FetchPlan()
-
-    def steps(self, url: CrawlUrl) -> PageSteps:
-        return self._steps
-
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         if page is None:
-            if error := why_no_page(reply, self._steps.content_types):
+            if error := why_no_page(reply, self.steps.content_types):
                 self.fail(url, error, fetch)
                 return None
             headers = reply.headers
             content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
-            page = self._steps.read(url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
+            page = self.steps.read(url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
         if not page.language and "," not in (said := reply.headers.get("content-language", "")[:40]):
             page = replace(page, language=said[:2].lower()) if said[:2].isascii() and said[:2].isalpha() else page
         if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
@@ -203,9 +187,20 @@ class UnknownHandler(PageHandler):
         return NO_PART
 
 
+class Handlers(dict[str, Handler]):
+    """By kind of URL; for a kind whose part is not here any more there is that of "" (``UnknownHandler``)."""
+
+    def __missing__(self, kind: str) -> Handler:
+        return self[""]
+
+    def offer(self, url: CrawlUrl) -> bool:
+        """Offer a URL by the rules of its kind; whether it may be fetched now."""
+        return self[url.kind].offer(url)
+
+
 @dataclass(slots=True)
 class Services:
-    """One object a crawl. ``kinds`` are the handlers by kind of URL; they are complete when the crawl is put together.
+    """One object a crawl. ``steps`` and ``kinds`` are made from it, and complete when the crawl is put together.
 
     ``now`` is the time of the latest take, in seconds since the epoch.
     """
@@ -223,20 +218,7 @@ class Services:
     connections: Connections
     feed: OrderingFeed
     history: HistoryWriter
-    outlinks: Outlinks
-    steps: PageSteps
     stopping: Stopping
-    kinds: dict[str, Handler] = field(default_factory=dict)
+    steps: PageSteps = field(init=False)
+    kinds: Handlers = field(default_factory=Handlers)
     now: float = 0.0
-
-    def offer(self, url: CrawlUrl) -> bool:
-        """Offer a URL by the rules of its kind; whether it may be fetched now."""
-        return self.kinds[url.kind].offer(url)
-
-    def handler(self, kind: str) -> Handler:
-        """The handler of a kind; of one whose part is not here any more, that of nothing (``UnknownHandler``)."""
-        return self.kinds.get(kind) or self.kinds[""]
-
-    def handlers(self) -> Mapping[str, Handler]:
-        """All of them."""
-        return self.kinds

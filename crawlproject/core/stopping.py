@@ -150,7 +150,7 @@ class PageBudget:
         return self._peers.pages(self._history.pages) / self._most if self._most else 0.0
 
     def end_reason(self, now: float) -> str:
-        return PAGE_BUDGET if self.share_spent() >= 1.0 else ""
+        return PAGE_BUDGET if self._most and self._peers.pages(self._history.pages) >= self._most else ""
 
     def is_in_flight(self) -> bool:
         """A server sees to that itself."""

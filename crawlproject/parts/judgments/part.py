@@ -91,7 +91,7 @@ class Relearning:
 
     def __init__(self, services: Services, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
         self._services = services
-        self._feed = OrderingFeed(ordering, judgments)
+        self._feed = OrderingFeed(ordering, judgments, services.parts.bound("followed"))
         self._links = LinkReplay(services, self._feed, rescores=True)
         self._fresh: deque[FetchEvent] = deque()
         history = services.folder.history

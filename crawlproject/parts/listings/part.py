@@ -69,7 +69,6 @@ class ListingHandler(PageHandler):
         super().__init__(services)
         self.reader = reader
         self._log = log
-        self._outlinks = services.outlinks
         self._refusals = services.folder.refusals
         self._known = services.folder.history
 
@@ -90,11 +89,13 @@ class ListingHandler(PageHandler):
         if url.url not in self._known:
             self._log.append(url.url, fetch.at, found.entries)
             self._history.end(url, fetch, page=found.page)
-        with self._outlinks.ending(url.key, fetch):
-            self._outlinks.follow(found.page)
+        with self._frontier.batch():
+            self.steps.follow(found.page)
             for further in found.further:
                 self.offer(further)
             self.read(url, reply, found, fetch)
+            self._admission.update()
+            self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
         return None
 
     def read(self, url: CrawlUrl, reply: Reply, found: Listing, fetch: Fetch) -> None:

@@ -55,7 +55,7 @@ class RereadHandler(RefetchHandler):
     def __init__(self, services: Services, revisits: Revisits, readers: Mapping[str, ListingReader]) -> None:
         super().__init__(services, revisits)
         self._readers = readers
-        self._outlinks = services.outlinks
+        self._follow = services.steps.follow
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan(one_try=True, any_type=True, headers=self._revisits.rereads.validators(url.url))
@@ -67,7 +67,7 @@ class RereadHandler(RefetchHandler):
         found = self._readers[url.variant].listing(url, reply.body)
         new = [entry for entry in found.entries if entry[0] not in self._frontier]
         with self._frontier.batch():
-            self._outlinks.follow(found.page)
+            self._follow(found.page)
             self._revisits.listed(url.url, reply.headers.get("link", ""), found, fetch.at)
             self._end(url, fetch, news=self._revisits.hinted(found.dates or found.entries, fetch.at) or bool(new))
 
@@ -119,37 +119,34 @@ class RevisitHandler(RefetchHandler):
     def __init__(self, services: Services, revisits: Revisits) -> None:
         super().__init__(services, revisits)
         self._canonicalize = services.canonicalize
-        self._steps = RevisitSteps(services, revisits)
-
-    def steps(self, url: CrawlUrl) -> PageSteps:
-        return self._steps
+        self.steps: RevisitSteps = RevisitSteps(services, revisits)
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         return self._revisits.turn(url, now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        page = self._steps.known(url.url)
+        page = self.steps.known(url.url)
         asked = {"If-None-Match": page.etag, "If-Modified-Since": page.last_modified}
         return FetchPlan(one_try=True, headers={name: value for name, value in asked.items() if value})
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
-        known = self._steps.known(url.url)
+        known = self.steps.known(url.url)
         if reply.status == _NOT_MODIFIED:
-            self._steps.end(url, fetch, SAME)
+            self.steps.end(url, fetch, SAME)
         elif href := location(reply):
             target = canonical_or_none(self._canonicalize, href, url.url)
             if target == url.url or target is None:
                 self.fail(url, "redirect to itself" if target else "redirect to no URL", fetch)
             else:
                 self.redirect(url, target, fetch)
-        elif error := why_no_page(reply, self._steps.content_types):
+        elif error := why_no_page(reply, self.steps.content_types):
             self.fail(url, error, fetch)
         elif known.digest == self._digest(reply.body):
-            self._steps.end(url, fetch, SAME)
+            self.steps.end(url, fetch, SAME)
         else:
             headers = reply.headers
             content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
-            page = page or self._steps.read(
+            page = page or self.steps.read(
                 url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at
             )
             if page.redirect:
@@ -163,10 +160,10 @@ class RevisitHandler(RefetchHandler):
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """A page that is not there is looked at once more before it counts as gone; another error says nothing about it."""
         if fetch.status in _AWAY or error.startswith(SOFT_404):
-            change = GONE if self._steps.known(url.url).state == MISSING else MISSING
+            change = GONE if self.steps.known(url.url).state == MISSING else MISSING
         else:
             change = GONE if error == NOT_KEPT else ""
-        self._steps.end(url, fetch, change, error=error)
+        self.steps.end(url, fetch, change, error=error)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         now = self._services.now
@@ -178,12 +175,12 @@ class RevisitHandler(RefetchHandler):
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """A page that has moved for good is replaced by the page at its new place, which is fetched as a new one."""
         for_good = fetch.status in _FOR_GOOD or 200 <= fetch.status < 300
-        page = self._steps.known(url.url)
-        self._steps.end(url, fetch, MOVED if for_good else "", redirect=target)
+        page = self.steps.known(url.url)
+        self.steps.end(url, fetch, MOVED if for_good else "", redirect=target)
         return for_good and self._admission.offer(CrawlUrl(target, page.weight, max(page.depth, 1), url.url))
 
     def _digest(self, body: bytes) -> str:
-        return hashlib.md5(body[: self._steps.max_bytes], usedforsecurity=False).hexdigest()
+        return hashlib.md5(body[: self.steps.max_bytes], usedforsecurity=False).hexdigest()
 
 
 class SubscribeHandler(RefetchHandler):

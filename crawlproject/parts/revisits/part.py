@@ -103,7 +103,7 @@ class RevisitPart(Part):
     def offered(self, page: Page, fetch: Fetch) -> None:
         """The collection keeps its size: the pages that are worth least leave it."""
         for surplus in self.revisits.surplus():
-            self._services.history.withdrawn(surplus.url, fetch.at, surplus.version, RETIRED)
+            self._services.folder.withdraw(surplus.url, fetch.at, surplus.version, RETIRED)
             self.revisits.retire(surplus, fetch.at)
 
     def close(self, reason: str, *, over: bool) -> None:

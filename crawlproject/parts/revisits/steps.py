@@ -76,7 +76,7 @@ class RevisitSteps(PageSteps):
             fetch,
             {**page.signs, **self._of.signs(url, known)},
             relevance=page.relevance if new else known.weight,
-            md5=self._history.store(page.url, body, self._stored_version(known)) if new else "",
+            md5=self._folder.store(page.url, body, self._stored_version(known)) if new else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
             title=page.title,
@@ -103,7 +103,7 @@ class RevisitSteps(PageSteps):
             if links:
                 shown = replace(page, links=links, depth=known.depth)
                 self._feed.observe(shown)
-                self._outlinks.follow(shown)
+                self.follow(shown)
             self._done(known, CHANGED, fetch)
 
     # ------------------------------------------------------------ inside
@@ -130,7 +130,7 @@ class RevisitSteps(PageSteps):
     def _text_before(self, url: CrawlUrl, fetch: Fetch) -> str:
         """The text of the stored version; empty when its file is gone."""
         try:
-            body = self._history.load(url.url)
+            body = self._folder.pages.load(url.url)
         except FileNotFoundError:
             return ""
         return self._text(url, body, fetch)

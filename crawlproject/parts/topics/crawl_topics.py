@@ -225,7 +225,7 @@ class CrawlTopics:
 
     def _judge_stored(self, name: str, visit: Visit) -> float | None:
         """The relevance of a stored page to a topic that joined later; its ordering learns from it, unless a replay showed it."""
-        page = self._services.handler(visit.kind).stored(visit, (), self._services.steps) if visit.md5 else None
+        page = self._services.kinds[visit.kind].stored(visit, (), self._services.steps) if visit.md5 else None
         if page is None:
             return None
         self._judged += 1

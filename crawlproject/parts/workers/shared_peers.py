@@ -230,7 +230,7 @@ class SharedPeers(ServerPeers):
         """The links of a page, which its worker has offered, have scores here too."""
         page = event.page()
         if page is not None:
-            for url in self._services.feed.follow(self._services.parts.followed(page)):
+            for url in self._services.feed.follow(page):
                 if url is not None:
                     self._found(url)
 

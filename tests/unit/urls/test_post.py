@@ -99,7 +99,7 @@ def test_rules_learned_from_other_urls_do_not_apply(tmp_path: Path) -> None:
     folder = CrawlFolder(tmp_path, Topic("reefs", ("reef",), ("http://a.example/",)), "dom", {})
     frontier, parts = make_frontier(read_options({}), 1, margin=0.0), Parts([Shorter()])
     admission = Admission(
-        rules=EntryRules((), TrapFilter(), parts),
+        rules=EntryRules((), TrapFilter(), parts.refusals),
         canonicalize=CANONICALIZE,
         frontier=frontier,
         ordering=BaseOrdering(a_context()),
