@@ -9,12 +9,11 @@ from random import Random
 from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from crawlproject.pages.text.terms import Terms, Vocabulary, look_up
+from crawlproject.pages.text.counting import Numbers, look_up
+from crawlproject.pages.text.terms import Terms, Vocabulary
 
 Evidence = TypeVar("Evidence")
-Numbers = npt.NDArray[np.int32]
 
 
 class WaitingUrls(Generic[Evidence]):

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from crawlproject.orderings.learning import Numbers, TermIds
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.terms import count_up, counted
+from crawlproject.pages.text.counting import count_up, counted
 
 try:
     from crawlproject.orderings.adaptive import url_numbers

@@ -106,7 +106,7 @@ cdef class ChunkTable:
 
     def between(self, str text not None, cuts, end_of_word):
         """As ``ChunkTerms.between``, with terms that are numbers."""
-        if not self.readers and len(self.vocabulary) >= self.most:
+        if not self.readers and len(self.vocabulary.terms) >= self.most:
             self.forget()
             self.vocabulary, self.several = Vocabulary(), []  # those who have texts in the old one keep it
         self.readers += 1

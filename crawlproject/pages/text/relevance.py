@@ -82,7 +82,7 @@ class TopicJudge:
             return [(place, self.query[term]) for place, term in enumerate(terms) if term in self.query]
         found: list[tuple[int, int]] = []
         for term, count in self.query.items():
-            places = (terms.numbers == terms.vocabulary.find(term)).nonzero()[0]
+            places = (terms.numbers == terms.vocabulary.numbers.get(term, -1)).nonzero()[0]
             found += zip(places.tolist(), repeat(count))
         return sorted(found)
 

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""Terms counted by their numbers, with one table of counts that is zero between two calls."""
+"""The functions of ``counting.py`` in compiled code, with one table of counts that is zero between two calls."""
 
 from cpython.mem cimport PyMem_Realloc
 from libc.stdint cimport int32_t, int64_t
@@ -12,8 +12,7 @@ cdef int32_t* table = NULL
 cdef Py_ssize_t places = 0
 
 
-def count(const int32_t[::1] numbers):
-    """The different numbers in the order in which they come first, and how often each comes: two arrays, int32 and int64."""
+def counted(const int32_t[::1] numbers):
     cdef Py_ssize_t size = numbers.shape[0], at, found = 0
     make_room(numbers)
     different = np.empty(size, np.int32)
@@ -31,8 +30,7 @@ def count(const int32_t[::1] numbers):
     return different[:found], times
 
 
-def find(const int32_t[::1] numbers, int number):
-    """The first place of a number; -1 if it is not there."""
+def place_of(int number, const int32_t[::1] numbers):
     cdef Py_ssize_t at
     for at in range(numbers.shape[0]):
         if numbers[at] == number:
@@ -40,18 +38,18 @@ def find(const int32_t[::1] numbers, int number):
     return -1
 
 
-def look_up(const int32_t[::1] numbers, const int32_t[::1] values, int32_t[::1] found):
-    """The value of each number; whether none of them is below 0."""
+def look_up(const int32_t[::1] numbers, const int32_t[::1] values):
     cdef Py_ssize_t at
     cdef int32_t least = 0
+    looked_up = np.empty(numbers.shape[0], np.int32)
+    cdef int32_t[::1] found = looked_up
     for at in range(numbers.shape[0]):
         found[at] = values[numbers[at]]
         least = min(least, found[at])
-    return least == 0
+    return looked_up, least == 0
 
 
 def count_up(double[::1] counts, const int32_t[::1] places):
-    """Add one to the count at each of these places."""
     cdef Py_ssize_t at
     for at in range(places.shape[0]):
         counts[places[at]] += 1

@@ -13,12 +13,8 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-try:
-    from crawlproject.pages.text import term_counts
-except Exception:  # not built, or in a zip file
-    term_counts = None  # type: ignore[assignment]
+from crawlproject.pages.text.counting import Numbers, counted, place_of
 
-Numbers = npt.NDArray[np.int32]
 Column = npt.NDArray[Any]
 
 
@@ -27,22 +23,15 @@ class Vocabulary:
 
     def __init__(self) -> None:
         self.terms: list[str] = []
-        self._numbers: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
         self._columns: dict[Callable[[Sequence[str]], Column], tuple[int, Column]] = {}
-
-    def __len__(self) -> int:
-        return len(self.terms)
 
     def number(self, term: str) -> int:
         """The number of a term, which is entered if it is new."""
-        number = self._numbers.setdefault(term, len(self.terms))
+        number = self.numbers.setdefault(term, len(self.terms))
         if number == len(self.terms):
             self.terms.append(term)
         return number
-
-    def find(self, term: str) -> int:
-        """The number of a term; -1 if it was never met."""
-        return self._numbers.get(term, -1)
 
     def column(self, compute: Callable[[Sequence[str]], Column]) -> Column:
         """The value of each term, or its values: (..., terms). ``compute`` gives those of new terms; it is a function of a
@@ -130,12 +119,12 @@ class TermCounts(Mapping[str, int]):
         return isinstance(term, str) and self.get(term) is not None
 
     def get(self, term: str, default: Any = None) -> Any:
-        place = place_of(self._terms.find(term), self.numbers)
+        place = place_of(self._terms.numbers.get(term, -1), self.numbers)
         return default if place < 0 else int(self.counts[place])
 
     def some(self, terms: Iterable[str]) -> dict[str, int]:
         """The counts of those of ``terms`` that occur."""
-        wanted = {self._terms.find(term): term for term in terms}
+        wanted = {self._terms.numbers.get(term, -1): term for term in terms}
         ordered = np.array(sorted(wanted), self.numbers.dtype)
         nearest = np.minimum(np.searchsorted(ordered, self.numbers), len(ordered) - 1)
         places = np.flatnonzero(ordered[nearest] == self.numbers) if len(ordered) else ordered
@@ -156,40 +145,6 @@ class TermCounts(Mapping[str, int]):
             terms = map(self._terms.terms.__getitem__, self.numbers.tolist())
             self._counter = Counter(dict(zip(terms, self.counts.tolist(), strict=True)))
         return self._counter
-
-
-def counted(numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.int64]]:
-    """The different numbers in the order in which they come first, and how often each comes."""
-    if term_counts is not None:
-        return term_counts.count(numbers)
-    different, first, counts = np.unique(numbers, return_index=True, return_counts=True)
-    order = np.argsort(first)
-    return different[order], counts[order]
-
-
-def place_of(number: int, numbers: Numbers) -> int:
-    """The first place of a number among others; -1 if it is not there."""
-    if term_counts is not None:
-        return term_counts.find(numbers, number)
-    places = (numbers == number).nonzero()[0]
-    return int(places[0]) if len(places) else -1
-
-
-def look_up(numbers: Numbers, values: Numbers) -> tuple[Numbers, bool]:
-    """The value of each number, and whether none of them is below 0."""
-    if term_counts is not None:
-        found = np.empty(len(numbers), np.int32)
-        return found, term_counts.look_up(numbers, values, found)
-    found = values[numbers]
-    return found, not (found < 0).any()
-
-
-def count_up(counts: npt.NDArray[np.float64], places: Numbers) -> None:
-    """Add one to the count at each of these places, which are different."""
-    if term_counts is not None:
-        term_counts.count_up(counts, places)
-    else:
-        counts[places] += 1
 
 
 def counts_of(terms: Sequence[str]) -> Mapping[str, int]:

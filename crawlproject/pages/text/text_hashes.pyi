@@ -5,41 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.records import Span
+from crawlproject.pages.text.plain_hashes import Hashes, Minima
+from crawlproject.records import Page
 
-def hash_terms(
-    terms: Sequence[str],
-    base: int,
-    number: int | np.uint64,
-    max_bytes: int,
-    plain: npt.NDArray[np.uint64],
-    folded: npt.NDArray[np.uint64],
-) -> int: ...
-def hash_each(terms: Sequence[str], base: int, number: int | np.uint64, found: npt.NDArray[np.void]) -> None: ...
-def look_up(
-    numbers: npt.NDArray[np.int32],
-    known: npt.NDArray[np.void],
-    plain: npt.NDArray[np.uint64],
-    folded: npt.NDArray[np.uint64],
-) -> int: ...
-def leave_out(
-    spans: list[Span], outside: npt.NDArray[np.uint8], plain: npt.NDArray[np.uint64], folded: npt.NDArray[np.uint64]
-) -> int: ...
-def hash_shingles(
-    terms: npt.NDArray[np.uint64], factors: npt.NDArray[np.uint64], shingles: npt.NDArray[np.uint64]
-) -> None: ...
-def find_minima(
-    hashes: npt.NDArray[np.uint64],
-    bits: int,
-    sources: npt.NDArray[np.uint8],
-    seen: npt.NDArray[np.uint64],
-    minima: npt.NDArray[np.uint16],
-) -> int: ...
+def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]: ...
+def shingle_hashes(terms: Hashes) -> Hashes: ...
+def minima_of(hashes: Hashes) -> tuple[Minima, int]: ...
+def without_links(page: Page, plain: Hashes, folded: Hashes) -> tuple[Hashes, Hashes]: ...
 def new_share(
-    shingles: npt.NDArray[np.uint64],
-    sampled: int | np.uint64,
-    host: int,
-    least: int,
-    found: npt.NDArray[np.uint64],
-    seen: npt.NDArray[np.uint32],
+    shingles: Hashes, sampled: int | np.uint64, host: int, least: int, found: Hashes, seen: npt.NDArray[np.uint32]
 ) -> float: ...

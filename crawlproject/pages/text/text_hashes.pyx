@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The hashes of ``minhash.py`` in compiled code, into arrays that the caller made."""
+"""The functions of ``plain_hashes.py`` in compiled code."""
 
 from cpython.unicode cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_KIND, PyUnicode_READ
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -7,6 +7,16 @@ from libc.string cimport memset
 
 from crawlproject.pages.text.prefetch cimport fetch
 
+import numpy as np
+
+from crawlproject.pages.text.plain_hashes import BASE, BIN_BITS, BINS, FACTORS, HASHED, MAX_BYTES, NUMBER, SHINGLE, SOURCES
+from crawlproject.pages.text.terms import Terms
+
+cdef uint64_t base = BASE, number = NUMBER
+cdef Py_ssize_t max_bytes = MAX_BYTES, width = SHINGLE
+cdef int bits = BIN_BITS
+cdef const uint64_t[::1] factors = FACTORS
+cdef const uint8_t[:, ::1] all_sources = SOURCES
 
 cdef struct Term:
     uint64_t hash
@@ -14,88 +24,76 @@ cdef struct Term:
     bint is_number
 
 
-cdef struct Hashed:  # ``minhash._HASHED``
+cdef struct Hashed:  # ``plain_hashes.HASHED``
     uint64_t plain, folded
     int64_t size
 
 
-def hash_terms(
-    terms, uint64_t base, uint64_t number, Py_ssize_t max_bytes, uint64_t[::1] plain, uint64_t[::1] folded
-):
-    """``minhash.term_hashes``; how many terms there are in the first ``max_bytes``. ``number`` stands for all numbers."""
-    cdef Py_ssize_t count = 0, end = -1  # of the term in the bytes of all, which have one between two
-    cdef Term term
-    cdef str text
-    for text in terms:
-        term = hashed(text, base)
-        end += 1 + term.size
-        if end > max_bytes or (end == max_bytes and count + 1 < plain.shape[0]):
-            break
-        plain[count] = term.hash
-        folded[count] = number if term.is_number else term.hash
-        count += 1
-    return count
+def term_hashes(terms):
+    plain, folded = np.empty((2, len(terms)), dtype=np.uint64)
+    if isinstance(terms, Terms):
+        if look_up(terms.numbers, terms.vocabulary.column(hashes_of_each), plain, folded) < max_bytes:
+            return plain, folded
+    cdef Py_ssize_t count = hash_terms(terms, plain, folded)
+    return plain[:count], folded[:count]
 
 
-def hash_each(terms, uint64_t base, uint64_t number, Hashed[::1] found):
-    """``minhash._hashes_of_each``."""
+def hashes_of_each(terms):
+    found = np.empty(len(terms), dtype=HASHED)
+    cdef Hashed[::1] places = found
     cdef Py_ssize_t at = 0
     cdef Term term
     for text in terms:
-        term = hashed(text, base)
-        found[at] = Hashed(term.hash, number if term.is_number else term.hash, term.size + 1)
+        term = hashed(text)
+        places[at] = Hashed(term.hash, number if term.is_number else term.hash, term.size + 1)
         at += 1
+    return found
 
 
-def look_up(const int32_t[::1] numbers, const Hashed[::1] known, uint64_t[::1] plain, uint64_t[::1] folded):
-    """``Terms.each`` of the hashes that are ``known``; the sum of the sizes."""
-    cdef Py_ssize_t at
-    cdef int64_t size = 0
-    cdef const Hashed* found
-    for at in range(numbers.shape[0]):
-        found = &known[numbers[at]]
-        plain[at], folded[at] = found.plain, found.folded
-        size += found.size
-    return size
-
-
-def leave_out(list spans, uint8_t[::1] outside, uint64_t[::1] plain, uint64_t[::1] folded):
-    """``minhash._without_links``, where the hashes are; how many there are now. ``outside`` is 1 for each term of the text."""
+def without_links(page, plain, folded):
+    """The same arrays, with what is left in front."""
     cdef Py_ssize_t start, end, at, count = 0, kept = 0
-    for start, end in spans:
+    cdef uint64_t[::1] of_plain = plain, of_folded = folded
+    cdef uint8_t[::1] outside = np.ones(len(page.terms), np.uint8)
+    for link in page.links:
+        start, end = link.anchor_span
         end = min(end, outside.shape[0])
         if 0 <= start < end:
             memset(&outside[start], 0, end - start)
     for at in range(outside.shape[0]):
         count += outside[at]
     if 2 * count < outside.shape[0]:
-        return plain.shape[0]
-    for at in range(plain.shape[0]):
-        plain[kept], folded[kept] = plain[at], folded[at]
+        return plain, folded
+    for at in range(of_plain.shape[0]):
+        of_plain[kept], of_folded[kept] = of_plain[at], of_folded[at]
         kept += outside[at]
-    return kept
+    return plain[:kept], folded[:kept]
 
 
-def hash_shingles(const uint64_t[::1] terms, const uint64_t[::1] factors, uint64_t[::1] shingles):
-    """``minhash.shingle_hashes``, with a factor for each place in a shingle."""
-    cdef Py_ssize_t width = terms.shape[0] - shingles.shape[0] + 1, at, place
+def shingle_hashes(const uint64_t[::1] terms):
+    cdef Py_ssize_t terms_each = min(width, terms.shape[0]), at, place
     cdef uint64_t value
+    found = np.empty(terms.shape[0] - terms_each + 1 if terms_each else 0, dtype=np.uint64)
+    cdef uint64_t[::1] shingles = found
     for at in range(shingles.shape[0]):
         value = 0
-        for place in range(width):
+        for place in range(terms_each):
             value += terms[at + place] * factors[place]
         value = (value ^ value >> 33) * <uint64_t>0xFF51AFD7ED558CCD
         value = (value ^ value >> 33) * <uint64_t>0xC4CEB9FE1A85EC53
         shingles[at] = value ^ value >> 33
+    return found
 
 
-def find_minima(
-    const uint64_t[::1] hashes, int bits, const uint8_t[:, ::1] sources, uint64_t[::1] seen, uint16_t[::1] minima
-):
-    """``minhash.minima_of`` for ``2 ** bits`` bins, at most 256: the rows of ``sources`` are permutations of them.
+def minima_of(const uint64_t[::1] hashes):
+    minima = np.zeros(BINS, dtype=np.uint16)
+    if not hashes.shape[0]:
+        return minima, 0
+    return minima, find_minima(hashes, np.zeros(2 << len(hashes).bit_length(), dtype=np.uint64), minima)
 
-    ``seen`` are zeros, a power of 2 of them and more than hashes.
-    """
+
+cdef Py_ssize_t find_minima(const uint64_t[::1] hashes, uint64_t[::1] seen, uint16_t[::1] minima):
+    """How many different hashes there are. ``seen`` are zeros, a power of 2 of them and more than hashes."""
     cdef uint8_t filled[256]
     cdef uint64_t least[256]
     cdef uint64_t value
@@ -116,8 +114,8 @@ def find_minima(
         if filled[place]:
             continue
         minima[place] = minima[first]
-        for attempt in range(sources.shape[0]):
-            source = sources[attempt, place]
+        for attempt in range(all_sources.shape[0]):
+            source = all_sources[attempt, place]
             if filled[source]:
                 minima[place] = minima[source]
                 break
@@ -158,7 +156,34 @@ def new_share(
     return <double>new / count
 
 
-cdef inline Term hashed(str text, uint64_t base):
+cdef Py_ssize_t hash_terms(terms, uint64_t[::1] plain, uint64_t[::1] folded) except -1:
+    """How many terms there are in the first ``max_bytes``."""
+    cdef Py_ssize_t count = 0, end = -1  # of the term in the bytes of all, which have one between two
+    cdef Term term
+    for text in terms:
+        term = hashed(text)
+        end += 1 + term.size
+        if end > max_bytes or (end == max_bytes and count + 1 < plain.shape[0]):
+            break
+        plain[count] = term.hash
+        folded[count] = number if term.is_number else term.hash
+        count += 1
+    return count
+
+
+cdef int64_t look_up(const int32_t[::1] numbers, const Hashed[::1] known, uint64_t[::1] plain, uint64_t[::1] folded):
+    """``Terms.each`` of the hashes that are ``known``; the sum of the sizes."""
+    cdef Py_ssize_t at
+    cdef int64_t size = 0
+    cdef const Hashed* found
+    for at in range(numbers.shape[0]):
+        found = &known[numbers[at]]
+        plain[at], folded[at] = found.plain, found.folded
+        size += found.size
+    return size
+
+
+cdef inline Term hashed(str text):
     """The sum of the bytes of a term in UTF-8, each times another power of the base."""
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)

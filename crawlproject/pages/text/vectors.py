@@ -13,7 +13,12 @@ from operator import mul
 
 import numpy as np
 
-from crawlproject.pages.text.terms import TermCounts, Terms, term_counts
+from crawlproject.pages.text.terms import TermCounts, Terms
+
+try:
+    from crawlproject.pages.text.term_counts import squared_norms
+except Exception:  # not built, or in a zip file
+    squared_norms = None  # type: ignore[assignment]
 
 Vector = Mapping[str, float]
 Range = tuple[int, int]
@@ -92,10 +97,10 @@ def span_squared_norms(terms: Sequence[str], spans: Iterable[Range]) -> dict[Ran
     crosses an earlier one, which no tree gives, is counted by itself. In compiled code, where it is quick, each span is,
     unless spans overlap so much that there is more to count than ``_OVERLAP`` times the sequence.
     """
-    if isinstance(terms, Terms) and term_counts is not None:
+    if isinstance(terms, Terms) and squared_norms is not None:
         different = list(set(spans))
         if sum([end - start for start, end in different]) <= _OVERLAP * len(terms):
-            return dict(zip(different, term_counts.squared_norms(terms.numbers, different), strict=True))
+            return dict(zip(different, squared_norms(terms.numbers, different), strict=True))
         spans = different
     norms: dict[Range, int] = {}
     open_spans: list[_SpanTally] = []

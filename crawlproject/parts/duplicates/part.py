@@ -19,7 +19,6 @@ from xxhash import xxh3_64_intdigest
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
-from crawlproject.pages.text import minhash
 from crawlproject.pages.text.minhash import Hashes, sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
 from crawlproject.parts.duplicates.options import DuplicateOptions
@@ -45,6 +44,11 @@ from crawlproject.parts.duplicates.url_templates import TemplateTurns, UrlTempla
 from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
+
+try:
+    from crawlproject.pages.text import text_hashes
+except Exception:  # not built, or in a zip file
+    text_hashes = None  # type: ignore[assignment]
 
 OTHERS = "sketches.others.jsonl"
 STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
@@ -268,9 +272,9 @@ class SeenShingles:
         1 for a text that is too short to judge.
         """
         digest = xxh3_64_intdigest(host.encode())
-        if minhash.text_hashes is not None:
+        if text_hashes is not None:
             room = np.empty(len(shingles), dtype=np.uint64)
-            return minhash.text_hashes.new_share(shingles, _SAMPLED, digest, LEAST, room, self._seen)
+            return text_hashes.new_share(shingles, _SAMPLED, digest, LEAST, room, self._seen)
         sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
         if len(sampled) < LEAST:
             return 1.0

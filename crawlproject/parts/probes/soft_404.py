@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
-from crawlproject.pages.text.minhash import SHINGLE, outside_links, shingle_hashes, term_hashes
+from crawlproject.pages.text.minhash import shingle_hashes, term_hashes
+from crawlproject.pages.text.plain_hashes import SHINGLE, outside_links
 from crawlproject.parts.probes.probe_log import HONEST, MADE_UP, UNDECIDED, Finding, ProbeResponse
 from crawlproject.records import CrawlUrl, Page
 from crawlproject.urls.hosts import host_of, origin_of

@@ -19,7 +19,8 @@ from crawlproject.orderings.adaptive.predictors import FAR_BEHIND, Ridge, behind
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.learning import Numbers
-from crawlproject.pages.text.terms import counted, counts_of_some
+from crawlproject.pages.text.counting import counted
+from crawlproject.pages.text.terms import counts_of_some
 from crawlproject.parts.topics.orderings.fair_share import FairShare
 from crawlproject.records import JUDGED, CrawlUrl, Page
 from crawlproject.urls.hosts import folder_of, host_of

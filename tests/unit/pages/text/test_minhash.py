@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.text.minhash import (
-    MAX_BYTES,
-    minima_of,
-    same_names,
-    similarity,
-    sketch,
-    sketch_names,
-    term_hashes,
-)
+from crawlproject.pages.text.minhash import minima_of, same_names, similarity, sketch, sketch_names, term_hashes
+from crawlproject.pages.text.plain_hashes import MAX_BYTES
 from crawlproject.records import Link, Page, Span
 
 WORDS = [f"w{number}" for number in range(3000)]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import runpy
+import sys
 from collections import Counter
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,22 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.orderings.learning import TermIds
-from crawlproject.pages.text import minhash
-from crawlproject.pages.text import terms as texts
+from crawlproject.pages.text import counting, plain_hashes
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.counting import counted
 from crawlproject.pages.text.minhash import term_hashes
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.terms import (
-    TermCounts,
-    Terms,
-    Vocabulary,
-    count_up,
-    counted,
-    counts_of,
-    frequencies,
-    look_up,
-    place_of,
-)
+from crawlproject.pages.text.terms import TermCounts, Terms, Vocabulary, counts_of, frequencies
 from crawlproject.pages.text.vectors import span_squared_norms, squared_norm
 from crawlproject.records import Span
 
@@ -82,10 +76,8 @@ def test_whoever_uses_the_numbers_gets_what_the_list_gives(first: list[str], sec
 
 @given(words)
 def test_terms_have_the_same_hashes_without_compiled_code(written: list[str]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minhash, "text_hashes", None)
-        found = term_hashes(numbered(written)[0])
-    assert np.array_equal(found, term_hashes(written))
+    found = plain_hashes.term_hashes(numbered(written)[0])
+    assert np.array_equal(found, plain_hashes.term_hashes(written)) and np.array_equal(found, term_hashes(written))
 
 
 def test_a_long_text_is_cut_as_the_list_is() -> None:
@@ -100,32 +92,35 @@ def test_spans_that_overlap_much_cost_no_more_than_those_of_a_list() -> None:
     assert span_squared_norms(numbered(written)[0], spans) == span_squared_norms(written, spans)
 
 
-@given(st.lists(st.integers(0, 5_000), max_size=60))
-def test_compiled_code_counts_as_numpy_does(numbers: list[int]) -> None:
+@pytest.fixture(scope="module")
+def in_numpy() -> SimpleNamespace:
+    """``counting`` as it is without compiled code."""
     pytest.importorskip("crawlproject.pages.text.term_counts", reason="not compiled")
-    asked = np.array(numbers, np.int32)
-    compiled = counted(asked)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts, "term_counts", None)
-        interpreted = counted(asked)
+        patch.setitem(sys.modules, "crawlproject.pages.text.term_counts", None)
+        found = SimpleNamespace(**runpy.run_path(counting.__file__))
+    assert found.counted is not counted and found.counted.__code__.co_filename == counting.__file__
+    return found
+
+
+@given(numbers=st.lists(st.integers(0, 5_000), max_size=60))
+def test_compiled_code_counts_as_numpy_does(in_numpy: SimpleNamespace, numbers: list[int]) -> None:
+    asked = np.array(numbers, np.int32)
+    compiled, interpreted = counted(asked), in_numpy.counted(asked)
     assert [part.tolist() for part in compiled] == [part.tolist() for part in interpreted]
     assert dict(zip(*(part.tolist() for part in compiled), strict=True)) == Counter(numbers)
 
 
-@given(st.lists(st.integers(0, 9), max_size=60), st.integers(-1, 12))
-def test_compiled_code_finds_as_numpy_does(numbers: list[int], wanted: int) -> None:
-    pytest.importorskip("crawlproject.pages.text.term_counts", reason="not compiled")
+@given(numbers=st.lists(st.integers(0, 9), max_size=60), wanted=st.integers(-1, 12))
+def test_compiled_code_finds_as_numpy_does(in_numpy: SimpleNamespace, numbers: list[int], wanted: int) -> None:
     asked, values = np.array(numbers, np.int32), np.arange(wanted, wanted + 10, dtype=np.int32)
 
-    def found() -> list[object]:
-        counts, (looked_up, complete) = np.arange(10.0), look_up(asked, values)
-        count_up(counts, np.unique(asked))
-        return [place_of(wanted, asked), looked_up.tolist(), complete, counts.tolist()]
+    def found(code: Any) -> list[object]:
+        counts, (looked_up, complete) = np.arange(10.0), code.look_up(asked, values)
+        code.count_up(counts, np.unique(asked))
+        return [code.place_of(wanted, asked), looked_up.tolist(), complete, counts.tolist()]
 
-    compiled = found()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts, "term_counts", None)
-        assert found() == compiled
+    assert found(in_numpy) == found(counting)
 
 
 def test_a_value_is_computed_once_for_each_term() -> None:

@@ -7,7 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from crawlproject.pages.text import minhash
+from crawlproject.pages.text import minhash, plain_hashes
+from crawlproject.parts.duplicates import part as duplicates
 from crawlproject.parts.duplicates.part import SeenShingles
 from crawlproject.records import Link, Page, Span
 
@@ -25,7 +26,8 @@ def made_up(random: Random, terms: int) -> Page:
 
 def in_numpy(page: Page) -> minhash.Sketch:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minhash, "text_hashes", None)
+        for name in ("minima_of", "shingle_hashes", "term_hashes", "without_links"):
+            patch.setattr(minhash, name, getattr(plain_hashes, name))
         return minhash.sketch(page)
 
 
@@ -46,9 +48,7 @@ def test_minima_of_any_hashes(few: int) -> None:
         hashes = random.integers(0, 1 << 64, size, dtype=np.uint64)
         hashes[:few] %= np.uint64(3)  # of one bin, repeated, some of them 0
         minima, different = minhash.minima_of(hashes)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(minhash, "text_hashes", None)
-            expected, count = minhash.minima_of(hashes)
+        expected, count = plain_hashes.minima_of(hashes)
         assert np.array_equal(minima, expected) and different == count
 
 
@@ -62,14 +62,14 @@ def test_what_is_new_on_a_host() -> None:
             text[random.random(len(text)) < 0.3] += np.uint64(1 << 33)  # another mark at the same place
         host = f"h{number % 3}.example"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(minhash, "text_hashes", None)
+            patch.setattr(duplicates, "text_hashes", None)
             expected = interpreted.new_share(host, text)
         assert compiled.new_share(host, text) == expected
 
 
 @pytest.mark.parametrize("surplus", [-2, -1, 0, 1, 2])
 def test_a_page_of_about_as_many_bytes_as_are_looked_at(surplus: int) -> None:
-    terms = ["x" * 31] * (minhash.MAX_BYTES // 32 - 1) + ["y" * (31 + surplus), "z"]
+    terms = ["x" * 31] * (plain_hashes.MAX_BYTES // 32 - 1) + ["y" * (31 + surplus), "z"]
     for page in (Page("http://a.example/", terms=terms), Page("http://a.example/", terms=terms[:-1])):
         found, expected = minhash.sketch(page), in_numpy(page)
         assert (found.text, len(found.folded)) == (expected.text, len(expected.folded))
