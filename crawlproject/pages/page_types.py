@@ -177,9 +177,11 @@ def _is_captcha(title: str, said: str, own: int, body: bytes) -> bool:
 
 def _is_consent(title: str, said: str, own: int, linked: int) -> bool:
     """A document that asks for consent and says nothing else: most of it is about that."""
+    if linked >= _MANY or own >= 900:
+        return False
     found = sum(1 for pattern in CONSENTS if pattern.search(said))
     named = any(pattern.search(title) for pattern in CONSENTS)
-    return linked < _MANY and found + named >= 2 and own < (900 if found + named > 2 or named else 400)
+    return found + named >= 2 and (own < 400 or found + named > 2 or named)
 
 
 def _is_missing(title: str, said: str, own: int) -> bool:

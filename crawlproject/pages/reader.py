@@ -181,8 +181,10 @@ class Reader:
 
     def _target(self, href: str, document: Document) -> str:
         """The canonical URL of a link, empty when there is none."""
+        if not document.encoding.startswith("utf-"):  # what the WHATWG parser writes anyway
+            href = encode_query(href, document.encoding)
         try:
-            return self._canonicalize(encode_query(href, document.encoding), document.base)
+            return self._canonicalize(href, document.base)
         except InvalidUrl:
             return ""
 

@@ -228,37 +228,36 @@ class UrlSet:
         return sum(self._counts)
 
     def __contains__(self, url: str) -> bool:
-        value = _hash(url)
-        table = self._tables[value % _SHARDS]
-        return table[_place(table, value)] != 0
+        value, place = self._find(url)
+        return self._tables[value % _SHARDS][place] != 0
 
     def add(self, url: str) -> None:
-        value = _hash(url)
+        value, place = self._find(url)
         shard = value % _SHARDS
         table = self._tables[shard]
-        place = _place(table, value)
         if table[place]:
             return
         table[place] = value
         self._counts[shard] += 1
         if 2 * self._counts[shard] > len(table):
             self._tables[shard] = larger = _empty(2 * len(table))
+            last = len(larger) - 1
             for other in filter(None, table):
-                larger[_place(larger, other)] = other
+                place = other // _SHARDS & last
+                while larger[place]:
+                    place = (place + 1) & last
+                larger[place] = other
+
+    def _find(self, url: str) -> tuple[int, int]:
+        """The hash of a URL, which is not 0, and where it is in the table of its shard, or would be."""
+        value = xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) or 1
+        table = self._tables[value % _SHARDS]
+        last = len(table) - 1
+        place = value // _SHARDS & last
+        while (found := table[place]) and found != value:
+            place = (place + 1) & last
+        return value, place
 
 
 def _empty(places: int) -> memoryview:
     return memoryview(bytearray(8 * places)).cast("Q")
-
-
-def _place(table: memoryview, value: int) -> int:
-    """Where the value is in a table, or would be."""
-    last = len(table) - 1
-    place = value // _SHARDS & last
-    while (found := table[place]) and found != value:
-        place = (place + 1) & last
-    return place
-
-
-def _hash(url: str) -> int:
-    return xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) or 1

@@ -87,10 +87,10 @@ def of_form(accept_charset: str, page: str) -> str:
 def encode_query(href: str, encoding: str) -> str:
     """The reference ``href`` with the letters of its query in the encoding of its page, as browsers send them.
 
-    Unicode pages need nothing: the WHATWG parser writes UTF-8. Letters that the encoding lacks become ``&#1234;`` (WHATWG URL
+    Not for UTF-8 and UTF-16, which browsers send as UTF-8. Letters that the encoding lacks become ``&#1234;`` (WHATWG URL
     section 1.3).
     """
-    if encoding.startswith("utf-") or href.isascii():
+    if href.isascii():
         return href
     reference, hash_mark, fragment = href.partition("#")
     path, mark, query = reference.partition("?")

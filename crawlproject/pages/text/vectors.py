@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from math import log, sqrt
 from operator import mul
 
@@ -38,8 +39,7 @@ def dot(one: Vector, other: Vector) -> float:
     """The inner product, in the time of the smaller vector."""
     if len(one) > len(other):
         one, other = other, one
-    get = other.get
-    return sum([weight * get(term, 0) for term, weight in one.items()])
+    return sum(map(mul, one.values(), map(other.get, one, repeat(0))))
 
 
 def cosine_of(product: float, squared_norm_one: float, squared_norm_other: float) -> float:
