@@ -68,8 +68,9 @@ class BlockedHost(NamedTuple):
     best: float | None
 
 
-class FrontierQuestions(Protocol):
-    """What a frontier answers without a change. All times are seconds since the epoch."""
+@runtime_checkable
+class Frontier(Protocol):
+    """What the scheduler, the pipelines and the rehearsal rely on. All times are seconds since the epoch."""
 
     def next_due(self, now: float) -> float | None:
         """The earliest time at which ``take`` may succeed without any other call in between.
@@ -121,10 +122,7 @@ class FrontierQuestions(Protocol):
         """URLs dropped so far because the frontier was full."""
         ...
 
-
-@runtime_checkable
-class Frontier(FrontierQuestions, Protocol):
-    """What the scheduler, the pipelines and the rehearsal rely on. All times are seconds since the epoch."""
+    # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
         """Offer a URL. True: it waits now. False: it is known already, or the frontier is full of better ones.

@@ -168,20 +168,20 @@ def to_json(change: Change) -> list[Any]:
         return [
             "wait",
             record.key,
-            _number(record.score),
+            json_number(record.score),
             record.depth,
             record.parent,
             record.anchor,
-            _number(record.context_score),
+            json_number(record.context_score),
             record.not_before,
-            [_number(value) for value in record.inherited],
+            list(map(json_number, record.inherited)),
             record.request,
             *more,
         ]
     if isinstance(change, Rescored):
-        return ["score", change.url, _number(change.score)]
+        return ["score", change.url, json_number(change.score)]
     if isinstance(change, Finished):
-        return ["refetch", change.url, change.refetch_at, _number(change.score)]
+        return ["refetch", change.url, change.refetch_at, json_number(change.score)]
     return [_CODES[type(change)], *change]
 
 
@@ -219,14 +219,14 @@ def from_json(fields: list[Any]) -> Change:
     return _KINDS[code](*values)
 
 
-def _number(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     """JSON has no infinity and no NaN: these travel as text."""
     return value if math.isfinite(value) else str(value)
 
 
 def written_kind(key: str, parent: str | None, kind: str) -> str | None:
     """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
-    return None if kind == PAGE and _kind_of(key, parent) == PAGE else kind
+    return None if kind == PAGE and read_key(key, parent)[1] == PAGE else kind
 
 
 def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
@@ -236,8 +236,11 @@ def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str
     robots.txt that is its parent.
     """
     if kind is None:
-        kind = _kind_of(key, parent)
-        if kind == PAGE:
+        if _PROBE_MARK in key:
+            kind = PROBE
+        elif parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
+            kind = SITEMAP
+        else:
             return key, PAGE, ""
     url, _, variant = key.partition(f"#{kind}/")
     return url, kind, variant
@@ -252,14 +255,6 @@ def class_in_score(score: float) -> tuple[int, float]:
     if score >= _REVISIT_SCORE:
         return REVISITS, score / _REVISIT_SCORE - 1.0
     return (FIRST if score >= 1e18 else PLANTED), 0.0
-
-
-def _kind_of(key: str, parent: str | None) -> str:
-    if _PROBE_MARK in key:
-        return PROBE
-    if parent is not None and parent.endswith("/robots.txt") and parent.count("/") == 3:
-        return SITEMAP
-    return PAGE
 
 
 def best_of_paths(old: CrawlUrl, new: CrawlUrl) -> CrawlUrl:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from crawlproject.frontier.base import BlockedHost, HostStats
 from crawlproject.frontier.changes import best_of_paths
 from crawlproject.frontier.url_store import UrlStore
 from crawlproject.records import WASTE, CrawlUrl
@@ -19,54 +18,9 @@ from crawlproject.records import WASTE, CrawlUrl
 _STEP = 4096  # URLs of a long ``put_many`` that become durable together
 
 
-class FrontierAnswers:
-    """The part of a ``Frontier`` that changes nothing: what its store knows."""
-
-    def __init__(self, store: UrlStore) -> None:
-        self._store = store
-
-    def __len__(self) -> int:
-        return self._store.count_waiting()
-
-    def __contains__(self, url: str) -> bool:
-        return self._store.state_of(url) != ""
-
-    def leased(self, url: str) -> CrawlUrl | None:
-        return self._store.lease_of(url)
-
-    def leases(self) -> int:
-        return self._store.count_leases()
-
-    def waiting(self) -> Iterator[CrawlUrl]:
-        return self._store.waiting()
-
-    def best(self) -> float | None:
-        return self._store.best()
-
-    def hosts(self) -> int:
-        return self._store.hosts.total
-
-    def evicted(self) -> int:
-        return self._store.evicted
-
-    def blocked(self) -> Iterator[BlockedHost]:
-        return self._store.blocked()
-
-    def next_due(self, now: float) -> float | None:
-        due: float | None = self._store.schedule.next_due(now)
-        return due
-
-    def resting(self) -> int:
-        """Hosts with waiting URLs that may not be visited yet, O(1)."""
-        return self._store.hosts.resting()
-
-    def busiest(self, n: int) -> list[HostStats]:
-        """The ``n`` hosts with the most waiting URLs, of those in memory. O(hosts in memory)."""
-        return self._store.busiest(n)
-
-
-class FrontierCore(FrontierAnswers):
-    """A ``Frontier`` over a store.
+class FrontierCore:
+    """A ``Frontier`` over a store. What changes nothing, the store answers itself; ``resting`` are the hosts with waiting
+    URLs that may not be visited yet, O(1).
 
     ``max_urls``: waiting URLs kept, the best ones, beside those of a batch of Best-N-First; 0: no limit. Every operation that
     changes something may raise what the store's ``commit`` raises. It has happened in memory then, and is made durable with
@@ -74,10 +28,30 @@ class FrontierCore(FrontierAnswers):
     """
 
     def __init__(self, store: UrlStore, max_urls: int) -> None:
-        super().__init__(store)
+        self._store = store
+        self.leased = store.lease_of
+        self.leases = store.count_leases
+        self.waiting = store.waiting
+        self.best = store.best
+        self.blocked = store.blocked
+        self.busiest = store.busiest
+        self.next_due = store.schedule.next_due
+        self.resting = store.hosts.resting
         self._limit = max_urls or math.inf
         self._is_bounded = max_urls > 0
         self._in_batch = False
+
+    def __len__(self) -> int:
+        return self._store.count_waiting()
+
+    def __contains__(self, url: str) -> bool:
+        return self._store.state_of(url) != ""
+
+    def hosts(self) -> int:
+        return self._store.hosts.total
+
+    def evicted(self) -> int:
+        return self._store.evicted
 
     # ------------------------------------------------------------ URLs come and change
 
@@ -88,7 +62,8 @@ class FrontierCore(FrontierAnswers):
         newcomer that a full frontier refuses does not count as evicted.
         """
         new = self._put(url)
-        self._commit()
+        if not self._in_batch:
+            self._store.commit()
         return new
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
@@ -249,7 +224,7 @@ class FrontierCore(FrontierAnswers):
             yield
         finally:
             self._in_batch = False
-            self._commit()
+            self._store.commit()
 
     def close(self) -> None:
         self._store.close()

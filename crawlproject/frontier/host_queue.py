@@ -67,12 +67,12 @@ class RankedQueue(Protocol):
 class HostQueue:
     """The waiting URLs of a host, its politeness clock and its block.
 
-    ``ready`` holds the URLs that may be taken, in order; ``held`` those whose ``not_before`` has not come, by time (None
-    until there is one); ``size`` counts both. ``due`` is the time of the next polite visit, ``blocked_until`` the end of
-    the block (0: none), ``leased`` whether a URL is being fetched, ``has_classes`` whether a URL was ever of another class than
-    ``ACTIVE``. The rest belongs to ``HostStates``: the ``state``, the host's ``key`` and ``item`` in the heap of that state,
-    and its items in the heaps that wake it; the class in which it is visited (``precedence``) and in which it is ``awake``,
-    whether the k rule ``counts`` it, and what compares its first URL (``first_key``).
+    ``ready`` holds the URLs that may be taken, politeness and block aside, in order; ``held`` those whose ``not_before`` has not
+    come, by time (None until there is one); ``size`` counts both. ``due`` is the time of the next polite visit,
+    ``blocked_until`` the end of the block (0: none), ``leased`` whether a URL is being fetched, ``has_classes`` whether a URL was
+    ever of another class than ``ACTIVE``. The rest belongs to ``HostStates``: the ``state``, the host's ``key`` and ``item`` in
+    the heap of that state, and its items in the heaps that wake it; the class in which it is visited (``precedence``) and in
+    which it is ``awake``, whether the k rule ``counts`` it, and what compares its first URL (``first_key``).
     """
 
     __slots__ = (
@@ -146,10 +146,6 @@ class HostQueue:
             self.held.pop()
             self.ready.push(item[1])
         self._now = now
-
-    def best(self) -> Any:
-        """The first URL that may be taken, politeness and block aside."""
-        return self.ready.first()
 
     def heads(self) -> Iterator[Any]:
         """The first URL that may be taken, and all that are held."""
@@ -230,6 +226,6 @@ class LazyHeap(Generic[Item]):
         """An item inside is not alive any more; it does not matter which one."""
         self._dead += 1
         if self._dead > _FEW and 2 * self._dead > len(self.items):
-            self.items = [item for item in self.items if self._alive(item)]
+            self.items = list(filter(self._alive, self.items))
             self._dead = 0
             heapify(self.items)

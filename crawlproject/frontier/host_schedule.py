@@ -8,6 +8,7 @@ from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_states import HELD, HELD_SNOOZED, LATE, LATE_SNOOZED, READY, SNOOZED, HostStates
+from crawlproject.frontier.politeness import AddressClocks
 from crawlproject.records import ACTIVE, INACTIVE, SPARE, WASTE
 
 
@@ -25,7 +26,7 @@ class HostSchedule(HostStates):
     def add(self, entry: Any) -> None:
         host = self.queue(entry.host)
         host.add(entry)
-        if host.size > 1 and host.held is None and not entry.not_before and _has_better(host, entry):
+        if host.size > 1 and host.held is None and not entry.not_before and host.first_key < entry[:3]:
             return  # nothing else changes
         self.place(host)
         if host.size == 1 and self._waiting_on is None:
@@ -39,7 +40,7 @@ class HostSchedule(HostStates):
         """``entry`` is no longer alive."""
         host = self._queues[entry.host]
         host.remove(entry)
-        if host.size and host.held is None and _has_better(host, entry):
+        if host.size and host.held is None and host.first_key < entry[:3]:
             return  # nothing else changes
         self.place(host)
         if not host.size and self._waiting_on is None:
@@ -50,7 +51,7 @@ class HostSchedule(HostStates):
         host = self._queues[new.host]
         host.remove(old)
         host.add(new)
-        if host.held is None and not new.not_before and _has_better(host, old) and _has_better(host, new):
+        if host.held is None and not new.not_before and host.first_key < min(old[:3], new[:3]):
             return  # nothing else changes
         self.place(host)
 
@@ -111,9 +112,10 @@ class HostSchedule(HostStates):
 
     def take(self, entry: Any) -> None:
         """``entry``, which was chosen, is no longer alive: its URL is being fetched."""
-        host = self.queue(entry.host)
+        host = self._queues[entry.host]
         host.leased = True
-        self.addresses.visit(host.name)
+        if self.addresses is not None:
+            self.addresses.visit(host.name)
         host.remove(entry)
         self.place(host)
         if not host.size and self._waiting_on is None:
@@ -123,23 +125,26 @@ class HostSchedule(HostStates):
         """A URL of the host is being fetched."""
         host = self.queue(name)
         host.leased = True
-        self.addresses.visit(name)
+        if self.addresses is not None:
+            self.addresses.visit(name)
         self.place(host)
 
     def free(self, name: Hashable) -> None:
         """No URL of the host is being fetched any more."""
         host = self._queues.get(name) or self.queue(name)
         host.leased = False
-        freed = self.addresses.leave(name)
+        freed = self.addresses.leave(name) if self.addresses is not None else ()
         self.place(host)
-        self._place_all(freed)
+        if freed:
+            self._place_all(freed)
 
     def rest(self, name: Hashable, until: float) -> None:
         """No visit before ``until``, nor before the end of an earlier rest."""
         host = self._queues.get(name) or self.queue(name)
         if until > host.due:
             host.due = until
-        self.addresses.rest(name, until, self.now)
+        if self.addresses is not None:
+            self.addresses.rest(name, until, self.now)
         if not host.leased:
             self.place(host)
 
@@ -153,11 +158,12 @@ class HostSchedule(HostStates):
         """The host is at ``address``, with all others of which that was said; whether no other is visited and it has rested."""
         host = self._queues.get(name)
         in_process = host is not None and host.leased
-        freed = self.addresses.move(name, address, in_process=in_process)
+        self.addresses = addresses = self.addresses or AddressClocks()
+        freed = addresses.move(name, address, in_process=in_process)
         if host is not None and not in_process:
             self.place(host)
         self._place_all(freed)
-        return self.addresses.may_stay(name, self.now) if in_process else not self.is_address_barred(name)
+        return addresses.may_stay(name, self.now) if in_process else not self.is_address_barred(name)
 
     def _place_all(self, names: Iterable[Hashable]) -> None:
         for name in names:
@@ -184,7 +190,7 @@ class HostSchedule(HostStates):
     def choose_held(self, limit: int = ACTIVE) -> Any:
         """The first URL of the barred host picked longest ago, of those up to this class, if the rule allows one."""
         host = self.first(HELD) if limit >= ACTIVE else self._first_held(limit)
-        return host.best() if host and self.rule.allows_barred(self.now) else None
+        return host.ready.first() if host and self.rule.allows_barred(self.now) else None
 
     def next_due(self, now: float) -> float | None:
         """The earliest time at which ``choose`` gives a URL, if nothing else happens; None: at no time."""
@@ -231,7 +237,7 @@ class HostSchedule(HostStates):
     def _first_ready(self, limit: int) -> Any:
         """The first URL of the hosts that the k rule concerns and does not bar, up to this class."""
         host = self.first(READY)
-        return host.best() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
+        return host.ready.first() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
 
     def _first_held(self, limit: int) -> HostQueue | None:
         """The barred host picked longest ago, up to this class; the rule bars few."""
@@ -244,7 +250,7 @@ class HostSchedule(HostStates):
     def _first_late(self, precedence: int) -> Any:
         """The best URL of the hosts of a class that the k rule does not concern."""
         host = self.first(LATE + precedence)
-        return host.best() if host else None
+        return host.ready.first() if host else None
 
     # ------------------------------------------------------------ what is known
 
@@ -261,15 +267,10 @@ class HostSchedule(HostStates):
         """The blocked hosts, each with the entry that would be taken first without the block, if any."""
         for host in self.blocked():
             host.release_held(self.now)
-            best = host.best()
+            best = host.ready.first()
             yield host, [] if best is None else [best]
 
 
 def is_up_to(host: HostQueue, limit: int) -> bool:
     """Whether the host has a URL that may be taken, in a class up to this one."""
     return host.precedence is not None and host.precedence <= limit
-
-
-def _has_better(host: HostQueue, entry: Any) -> bool:
-    """Whether the first URL of the host comes before this one, as it was when the host was placed."""
-    return host.first_key < (entry.precedence, entry.rank, entry.arrival)

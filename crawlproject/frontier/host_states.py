@@ -67,7 +67,7 @@ class HostStates:
     ) -> None:
         self.rule = rule
         self.classes = classes or HostClasses()
-        self.addresses = AddressClocks()
+        self.addresses: AddressClocks | None = None  # once the address of a host is known
         self.now = -math.inf  # the latest time that was passed
         self._new_queue = new_queue
         self._waiting_on = waiting_on
@@ -124,7 +124,8 @@ class HostStates:
 
     def is_address_barred(self, name: Hashable) -> bool:
         """Whether the address of a host that is not in process is being visited, or rests."""
-        return self.addresses.is_visited(name) or self.addresses.due(name) > self.now
+        addresses = self.addresses
+        return addresses is not None and (addresses.is_visited(name) or addresses.due(name) > self.now)
 
     def last(self, state: int, n: int) -> list[HostQueue]:
         """Up to ``n`` hosts in the state that are not among its first."""
@@ -137,10 +138,11 @@ class HostStates:
 
     def place(self, host: HostQueue) -> None:
         """Let the host enter the state it belongs to now."""
-        is_parked = not host.leased and host.size > 0 and self.addresses.is_visited(host.name)
-        if is_parked:
+        is_busy = host.leased
+        if self.addresses is not None and host.size and not is_busy and self.addresses.is_visited(host.name):
             self.addresses.park(host.name)
-        if host.leased or is_parked:
+            is_busy = True
+        if is_busy:
             if host.held is not None:
                 host.release_held(self.now)
             if host.item is not None:
@@ -204,7 +206,9 @@ class HostStates:
 
     def _state_of(self, host: HostQueue) -> tuple[int | None, int, tuple[float, ...]]:
         """The class and the state of a host that is not in process, and its key in the heap of that state."""
-        opens, now = max(host.due, self.addresses.due(host.name)), self.now
+        opens, now = host.due, self.now
+        if self.addresses is not None:
+            opens = max(opens, self.addresses.due(host.name))
         if host.blocked_until:
             if host.blocked_until <= now:
                 self.set_block(host, 0.0)
@@ -230,7 +234,7 @@ class HostStates:
     def _class_of(self, host: HostQueue, best: Any) -> int | None:
         """The class of a host with URLs in its queue, and this first one; None: it has others elsewhere, and none here."""
         if best is not None:
-            host.first_key = (best.precedence, best.rank, best.arrival)
+            host.first_key = best[:3]
             return self.classes.of(host.name, best.precedence, best.rank)
         host.first_key = NO_FIRST
         has_others = self._waiting_on is not None and self._waiting_on(host.name) > host.size

@@ -17,7 +17,7 @@ from crawlproject.frontier.changes import Blocked, Change, Rests, from_json, to_
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.memory_store import MemoryStore
-from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
+from crawlproject.storage.append_log import AppendLog, json_of, read_lines, write_atomically
 
 NAME = "journal.jsonl"
 _VERSION = {"format": "frontier journal", "version": 2}
@@ -92,7 +92,7 @@ class ChangeLog:
         """Write one line. Raises ``StorageFailed``; then the file is as before."""
         if self._log is None:
             raise StorageFailed(f"cannot write to {self.path}: it is closed")
-        line = _line(changes)
+        line = json_of(list(map(to_json, changes)), orjson.OPT_APPEND_NEWLINE)
         self._log.append_lines(line)
         self.tail_size += len(line)
 
@@ -153,25 +153,10 @@ class JournaledFrontier(FrontierCore):
 
 def _summary(history: Iterable[Change]) -> Iterator[bytes]:
     yield orjson.dumps(_VERSION) + b"\n"
-    changes = iter(history)
+    changes = map(to_json, history)
     while some := list(islice(changes, _CHANGES_A_LINE)):
-        yield _line(some)
+        yield json_of(some, orjson.OPT_APPEND_NEWLINE)
     yield orjson.dumps(_WHOLE) + b"\n"
-
-
-def _line(changes: list[Change]) -> bytes:
-    parts = [to_json(change) for change in changes]
-    try:
-        return orjson.dumps(parts, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # half a surrogate pair in an anchor: JSON can only carry text
-        return orjson.dumps(_as_text(parts), option=orjson.OPT_APPEND_NEWLINE)
-
-
-def _as_text(value: Any) -> Any:
-    """The same value with ``?`` for what is no character."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return [_as_text(part) for part in value] if isinstance(value, list) else value
 
 
 def _sync_folder(folder: Path) -> None:

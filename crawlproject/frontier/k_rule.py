@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from crawlproject.frontier.host_queue import LazyHeap
@@ -26,6 +26,9 @@ class KRule:
     crawl never stops for the rule.
     ``dormant`` holds the hosts of which no URL may be taken before some time, each as ``(time, number, host queue)``:
     every URL is held, or the host is blocked. They do not count when it is asked whether k hosts wait.
+
+    Picks that left the window are remembered for a while: the window may grow again, and picks may be given back. Each step
+    costs O(1).
     """
 
     def __init__(self, k: int, *, strict: bool = True) -> None:
@@ -35,10 +38,11 @@ class KRule:
         self.asleep = 0
         self.foresee: Callable[[float], object] = lambda at: None
         self.dormant: LazyHeap[tuple[Any, ...]] = LazyHeap(lambda item: item[-1].dormant_item is item)
-        self._recent = RecentHosts()
+        self._inside: OrderedDict[int, Hashable] = OrderedDict()  # the picks that bar, oldest first
+        self._outside: OrderedDict[int, Hashable] = OrderedDict()  # older ones
+        self._picks: dict[Hashable, list[int]] = {}  # the numbers of each host's picks, ascending
+        self._numbers = count()
         self._listeners: list[Callable[[Hashable], None]] = []
-        self.bars = self._recent.bars
-        self.last_pick = self._recent.last
 
     def listen(self, changed: Callable[[Hashable], None]) -> None:
         """Call ``changed`` with every host that the rule bars from now on, or no longer bars."""
@@ -59,17 +63,40 @@ class KRule:
 
     def pick(self, host: Hashable, leases: int) -> None:
         """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
-        self._recent.pick(host, self.k - 1 + leases)
+        number = next(self._numbers)
+        self._inside[number] = host
+        self._picks.setdefault(host, []).append(number)
+        while self._outside and len(self._outside) + len(self._inside) >= self.k + leases:
+            number, oldest = self._outside.popitem(last=False)
+            numbers = self._picks[oldest]
+            numbers.remove(number)
+            if not numbers:
+                del self._picks[oldest]
         self._fit(host)
 
     def give_back(self, host: Hashable) -> None:
-        """The host's last pick does not count."""
-        self._recent.give_back(host)
+        """The host's last pick does not count, unless it is so old that it is forgotten."""
+        numbers = self._picks.get(host)
+        if numbers:
+            number = numbers.pop()
+            if not numbers:
+                del self._picks[host]
+            if self._inside.pop(number, None) is None:
+                del self._outside[number]
         self._fit(host)
+
+    def bars(self, host: Hashable) -> bool:
+        """Whether one of the picks in the window was of the host."""
+        numbers = self._picks.get(host)
+        return numbers is not None and numbers[-1] in self._inside
+
+    def last_pick(self, host: Hashable) -> int:
+        """The number of the host's last pick; higher is later. The host has one."""
+        return self._picks[host][-1]
 
     def picks(self) -> Iterator[Any]:
         """The hosts of the last picks, oldest first: as many as the rule may still need."""
-        return iter(self._recent)
+        return chain(self._outside.values(), self._inside.values())
 
     def allows_barred(self, at: float) -> bool:
         """Whether a barred host may be taken at the time ``at``: when strict, if fewer than k wait then, dormant ones aside."""
@@ -87,67 +114,7 @@ class KRule:
 
     def _fit(self, *changed: Hashable) -> None:
         """Bring the window to its size, and report the hosts that it bars or frees, and ``changed`` ones."""
-        hosts = self.hosts + self.asleep
-        size = (self.k if self.k < hosts else hosts) - 1
-        moved = self._recent.fit(size if size > 0 else 0)
-        for listener in self._listeners:
-            for host in moved:
-                listener(host)
-            for host in changed:
-                listener(host)
-
-
-class RecentHosts:
-    """The sequence of picked hosts; the last ``size`` picks bar their hosts. Each step costs O(1).
-
-    Picks that left the window are remembered for a while: the window may grow again, and picks may be given back.
-    """
-
-    def __init__(self) -> None:
-        self._inside: OrderedDict[int, Hashable] = OrderedDict()  # the picks that bar, oldest first
-        self._outside: OrderedDict[int, Hashable] = OrderedDict()  # older ones
-        self._picks: dict[Hashable, list[int]] = {}  # the numbers of each host's picks, ascending
-        self._numbers = count()
-
-    def __iter__(self) -> Iterator[Hashable]:
-        """The hosts of all remembered picks, oldest first."""
-        yield from self._outside.values()
-        yield from self._inside.values()
-
-    def pick(self, host: Hashable, remembered: int) -> None:
-        """Append a pick. ``fit`` restores the size. The oldest picks outside are forgotten until ``remembered`` are left."""
-        number = next(self._numbers)
-        self._inside[number] = host
-        self._picks.setdefault(host, []).append(number)
-        while self._outside and len(self._outside) + len(self._inside) > remembered:
-            number, host = self._outside.popitem(last=False)
-            numbers = self._picks[host]
-            numbers.remove(number)
-            if not numbers:
-                del self._picks[host]
-
-    def give_back(self, host: Hashable) -> None:
-        """Strike out the host's last pick, as if it had not been. ``fit`` restores the size."""
-        numbers = self._picks.get(host)
-        if not numbers:
-            return  # so old that it is forgotten
-        number = numbers.pop()
-        if not numbers:
-            del self._picks[host]
-        if self._inside.pop(number, None) is None:
-            del self._outside[number]
-
-    def bars(self, host: Hashable) -> bool:
-        """Whether one of the last ``size`` picks was of the host."""
-        numbers = self._picks.get(host)
-        return numbers is not None and numbers[-1] in self._inside
-
-    def last(self, host: Hashable) -> int:
-        """The number of the host's last pick; higher is later. The host has one."""
-        return self._picks[host][-1]
-
-    def fit(self, size: int) -> list[Hashable]:
-        """Let the window be the last ``size`` picks; the hosts of the picks that came in or went out."""
+        size = max(min(self.k, self.hosts + self.asleep) - 1, 0)
         moved = []
         while len(self._inside) > size:
             number, host = self._inside.popitem(last=False)
@@ -158,7 +125,11 @@ class RecentHosts:
             self._inside[number] = host
             self._inside.move_to_end(number, last=False)
             moved.append(host)
-        return moved
+        for listener in self._listeners:
+            for host in moved:
+                listener(host)
+            for host in changed:
+                listener(host)
 
 
 class HostClasses:

@@ -20,8 +20,8 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 
-class MemoryUrls:
-    """What is known of the URLs and hosts of a frontier in memory. Hosts are known by name.
+class MemoryStore:
+    """A ``UrlStore`` of dicts and heaps. Hosts are known by name.
 
     ``commit`` is N of Best-N-First, whose batches ``random`` shuffles. The two orders over
     all waiting URLs, best first and worst first, are built when first asked for: a rehearsal asks for none, and many
@@ -41,6 +41,9 @@ class MemoryUrls:
         self._best_first: LazyHeap[QueueEntry] | None = None
         self._worst_first: LazyHeap[tuple[int, float, int, QueueEntry]] | None = None
         self.host_of = queue_of
+        self.rest = self.schedule.rest
+        self.block = self.schedule.block
+        self.give_back_pick = self.hosts.rule.give_back
 
     def state_of(self, url: str) -> UrlState:
         if url in self.entries:
@@ -98,47 +101,10 @@ class MemoryUrls:
     def busiest(self, n: int) -> list[HostStats]:
         return [
             HostStats(str(host.name), host.size, first.record.score if first else None, host.due, host.leased)
-            for host, first in ((host, host.best()) for host in self.hosts.busiest(n, lambda host: host.size))
+            for host, first in ((host, host.ready.first()) for host in self.hosts.busiest(n, lambda host: host.size))
         ]
 
-    # ------------------------------------------------------------ inside
-
-    def _new_schedule(self, rule: KRule, commit: int, random: Random) -> tuple[Any, HostSchedule]:
-        """The schedule, and the part of it that has all hosts."""
-
-        def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
-            classes = OneClass() if waiting_on else None
-            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on, classes=classes)
-
-        if commit == 1:
-            schedule = new(self._alive)
-            return schedule, schedule
-        best_n_first = BestNFirstSchedule(self._alive, new, rule=rule, n=commit, random=random)
-        self._committed = best_n_first.committed
-        return best_n_first, best_n_first.pool
-
-    def _alive(self, entry: QueueEntry) -> bool:
-        return self.entries.get(entry.record.key) is entry
-
-    def _may_be_evicted(self, item: tuple[int, float, int, QueueEntry]) -> bool:
-        return item[-1].arrival not in self._committed and self._alive(item[-1])
-
-    def _enter(self, entry: QueueEntry) -> QueueEntry:
-        self.entries[entry.record.key] = entry
-        if self._best_first is not None:
-            self._best_first.push(entry)
-        if self._worst_first is not None:
-            self._worst_first.push(_worst_key(entry))
-        return entry
-
-    def _report_death(self) -> None:
-        for order in (self._best_first, self._worst_first):
-            if order is not None:
-                order.died()
-
-
-class MemoryStore(MemoryUrls):
-    """A ``UrlStore`` of dicts and heaps."""
+    # ------------------------------------------------------------ as a whole
 
     def apply(self, change: Change) -> None:
         """Make a change. Raises ``KeyError`` when it does not fit."""
@@ -229,19 +195,43 @@ class MemoryStore(MemoryUrls):
     def pick(self, host: str) -> None:
         self.hosts.rule.pick(host, len(self.leases))
 
-    def give_back_pick(self, host: str) -> None:
-        self.hosts.rule.give_back(host)
-
-    def rest(self, host: str, until: float) -> None:
-        self.schedule.rest(host, until)
-
     def ask(self, name: str, seconds: float) -> None:
         self.politeness.crawl_delay(name, seconds)
 
-    def block(self, name: str, until: float) -> None:
-        self.schedule.block(name, until)
-
     # ------------------------------------------------------------ inside
+
+    def _new_schedule(self, rule: KRule, commit: int, random: Random) -> tuple[Any, HostSchedule]:
+        """The schedule, and the part of it that has all hosts."""
+
+        def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
+            classes = OneClass() if waiting_on else None
+            return HostSchedule(lambda name: HostQueue(name, alive), rule, waiting_on=waiting_on, classes=classes)
+
+        if commit == 1:
+            schedule = new(self._alive)
+            return schedule, schedule
+        best_n_first = BestNFirstSchedule(self._alive, new, rule=rule, n=commit, random=random)
+        self._committed = best_n_first.committed
+        return best_n_first, best_n_first.pool
+
+    def _alive(self, entry: QueueEntry) -> bool:
+        return self.entries.get(entry.record.key) is entry
+
+    def _may_be_evicted(self, item: tuple[int, float, int, QueueEntry]) -> bool:
+        return item[-1].arrival not in self._committed and self._alive(item[-1])
+
+    def _enter(self, entry: QueueEntry) -> QueueEntry:
+        self.entries[entry.record.key] = entry
+        if self._best_first is not None:
+            self._best_first.push(entry)
+        if self._worst_first is not None:
+            self._worst_first.push(_worst_key(entry))
+        return entry
+
+    def _report_death(self) -> None:
+        for order in (self._best_first, self._worst_first):
+            if order is not None:
+                order.died()
 
     def _leave(self, url: str) -> None:
         entry = self.entries.pop(url)

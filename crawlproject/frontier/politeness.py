@@ -77,12 +77,12 @@ class AddressClocks:
 
     def due(self, host: Hashable) -> float:
         """When the address of the host may be visited, if nobody visits it."""
-        address = self._addresses.get(host) if self._addresses else None
+        address = self._addresses.get(host)
         return -math.inf if address is None else self._due.get(address, -math.inf)
 
     def is_visited(self, host: Hashable) -> bool:
         """Whether another host of its address is in process; the host itself is not."""
-        address = self._addresses.get(host) if self._addresses else None
+        address = self._addresses.get(host)
         return address is not None and self._visits[address] > 0
 
     def park(self, host: Hashable) -> None:
@@ -105,14 +105,14 @@ class AddressClocks:
 
     def visit(self, host: Hashable) -> None:
         """The host is in process."""
-        address = self._addresses.get(host) if self._addresses else None
+        address = self._addresses.get(host)
         if address is not None and host not in self._visiting:
             self._visiting[host] = address
             self._visits[address] += 1
 
     def leave(self, host: Hashable) -> Iterable[Hashable]:
         """The host is not in process any more; the hosts that waited for that."""
-        address = self._visiting.pop(host, None) if self._visiting else None
+        address = self._visiting.pop(host, None)
         if address is None:
             return ()
         self._visits[address] -= 1
@@ -123,7 +123,7 @@ class AddressClocks:
 
     def rest(self, host: Hashable, until: float, now: float) -> None:
         """The address of the host is not visited before ``until``, nor before the end of an earlier rest."""
-        address = self._addresses.get(host) if self._addresses else None
+        address = self._addresses.get(host)
         if address is None or until <= self._due.get(address, -math.inf):
             return
         self._due[address] = until

@@ -11,8 +11,11 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
 
 
-class KnownUrls(Protocol):
-    """What a store knows. It may know hosts by keys of its own."""
+class UrlStore(Protocol):
+    """The URLs and hosts of a frontier. It may know hosts by keys of its own.
+
+    It decides nothing: each change is a fact that can be written down (see ``changes``).
+    """
 
     politeness: Politeness
     schedule: Any
@@ -64,9 +67,7 @@ class KnownUrls(Protocol):
     def blocked(self) -> Iterator[BlockedHost]: ...
     def busiest(self, n: int) -> list[HostStats]: ...
 
-
-class UrlStore(KnownUrls, Protocol):
-    """The URLs and hosts of a frontier. It decides nothing: each change is a fact that can be written down (see ``changes``)."""
+    # ------------------------------------------------------------ the changes
 
     def wait(self, record: CrawlUrl) -> None: ...
     def rescore(self, url: str, score: float) -> None: ...

@@ -128,6 +128,20 @@ class AppendLog:
         return 0
 
 
+def json_of(value: Any, option: int | None = None) -> bytes:
+    """JSON; half a surrogate pair, which JSON cannot carry, becomes a question mark."""
+    try:
+        return orjson.dumps(value, option=option)
+    except TypeError:
+        return orjson.dumps(_spelled(value), option=option)
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return list(map(_spelled, value)) if isinstance(value, list | tuple) else value
+
+
 def parse_line(line: bytes, path: Path, number: int | None = None) -> Any:
     """One JSON line; raises ``BadCrawlDir`` naming the file (and line) when it is damaged."""
     try:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from crawlproject.records import Topic, Visit
-from crawlproject.storage.append_log import read_lines
+from crawlproject.records import Topic
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.page_files import stored_body
+from crawlproject.storage.read import read_visits
 from crawlproject.storage.warc.archive import CrawlArchive, about
 
 
@@ -35,13 +34,7 @@ def open_archive(
         seed=f"{topic.name}\n{worker}\n{manifest['started']}",
         max_bytes=max_bytes,
     )
-    again = archive.repair(_visits(folder.path / "history.jsonl"))
+    again = archive.repair(read_visits(folder.path))
     if archive.warnings:
         folder.warnings += [*archive.warnings, f"stored pages that were archived again: {again}"]
     return archive
-
-
-def _visits(path: Path) -> Iterator[Visit]:
-    known = frozenset(Visit.__dataclass_fields__)
-    for line in read_lines(path):
-        yield Visit(**{name: value for name, value in line.items() if name in known})

@@ -23,6 +23,7 @@ from typing import Any
 import orjson
 
 from crawlproject.records import Link, Page, Reply, Span
+from crawlproject.storage.append_log import json_of
 
 MAX_BYTES = 2**30  # size limit of a file, in bytes; nothing is added to a full file
 
@@ -209,7 +210,7 @@ def pack(page: Page) -> tuple[bytes, bytes]:
         dict(page.signs),
         page.redirect,
     ]
-    texts = _dumped(head)
+    texts = json_of(head)
     body = len(texts).to_bytes(4, "little") + texts + numbers.tobytes()
     return pack_targets(link.url for link in page.links), zlib.compress(body, _LEVEL)
 
@@ -247,23 +248,9 @@ def unpack(url: str, targets: bytes, rest: bytes) -> Page:
 
 def pack_targets(targets: Any) -> bytes:
     """URLs, in order."""
-    return _dumped(list(targets))
+    return json_of(list(targets))
 
 
 def unpack_targets(targets: bytes) -> list[str]:
     """Raises ``ValueError`` or ``TypeError`` for damaged bytes."""
     return list(map(intern, orjson.loads(targets)))
-
-
-def _dumped(value: Any) -> bytes:
-    """JSON; lone surrogates, which UTF-8 cannot encode, become question marks, as everywhere on disk."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return orjson.dumps(_spelled(value))
-
-
-def _spelled(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return list(map(_spelled, value)) if isinstance(value, list) else value

@@ -323,7 +323,7 @@ class PagedSchedule(HostSchedule):
             host = self.first(READY)
             first = shared.first(highest)
             if first is None or (host is not None and host.first_key < first):
-                return host.best() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
+                return host.ready.first() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
             entry = self._entry(first)
             if self._is_out(entry.host) and not self.rule.bars(entry.host):
                 return entry
@@ -338,7 +338,7 @@ class PagedSchedule(HostSchedule):
             host = self.first(LATE + precedence) if precedence in self._late else None
             head = self._head(precedence)
             if head is None or (host is not None and host.key < (head.rank, head.arrival)):
-                return host.best() if host else None
+                return host.ready.first() if host else None
             if self._is_out(head.host):
                 return head
             self._page_in(head)

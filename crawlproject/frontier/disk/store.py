@@ -33,12 +33,16 @@ _STANDINGS = {state | bits: name for state, name in _STATES.items() for bits in 
 _WAITING = frozenset(standing for standing, name in _STANDINGS.items() if name == "waiting")
 
 
-class DiskUrls:
-    """What is known of the URLs and hosts of a frontier on disk. Hosts are known by numbers."""
+class DiskStore:
+    """A ``UrlStore`` in ``folder``. Hosts are known by numbers.
+
+    Opening it lets the URLs that were leased wait again, at the time ``now``.
+    """
 
     def __init__(
         self,
         folder: Path,
+        now: float,
         *,
         rule: KRule,
         commit: int,
@@ -59,6 +63,9 @@ class DiskUrls:
         self._chosen: tuple[DiskEntry, UrlRow, CrawlUrl] | None = None
         self.host_of = files.hosts.of_url
         self.host_named = files.hosts.of_name
+        self.commit = files.commit
+        files.host_facts = self._host_facts
+        self._recover(now)
 
     def state_of(self, url: str) -> UrlState:
         if url in self._leases:
@@ -120,22 +127,6 @@ class DiskUrls:
                 name = queue_of(self.files.record(first.arrival, self._rows[first.arrival]).url)
                 found.append(HostStats(name, on_host[host.name], -first.rank, host.due, host.leased))
         return found
-
-    def _known(self, url: str) -> int:
-        number = self.files.find(url)
-        if number is None:
-            raise KeyError(url)
-        return number
-
-
-class DiskStore(DiskUrls):
-    """A ``UrlStore`` in ``folder``. Opening it lets the URLs that were leased wait again, at the time ``now``."""
-
-    def __init__(self, folder: Path, now: float, **options: Any) -> None:
-        super().__init__(folder, **options)
-        self.files.host_facts = self._host_facts
-        self.commit = self.files.commit
-        self._recover(now)
 
     def close(self) -> None:
         """Force everything onto the disk. When that fails, the folder stays as it is, and ``StorageFailed`` is raised."""
@@ -253,6 +244,12 @@ class DiskStore(DiskUrls):
         self.files.note("block", number, until, name)
 
     # ------------------------------------------------------------ inside
+
+    def _known(self, url: str) -> int:
+        number = self.files.find(url)
+        if number is None:
+            raise KeyError(url)
+        return number
 
     def _return(self, number: int, not_before: float, score: float) -> None:
         """The URL is no longer leased."""

@@ -4,7 +4,6 @@ outside: zeros in place of what is gone would read as URLs that nobody knows, so
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.frontier.changes import read_key, written_kind
+from crawlproject.frontier.changes import json_number, read_key, written_kind
 from crawlproject.records import ACTIVE, CrawlUrl
+from crawlproject.storage.append_log import json_of
 
 MAPPED = ("rows", "times", "seen", "seen.map", "hosts", "hosts.map")
 RECORDS = "urls.jsonl"
@@ -43,20 +43,14 @@ class UrlRecords:
 
     def add(self, record: CrawlUrl) -> int:
         """The offset of the record."""
-        context_score = record.context_score
-        if context_score - context_score:  # infinite, or no number
-            context_score = str(context_score)  # type: ignore[assignment]
         key, parent = record.key, record.parent
-        fields = [key, record.depth, parent, record.anchor, context_score]
+        fields = [key, record.depth, parent, record.anchor, json_number(record.context_score)]
         kind = written_kind(key, parent, record.kind)
         if record.inherited or record.request is not None or kind:
-            fields += [[*map(_number, record.inherited)], record.request]
+            fields += [[*map(json_number, record.inherited)], record.request]
         if kind:
             fields.append(kind)
-        try:
-            line = orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
-        except TypeError:  # half a surrogate pair in an anchor: JSON can only carry text
-            line = orjson.dumps(_as_text(fields), option=orjson.OPT_APPEND_NEWLINE)
+        line = json_of(fields, orjson.OPT_APPEND_NEWLINE)
         offset = self.end
         self.unwritten[offset] = line
         self.end = offset + len(line)
@@ -123,18 +117,6 @@ class UrlRecords:
             if end >= 0 or len(data) < size:
                 return data[:end]
             size *= 8
-
-
-def _number(value: float) -> float | str:
-    """JSON has no infinity and no NaN: these travel as text."""
-    return value if math.isfinite(value) else str(value)
-
-
-def _as_text(value: Any) -> Any:
-    """The same value with ``?`` for what is no character."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return [_as_text(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def sizes_of(folder: Path) -> dict[str, int]:

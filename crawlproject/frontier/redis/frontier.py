@@ -45,8 +45,19 @@ from crawlproject.frontier.redis.script import FrontierRules, Operation, Script,
 from crawlproject.records import CrawlUrl
 
 
-class RedisAnswers:
-    """The part of ``RedisFrontier`` that changes nothing."""
+class RedisFrontier:
+    """A ``Frontier`` that any number of processes may have open at once, each under its own ``worker`` name.
+
+    ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
+    server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
+    the order is exact; with more, the best of the slots is taken as they were known last, the hosts of other slots all count
+    for the k rule, and each slot keeps the ceiling for itself, whoever is awake in others.
+
+    The k rule, the floor and the ceiling are each worker's own; the class of a host is that of all workers, and is forgotten
+    when one joins who is alone. What a worker of this name held before waits again from ``now`` on. Without a
+    ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
+    differences to it, and the clock of the server is used by all workers. Raises what ``redis`` raises.
+    """
 
     def __init__(
         self,
@@ -160,31 +171,7 @@ class RedisAnswers:
     def slot_of(self, host: str) -> int:
         return slot_of(host, self.slots)
 
-    def _one(self, url: str, operation: Operation) -> Any:
-        return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
-
-    def _total(self) -> SlotCounts:
-        return total_of(self._counts())
-
-    def _counts(self) -> list[SlotCounts]:
-        return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
-
-
-class RedisFrontier(RedisAnswers):
-    """A ``Frontier`` that any number of processes may have open at once, each under its own ``worker`` name.
-
-    ``crawl`` names the crawl on the server; hosts are spread over ``slots`` by a stable hash. The number of slots is the
-    server's, for all crawls, as these share the clocks of the hosts: ``BadSetting`` when it is another one. With one slot
-    the order is exact; with more, the best of the slots is taken as they were known last, the hosts of other slots all count
-    for the k rule, and each slot keeps the ceiling for itself, whoever is awake in others.
-
-    The k rule, the floor and the ceiling are each worker's own; the class of a host is that of all workers, and is forgotten
-    when one joins who is alone. What a worker of this name held before waits again from ``now`` on. Without a
-    ``clock`` times are compared as they are given. With one, which shows what the caller means by a time, they travel as
-    differences to it, and the clock of the server is used by all workers. Raises what ``redis`` raises.
-    """
-
-    # ------------------------------------------------------------ the contract
+    # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
         return bool(self._one(url.key, put_of(url)) == 1)
@@ -289,6 +276,15 @@ class RedisFrontier(RedisAnswers):
         del self.picks[: -(self._rules.batch_size + leases)]
 
     # ------------------------------------------------------------ inside
+
+    def _one(self, url: str, operation: Operation) -> Any:
+        return self.call(slot_of(queue_of(url), self.slots), [operation])[0]
+
+    def _total(self) -> SlotCounts:
+        return total_of(self._counts())
+
+    def _counts(self) -> list[SlotCounts]:
+        return [counts_of(self.call(slot, [("counts",)])[0]) for slot in range(self.slots)]
 
     def _take_from_best_slot(self, now: float) -> CrawlUrl | None:
         """From the slot with the best URL, or the next best that gives one; the best of a slot may have to wait."""

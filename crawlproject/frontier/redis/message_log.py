@@ -4,14 +4,13 @@ records and URLs: as JSON and digests, never as pickle, which runs whatever it i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from hashlib import md5
 from typing import Any
 
 import orjson
 
-from crawlproject.frontier.changes import read_key, written_kind
+from crawlproject.frontier.changes import json_number, read_key, written_kind
 from crawlproject.frontier.redis.script import Operation
 from crawlproject.records import ACTIVE, CrawlUrl
 
@@ -77,7 +76,7 @@ def dump_record(url: CrawlUrl) -> bytes:
         0,
         _text(url.parent),
         _text(url.anchor),
-        _number(url.context_score),
+        json_number(url.context_score),
         [],
         _text(url.request),
         written_kind(url.key, url.parent, url.kind),
@@ -99,11 +98,6 @@ def load_record(blob: bytes, score: float, not_before: float = 0.0, precedence: 
     return CrawlUrl(
         url, score, depth, parent, anchor, context_score, not_before, inherited, request, kind, variant, precedence
     )
-
-
-def _number(value: float) -> float | str:
-    """JSON has no infinity and no NaN: these travel as text."""
-    return value if math.isfinite(value) else str(value)
 
 
 def _text(value: str | None) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from crawlproject.storage.warc.record import (
     IDENTICAL,
@@ -42,11 +41,6 @@ class IndexEntry:
     length: int
     end: int
     key: str = ""
-
-    @classmethod
-    def from_json(cls, line: dict[str, Any]) -> IndexEntry:
-        """Raises ``TypeError`` for missing or unknown fields."""
-        return cls(**line)
 
 
 _NOT_MODIFIED = 304

@@ -39,7 +39,7 @@ def read_entries(folder: Path) -> Iterator[IndexEntry]:
     path = folder / INDEX
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            yield IndexEntry.from_json(line)
+            yield IndexEntry(**line)
         except TypeError as damage:
             raise unexpected(path, number, damage) from None
 

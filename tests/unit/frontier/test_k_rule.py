@@ -3,34 +3,33 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier.k_rule import RecentHosts
+from crawlproject.frontier.k_rule import KRule
 
 
-def barred(window: RecentHosts, hosts: str = "abcde") -> str:
-    return "".join(host for host in hosts if window.bars(host))
+def barred(rule: KRule, hosts: str = "abcde") -> str:
+    return "".join(host for host in hosts if rule.bars(host))
 
 
-def picked(hosts: str, size: int, remembered: int = 99) -> RecentHosts:
-    window = RecentHosts()
+def picked(hosts: str, size: int, leases: int = 99) -> KRule:
+    rule = KRule(size + 1)
+    rule.set_hosts(size + 1)
     for host in hosts:
-        window.pick(host, remembered)
-        window.fit(size)
-    return window
+        rule.pick(host, leases)
+    return rule
 
 
 def test_a_host_picked_twice_is_barred_by_its_later_pick():
-    window = picked("aba", 2)
-    assert window.last("a") > window.last("b")
-    window.give_back("a")
-    window.fit(2)
-    assert window.last("a") < window.last("b")
+    rule = picked("aba", 2)
+    assert rule.last_pick("a") > rule.last_pick("b")
+    rule.give_back("a")
+    assert rule.last_pick("a") < rule.last_pick("b")
 
 
 def test_what_is_forgotten_cannot_be_given_back():
-    window = picked("abcd", 1, remembered=2)
-    assert list(window) == ["c", "d"]
-    window.give_back("a")
-    assert list(window) == ["c", "d"]
+    rule = picked("abcd", 1, leases=1)
+    assert list(rule.picks()) == ["c", "d"]
+    rule.give_back("a")
+    assert list(rule.picks()) == ["c", "d"]
 
 
 @given(
@@ -42,19 +41,21 @@ def test_what_is_forgotten_cannot_be_given_back():
         )
     )
 )
-def test_it_is_the_end_of_a_list(operations):
-    window, picks, size = RecentHosts(), [], 0
+def test_what_is_barred_is_the_end_of_a_list(operations):
+    rule, picks, size, changed = KRule(10), [], 0, []
+    rule.listen(changed.append)
     for operation, value in operations:
+        before = barred(rule)
+        changed.clear()
         if operation == "pick":
-            window.pick(value, 99)
+            rule.pick(value, 99)
             picks.append(value)
         elif operation == "fit":
             size = value
+            rule.set_hosts(size + 1)
         elif value in picks:
-            window.give_back(value)
+            rule.give_back(value)
             del picks[len(picks) - 1 - picks[::-1].index(value)]
-        before = barred(window)
-        moved = window.fit(size)
-        assert barred(window) == "".join(sorted(set(picks[len(picks) - min(size, len(picks)) :])))
-        assert set(before) ^ set(barred(window)) <= set(moved)
-        assert list(window) == picks
+        assert barred(rule) == "".join(sorted(set(picks[len(picks) - min(size, len(picks)) :])))
+        assert set(before) ^ set(barred(rule)) <= set(changed)
+        assert list(rule.picks()) == picks
