@@ -27,7 +27,7 @@ from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.model import Features, Judged, SpamModel, train
-from crawlproject.parts.spam.part import SpamInspector
+from crawlproject.parts.spam.part import Spam
 from crawlproject.records import Fetch
 from crawlproject.webs.open import open_web
 
@@ -76,11 +76,11 @@ def read(found: Iterable[tuple[str, str, bytes]]) -> list[Example]:
     """Pages as examples."""
     analyzer, options = Analyzer("en"), read_options({})
     reader = make_reader(options, analyzer, make_canonicalizer(options))
-    inspector = SpamInspector(TopicJudge(KEYWORDS["coral"], analyzer).query)
+    inspector = Spam(TopicJudge(KEYWORDS["coral"], analyzer).query)
     examples = []
     for kind, url, body in found:
         page = reader.read(url, body)
-        examples.append(Example(kind, inspector.features(page), inspector.inspect(page, Fetch(200, 0.0, 0.0)).spam))
+        examples.append(Example(kind, inspector.features(page), inspector.examine(page, Fetch(200, 0.0, 0.0)).spam))
     return examples
 
 

@@ -17,7 +17,7 @@ from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.parts.spam.model import Features
-    from crawlproject.parts.spam.part import SpamInspector
+    from crawlproject.parts.spam.part import Spam
     from crawlproject.records import Page, Topic
 
 LABELS = {"spam": True, "honest": False}
@@ -82,7 +82,7 @@ class SpamCommand(Subcommand):
         from crawlproject.configuration import read_options
         from crawlproject.evaluation.simulation.runner import read_pages
         from crawlproject.pages.text.relevance import TopicJudge
-        from crawlproject.parts.spam.part import SpamInspector
+        from crawlproject.parts.spam.part import Spam
         from crawlproject.webs.open import open_web
         from crawlproject.webs.sample import SampleWeb
 
@@ -92,7 +92,7 @@ class SpamCommand(Subcommand):
             stack.callback(opened.close)
             cache = read_pages(opened, topic.language, options, agent=self.agent)
             stack.callback(cache.close)
-            inspector = SpamInspector(TopicJudge(topic.keywords, cache.reader.analyzer).query)
+            inspector = Spam(TopicJudge(topic.keywords, cache.reader.analyzer).query)
             for line in _read_labels(labels):
                 if "://" not in line.page:
                     page = cache.reader.read(FILE, _bytes_of(line, labels.parent))
@@ -105,12 +105,12 @@ class SpamCommand(Subcommand):
                 yield _example(inspector, page, line)
 
 
-def _example(inspector: SpamInspector, page: Page, line: _Labelled) -> _Example:
+def _example(inspector: Spam, page: Page, line: _Labelled) -> _Example:
     from crawlproject.records import Fetch
     from crawlproject.urls.hosts import domain_of
 
     site = domain_of(page.url) if "://" in line.page else line.page
-    by_weights = inspector.inspect(page, Fetch(200, 0.0, 0.0)).spam
+    by_weights = inspector.examine(page, Fetch(200, 0.0, 0.0)).spam
     return _Example(site, inspector.features(page), by_weights, line.is_spam)
 
 

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from crawlproject.parts.sites.site import HostHealth, NewLinkRatio
+from crawlproject.parts.sites.site import HostHealth, NewLinkRatio, ramp
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
 from crawlproject.urls.hosts import domain_of, sites_linked
@@ -95,8 +95,8 @@ class LinkFarms:
         linked_sites = self._neighbourhood(own, names)
         if linked_sites.suspicion < THRESHOLD or linked_sites.page_spam < SPAM_SITES:
             return page
-        credit = CREDIT * (1.0 - max(_ramp(page.spam, _FEW, _MANY), site.page_spam if site else 0.0))
-        degree = round(_ramp(linked_sites.weighted / (linked_sites.known + CAUTION), SOME + credit, MOST + credit), 3)
+        credit = CREDIT * (1.0 - max(ramp(page.spam, _FEW, _MANY), site.page_spam if site else 0.0))
+        degree = round(ramp(linked_sites.weighted / (linked_sites.known + CAUTION), SOME + credit, MOST + credit), 3)
         if degree <= 0.0:
             return page
         spam = round(1.0 - (1.0 - page.spam) * (1.0 - FARM_SPAM * degree), 3)
@@ -131,13 +131,17 @@ class LinkFarms:
         if not visit.is_page:
             return
         own = domain_of(visit.url)
-        site = self._site(own)
+        site = self._sites.pop(own, None) or LinkSite()
+        self._sites[own] = site
+        if len(self._sites) > _SITES:
+            forgotten, _ = self._sites.popitem(last=False)
+            self._suspects.discard(forgotten)
         degree = visit.signs.get(CLIQUE, 0.0)
         if site.pages >= _PAGES:
             site.pages, site.spam = site.pages / 2, site.spam / 2
         site.pages += 1.0
         site.spam += max(0.0, 1.0 - (1.0 - visit.spam) / (1.0 - FARM_SPAM * degree))
-        site.page_spam = _ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
+        site.page_spam = ramp(site.spam / (site.pages + _PRIOR_PAGES), _FEW, _MANY)
         site.degree = degree
         site.suspicion = max(site.page_spam, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
@@ -164,22 +168,6 @@ class LinkFarms:
         site = self._sites.get(own)
         return FARMS if site is not None and site.degree >= FARM else own
 
-    def _site(self, name: str) -> LinkSite:
-        site = self._sites.get(name)
-        if site is None:
-            site = self._sites[name] = LinkSite()
-            if len(self._sites) > _SITES:
-                forgotten, _ = self._sites.popitem(last=False)
-                self._suspects.discard(forgotten)
-        else:
-            self._sites.move_to_end(name)
-        return site
-
-
-def _ramp(value: float, low: float, high: float) -> float:
-    """0 up to ``low``, 1 from ``high`` on, straight between."""
-    return min(1.0, max(0.0, (value - low) / (high - low)))
-
 
 class SiteTracker:
     """``hosts``, ``farms`` and ``sites`` together. ``counts_link`` says whether a link that is new speaks of its site."""
@@ -199,10 +187,9 @@ class SiteTracker:
             return
         url = event.visit.url
         before = self.farms.linker(url)
-        linked = self.farms.linked(url, event.links)
         self.farms.learn(event)
-        linker, site = self.farms.linker(url), self.farms.site(url)
-        if linker == FARMS != before and site is not None:
+        linker, linked = self.farms.linker(url), self.farms.linked(url, event.links)
+        if linker == FARMS != before and (site := self.farms.site(url)) is not None:
             self.sites.merge(before, linker, site.links)
         self.sites.learn(event, linked, linker, self._new_links.learn(url, event.links, self.counts_link))
 

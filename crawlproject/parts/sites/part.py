@@ -19,7 +19,7 @@ from crawlproject.parts.sites.link_farms import SiteTracker
 from crawlproject.parts.sites.options import SiteOptions
 from crawlproject.parts.sites.site import HostHealth, Site
 from crawlproject.parts.sites.site_budgets import POLICY, SiteBudgets, cost_of
-from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE, CrawlUrl, FetchEvent
 from crawlproject.urls.hosts import domain_of, host_of
 
 
@@ -31,6 +31,9 @@ class Sites(Part):
 
     def __init__(self, setup: Setup) -> None:
         self.tracker = make_tracker(setup.topic.seeds, setup.options, alone=setup.peers.knows_all, rests=self._rests)
+        self.examine = self.tracker.farms.inspect  # type: ignore[method-assign]
+        self.named = self.tracker.sites.add_named  # type: ignore[method-assign]
+        self.distrusted = self.tracker.sites.set_distrust  # type: ignore[method-assign]
         self.turns = SiteTurns(self.tracker.sites, setup.frontier.set_host_precedence, self._postponed)
         self._hosts = self.tracker.hosts
         self._frontier = setup.frontier
@@ -50,17 +53,19 @@ class Sites(Part):
 
     def begin(self, now: float) -> None:
         self._is_live = True
-        for host, until in self._hosts.resting():
+        for host, until in list(self._hosts.resting.items()):
             if until > now:
                 self._frontier.block_host(host, until)
 
     # ------------------------------------------------------------ URLs
 
     def refusal(self, url: str, depth: int) -> str:
-        return self._hosts.refusal(url)
+        return self._hosts.refusal(url) if self._hosts.given_up else ""
 
     def is_postponed(self, url: str) -> bool:
-        return self._hosts.rests_until(url) > self._services.now or self.turns.is_postponed(url)
+        if self._hosts.resting and self._hosts.rests_until(url) > self._services.now:
+            return True
+        return bool(self.turns.later) and self.turns.is_postponed(url)
 
     def turn(self, url: CrawlUrl, now: float) -> bool:
         return self.turns.turn(url.url)
@@ -73,9 +78,6 @@ class Sites(Part):
 
     # ------------------------------------------------------------ pages
 
-    def examine(self, page: Page, fetch: Fetch) -> Page:
-        return self.tracker.farms.inspect(page, fetch)
-
     def learn(self, event: FetchEvent) -> None:
         if event.visit.number > 1:
             self._hosts.learn(event)
@@ -84,12 +86,6 @@ class Sites(Part):
         self.turns.ended(event.visit.url, cost_of(event.visit))
         if self._is_live:
             self.turns.reconsider(event.visit.url)
-
-    def distrusted(self, site: str, degree: float) -> None:
-        self.tracker.sites.set_distrust(site, degree)
-
-    def named(self, url: str) -> None:
-        self.tracker.sites.add_named(url)
 
     def counters(self) -> Mapping[str, int]:
         found = {**self.tracker.counters(), "sites/waits": self.turns.count}
@@ -162,20 +158,23 @@ class SiteTurns:
         self._set_precedence = set_precedence
         self._report = postponed
         self._turns: OrderedDict[str, _Turns] = OrderedDict()
-        self._later: OrderedDict[str, None] = OrderedDict()  # sites of which some host comes later
+        self.later: OrderedDict[str, None] = OrderedDict()  # sites of which some host comes later
         self._trials = 0
-        self._next_trials: list[
-            tuple[float, str]
-        ] = []  # a heap: fetches of the crawl from which on a site has its trial
+        self._next_trials: list[tuple[float, str]] = []  # a heap: the fetches of the crawl until a trial, and its site
         self.count = 0  # times that a host was put back
 
     def turn(self, url: str) -> bool:
         """Whether a URL is fetched whose turn has come. False: its host has a later class from now on."""
         if not self._sites.share:
             return True
-        self._try_some()
+        if self._next_trials:
+            self._try_some()
         name, host = domain_of(url), host_of(url)
-        turns, site = self._of(name), self._sites.site(url)
+        site, turns = self._sites.get(name), self._turns.get(name)
+        if turns is None:
+            turns = self._turns[name] = _Turns()
+            if len(self._turns) > POLICY.sites:
+                self._bring_forward(*self._turns.popitem(last=False))
         if url in turns.in_flight:
             return True  # it had its turn, and had to wait for robots.txt
         counts = host not in turns.hosts  # else nothing better was due
@@ -194,21 +193,19 @@ class SiteTurns:
 
     def reconsider(self, url: str) -> None:
         """A fetch has ended: its site, and another one in turn, are as others again if they have earned more."""
-        if not self._later:
+        if not self.later:
             return
-        another = next(iter(self._later))
-        self._later.move_to_end(another)
-        for name in {domain_of(url), another} & self._later.keys():
+        another = next(iter(self.later))
+        self.later.move_to_end(another)
+        for name in {domain_of(url), another} & self.later.keys():
             turns = self._turns[name]
-            if not self._is_over(self._sites.named(name), turns):
+            if not self._is_over(self._sites.get(name), turns):
                 self._bring_forward(name, turns)
 
     def is_postponed(self, url: str) -> bool:
-        """Whether the host of ``url`` comes later. Asked of every link."""
-        if not self._later:
-            return False
-        turns = self._turns.get(domain_of(url))
-        return turns is not None and bool(turns.hosts) and self._is_over(self._sites.site(url), turns)
+        """Whether the host of ``url`` comes later."""
+        name = domain_of(url)
+        return name in self.later and self._is_over(self._sites.get(name), self._turns[name])
 
     # ------------------------------------------------------------ inside
 
@@ -218,13 +215,13 @@ class SiteTurns:
         return used >= self._sites.budget(site) or self._sites.is_rationed(site)
 
     def _put_back(self, name: str, host: str, turns: _Turns, site: Site | None) -> None:
-        honest = site is None or site.trusted_mean > POLICY.honest
+        honest = site is None or site.mean(site.trusted_worth) > POLICY.honest
         if not turns.hosts:
             fetches = POLICY.first_wait * 2.0 ** min(turns.waits, POLICY.most_doublings)
             heappush(self._next_trials, (self._sites.fetches + fetches, name))
             turns.waits += 1
         turns.hosts[host] = precedence = OVER_BUDGET if honest else WASTE
-        self._later[name] = None
+        self.later[name] = None
         self.count += 1
         self._set_precedence(host, precedence)
         self._report(host)
@@ -233,7 +230,7 @@ class SiteTurns:
         for host in turns.hosts:
             self._set_precedence(host, ACTIVE)
         turns.hosts.clear()
-        self._later.pop(name, None)
+        self.later.pop(name, None)
 
     def _try_some(self) -> None:
         """Sites whose time has come have a trial, as long as there were few enough."""
@@ -245,12 +242,3 @@ class SiteTurns:
                 self._trials += 1
                 turns.is_trial = True
                 self._bring_forward(name, turns)
-
-    def _of(self, name: str) -> _Turns:
-        turns = self._turns.get(name)
-        if turns is None:
-            turns = self._turns[name] = _Turns()
-            if len(self._turns) > POLICY.sites:
-                forgotten, old = self._turns.popitem(last=False)
-                self._bring_forward(forgotten, old)
-        return turns

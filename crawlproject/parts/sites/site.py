@@ -75,19 +75,13 @@ class Site:
         self.distrust = 0.0  # how far its pages count as spam, whatever they look like, 0 to 1
 
     @property
-    def mean(self) -> float:
-        """What a page of the site is expected to be worth, 0 to 1."""
-        return self._mean(self.worth)
-
-    @property
     def trusted_worth(self) -> float:
         """The worth of its pages, when they are spam as far as the site is distrusted."""
         return (1.0 - self.distrust) * self.worth - SPAM * self.distrust**2 * self.fetches
 
-    @property
-    def trusted_mean(self) -> float:
-        """``mean``, as far as the site is trusted."""
-        return self._mean(self.trusted_worth)
+    def mean(self, worth: float) -> float:
+        """What a page of the site is expected to be worth when all of them are worth ``worth``, 0 to 1."""
+        return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
 
     @property
     def endless(self) -> float:
@@ -104,9 +98,6 @@ class Site:
     def single_source(self) -> bool:
         """Whether it is hardly known, only one other site links to it, and no person recommended that one."""
         return self.fetches < _KNOWN and len(self.links) < 2 and not self.recommended
-
-    def _mean(self, worth: float) -> float:
-        return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
 
 
 def ramp(value: float, low: float, high: float) -> float:
@@ -182,7 +173,7 @@ class HostHealth:
         self._first_rest = first_rest
         self._patience = patience
         self._levels: OrderedDict[str, int] = OrderedDict()
-        self._resting: OrderedDict[str, float] = OrderedDict()
+        self.resting: OrderedDict[str, float] = OrderedDict()  # hosts, each with the end of its rest
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
@@ -190,7 +181,13 @@ class HostHealth:
         """A redirect says nothing about its host."""
         visit = event.visit
         if visit.is_page:
-            self._answered(host_of(visit.url))
+            host = host_of(visit.url)
+            if self.resting.pop(host, None) is not None:
+                self._rests(host, 0.0)
+            if (level := self._levels.get(host, 0)) > 1:
+                self._levels[host] = level - 1
+            else:
+                self._levels.pop(host, None)
         elif visit.error:
             self._failed(visit)
 
@@ -208,40 +205,22 @@ class HostHealth:
             return
         self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** min(level - 1, _MOST_DOUBLINGS)))
 
-    def _answered(self, host: str) -> None:
-        """A page with content came."""
-        if self._resting.pop(host, None) is not None:
-            self._rests(host, 0.0)
-        level = self._levels.get(host)
-        if level is None:
-            return
-        if level > 1:
-            self._levels[host] = level - 1
-        else:
-            del self._levels[host]
-
     def refusal(self, url: str) -> str:
         """``GIVEN_UP`` when nothing is fetched any more from the host of ``url``, else empty."""
-        if not self.given_up:
-            return ""
         return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
 
     def rest(self, url: str, until: float) -> None:
         """The host of ``url`` does not answer: it is left alone in this run."""
         host = host_of(url)
-        self._resting.pop(host, None)
-        self._resting[host] = until
-        if len(self._resting) > _REMEMBERED:
-            self._resting.popitem(last=False)
+        self.resting.pop(host, None)
+        self.resting[host] = until
+        if len(self.resting) > _REMEMBERED:
+            self.resting.popitem(last=False)
         self._rests(host, until)
-
-    def resting(self) -> list[tuple[str, float]]:
-        """The hosts that rest, each with the end of its rest."""
-        return list(self._resting.items())
 
     def rests_until(self, url: str) -> float:
         """The end of the rest of the host of ``url``; 0: it has none."""
-        return self._resting.get(host_of(url), 0.0) if self._resting else 0.0
+        return self.resting.get(host_of(url), 0.0)
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
         level = levels.pop(name, 0) + 1

@@ -54,6 +54,7 @@ class SiteBudgets:
         self._wasted = 0.0  # fetches of spam, captchas and their kin
         self._single_source = 0.0  # fetches, of which those that brought nothing count less
         self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
+        self.get = self._sites.get  # what is known of a site, by its name
 
     def add_named(self, url: str) -> None:
         """A person names the site of ``url``: it has no budget, and is as good as linked from several sites if it needs one."""
@@ -61,9 +62,9 @@ class SiteBudgets:
         site.links[""] = POLICY.seed
         site.named = site.recommended = True
 
-    def set_distrust(self, name: str, distrust: float) -> None:
+    def set_distrust(self, site: str, degree: float) -> None:
         """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
-        self._site(name).distrust = distrust
+        self._site(site).distrust = degree
 
     def learn(
         self, event: FetchEvent, linked: Iterable[str] = (), linker: str = "", new_link_ratio: float = 0.0
@@ -79,15 +80,20 @@ class SiteBudgets:
         if visit.is_page:
             site.new_link_ratio = new_link_ratio
             self._wasted += POLICY.tedious * ramp(new_link_ratio, POLICY.surely_open, POLICY.surely_endless)
-            self._earn(visit, site, linked, linker)
-            self._forgive(visit)
+            self._earn(visit, site, linked, linker or domain_of(visit.url))
+            for name in self._led_to.pop(visit.url, ()):  # the redirects that led to the page were no waste
+                if visit.spam < 0.5 and (before := self._sites.get(name)):
+                    before.fetches = max(0.0, before.fetches - POLICY.moved)
         elif visit.redirect:
             self._redirect(visit, site)
         elif visit.error.startswith(_WASTE):
             site.worth -= POLICY.blocked
             self._wasted += 1.0
             site.wasted += 1.0
-        self._pay(visit)
+        site, cost = self._site(domain_of(visit.url)), cost_of(visit)  # its links may have made the crawl forget it
+        self.fetches += 1
+        self._single_source += cost * site.single_source
+        site.fetches += cost
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
         """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
@@ -102,24 +108,39 @@ class SiteBudgets:
         """What is known of the site of ``url``."""
         return self._sites.get(domain_of(url))
 
-    def named(self, name: str) -> Site | None:
-        """What is known of the site of this name."""
-        return self._sites.get(name)
-
     def budget(self, site: Site | None) -> float:
-        """How many fetches a site is worth so far; None: one that nothing is known of."""
-        return self.share * budget(site or _UNKNOWN, self.trust, alone=self._alone)
+        """How many fetches a site is worth so far; None: one that nothing is known of.
+
+        Infinite for one that a person named and nothing speaks against.
+        """
+        site = site or _UNKNOWN
+        if site.named and not site.is_suspect:
+            return self.share * math.inf
+        trust, links, worth = self.trust, sum(site.links.values()), site.trusted_worth
+        most = POLICY.supported * trust * (1.0 + links)
+        paid = POLICY.back * min(trust, POLICY.most_back) * worth
+        endless = site.endless / trust
+        if paid > 0.0:
+            paid *= 1.0 - endless
+            paid = most * paid / (most + paid)
+        first = min(POLICY.most_first, POLICY.first * trust) if self._alone else POLICY.most_first
+        earned = first + paid + POLICY.per_link * links * site.mean(worth) * (1.0 - POLICY.lured * endless)
+        return self.share * earned
 
     @property
     def trust(self) -> float:
-        """How far budgets can be larger than on a hostile web, 1 to ``POLICY.most_trust``."""
-        return trust_in_web(self._wasted, self.fetches)
+        """How far budgets can be larger than on a hostile web: 1 while spam, captchas and endless sites are met,
+        ``POLICY.most_trust`` while none are: there budgets only cost recall.
+        """
+        wasted = self._wasted + POLICY.hostile * POLICY.prior_fetches
+        return min(POLICY.most_trust, max(1.0, POLICY.hostile / (wasted / (self.fetches + POLICY.prior_fetches))))
 
     def is_rationed(self, site: Site | None) -> bool:
         """Whether only one other site links to ``site``, and such sites have used up their part of the fetches."""
         if not self._alone or not (site or _UNKNOWN).single_source:
             return False
-        return self._single_source >= self.share * single_source_limit(self.trust, self.fetches)
+        share = POLICY.single_source * min(self.trust, POLICY.most_single_source)
+        return self._single_source >= self.share * (share * (self.fetches + POLICY.early_fetches))
 
     # ------------------------------------------------------------ the books
 
@@ -131,8 +152,14 @@ class SiteBudgets:
         if visit.depth == 0:  # a person led the crawl to it, whatever it looks like
             for target in linked:
                 self._site(target).recommended = True
-        if value > 0.0 and not visit.repeats:
-            self._link(site, value, linked, linker or domain_of(visit.url))
+        if value <= 0.0 or visit.repeats:
+            return
+        weight = value * site.mean(site.worth) * (1.0 - site.endless / self.trust)
+        sites = self._sites
+        for name in linked:
+            links = (sites.get(name) or self._site(name)).links
+            if weight > links.get(linker, 0.0) and (linker in links or len(links) < POLICY.linkers):
+                links[linker] = weight
 
     def _value(self, visit: Visit) -> float:
         """What a page is worth, 0 to 1."""
@@ -144,23 +171,8 @@ class SiteBudgets:
         relative = min(1.0, relevance / reference) if reference else 0.0
         return POLICY.neutral * honest + (1.0 - POLICY.neutral) * relative
 
-    def _link(self, site: Site, value: float, linked: Iterable[str], linker: str) -> None:
-        weight = value * site.mean * (1.0 - site.endless / self.trust)
-        sites = self._sites
-        for name in linked:
-            links = (sites.get(name) or self._site(name)).links
-            if weight > links.get(linker, 0.0) and (linker in links or len(links) < POLICY.linkers):
-                links[linker] = weight
-
-    def _pay(self, visit: Visit) -> None:
-        self.fetches += 1
-        site = self._site(domain_of(visit.url))
-        cost = cost_of(visit)
-        self._single_source += cost * site.single_source
-        site.fetches += cost
-
     def _redirect(self, visit: Visit, site: Site) -> None:
-        if not _leads_elsewhere(visit):
+        if origin_of(visit.redirect) == origin_of(visit.url):
             site.worth -= POLICY.detour
             return
         if visit.depth == 0:
@@ -168,12 +180,6 @@ class SiteBudgets:
         self._led_to[visit.redirect] = (*self._led_to.pop(visit.url, ()), domain_of(visit.url))[-MAX_HOPS:]
         if len(self._led_to) > POLICY.targets:
             self._led_to.popitem(last=False)
-
-    def _forgive(self, visit: Visit) -> None:
-        """A page came: the redirects that led to it were no waste."""
-        for name in self._led_to.pop(visit.url, ()):
-            if visit.spam < 0.5 and (site := self._sites.get(name)):
-                site.fetches = max(0.0, site.fetches - POLICY.moved)
 
     def _site(self, name: str) -> Site:
         site = self._sites.get(name)
@@ -193,13 +199,9 @@ class SiteBudgets:
 def cost_of(visit: Visit) -> float:
     """What a fetch costs its site; one that brought nothing costs less."""
     missing = visit.error and not visit.is_page and not visit.error.startswith((*_WASTE, NEEDS_BROWSER))
-    cost = POLICY.missing if missing else POLICY.moved if _leads_elsewhere(visit) else 1.0
+    leads_elsewhere = visit.redirect and origin_of(visit.redirect) != origin_of(visit.url)
+    cost = POLICY.missing if missing else POLICY.moved if leads_elsewhere else 1.0
     return cost + visit.signs.get(RENDERED, 0.0)
-
-
-def _leads_elsewhere(visit: Visit) -> bool:
-    """Whether a visit was redirected to another scheme, host or port."""
-    return bool(visit.redirect) and origin_of(visit.redirect) != origin_of(visit.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,33 +256,3 @@ class BudgetPolicy:
 
 
 POLICY = BudgetPolicy()
-
-
-def budget(site: Site, trust: float, *, alone: bool) -> float:
-    """How many fetches ``site`` is worth so far, before the setting ``CRAWL_SITE_BUDGET`` scales it.
-
-    Infinite for one that a person named and nothing speaks against. ``trust`` is 1 to ``most_trust``. ``alone`` is False with
-    other workers: the first budget is then as large as can be.
-    """
-    if site.named and not site.is_suspect:
-        return math.inf
-    links = sum(site.links.values())
-    most = POLICY.supported * trust * (1.0 + links)
-    paid = POLICY.back * min(trust, POLICY.most_back) * site.trusted_worth
-    endless = site.endless / trust
-    if paid > 0.0:
-        paid *= 1.0 - endless
-        paid = most * paid / (most + paid)
-    first = min(POLICY.most_first, POLICY.first * trust) if alone else POLICY.most_first
-    return first + paid + POLICY.per_link * links * site.trusted_mean * (1.0 - POLICY.lured * endless)
-
-
-def trust_in_web(wasted: float, fetches: float) -> float:
-    """1 while spam, captchas and endless sites are met, ``most_trust`` while none are: there budgets only cost recall."""
-    share = (wasted + POLICY.hostile * POLICY.prior_fetches) / (fetches + POLICY.prior_fetches)
-    return min(POLICY.most_trust, max(1.0, POLICY.hostile / share))
-
-
-def single_source_limit(trust: float, fetches: float) -> float:
-    """How many of ``fetches`` may be of sites that only one other site links to."""
-    return POLICY.single_source * min(trust, POLICY.most_single_source) * (fetches + POLICY.early_fetches)

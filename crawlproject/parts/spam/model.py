@@ -19,7 +19,7 @@ Features = Mapping[str, float]  # a missing one is 0
 
 @dataclass(frozen=True)
 class SpamModel:
-    """``P(spam) = 1 / (1 + exp(-(intercept + sum of weight * feature)))``; features are those of ``SpamInspector``."""
+    """``P(spam) = 1 / (1 + exp(-(intercept + sum of weight * feature)))``; features are those of ``Spam``."""
 
     intercept: float
     weights: Mapping[str, float]

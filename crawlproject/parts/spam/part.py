@@ -8,9 +8,9 @@ after Ntoulas, Najork, Manasse and Fetterly, Detecting spam web pages through co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from math import prod
+from itertools import repeat
 from pathlib import Path
 
 from crawlproject.core.part import Part, Setup
@@ -19,7 +19,7 @@ from crawlproject.pages.page_types import NATURES
 from crawlproject.parts.spam.model import SpamModel
 from crawlproject.parts.spam.options import SpamOptions
 from crawlproject.records import Fetch, Page
-from crawlproject.urls.hosts import domain_of
+from crawlproject.urls.hosts import sites_linked
 
 STUFFED = "keyword_density"
 FARMED = "links_only"
@@ -29,43 +29,43 @@ _FARM_SITES = 12  # other sites that a page without text of its own links to
 
 
 class Spam(Part):
-    """Always there; ``CRAWL_SPAM_MODEL`` names a trained model in place of the built-in weights."""
+    """Always there. Fills in ``Page.spam`` and, of ``Page.signs``, what the score came from.
+
+    ``query`` are the terms of the topic. With a ``model`` (``CRAWL_SPAM_MODEL``) its score takes the place of the one by the
+    built-in weights.
+    """
 
     name = "spam"
-
-    def __init__(self, inspector: SpamInspector) -> None:
-        self._inspector = inspector
-
-    @classmethod
-    def make(cls, setup: Setup) -> Spam:
-        name = setup.options.of(SpamOptions).crawl_spam_model
-        model = SpamModel.read(Path(name), "setting CRAWL_SPAM_MODEL") if name else None
-        return cls(SpamInspector(setup.judge.query, model))
-
-    def examine(self, page: Page, fetch: Fetch) -> Page:
-        return self._inspector.inspect(page, fetch)
-
-    examine_again = examine
-
-
-class SpamInspector:
-    """Fills in ``Page.spam`` and, of ``Page.signs``, what the score came from.
-
-    ``query`` are the terms of the topic. With a ``model`` its score takes the place of the one by the weights above.
-    """
 
     def __init__(self, query: Mapping[str, int], model: SpamModel | None = None) -> None:
         self._query = query
         self._model = model
 
-    def inspect(self, page: Page, fetch: Fetch) -> Page:
+    @classmethod
+    def make(cls, setup: Setup) -> Spam:
+        name = setup.options.of(SpamOptions).crawl_spam_model
+        model = SpamModel.read(Path(name), "setting CRAWL_SPAM_MODEL") if name else None
+        return cls(setup.judge.query, model)
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
         if len(page.terms) < _TERMS:
             return page
-        spam, evidence = self._judge(page) if self._model is None else self._classify(page, self._model)
+        spam, evidence = 0.0, dict[str, float]()
+        if self._model is None:
+            honest = 1.0
+            for name, value in self._evidence(page).items():
+                if value >= 0.005:
+                    evidence[name] = round(value, 3)
+                    honest *= 1.0 - evidence[name]
+            spam = round(1.0 - honest, 3)
+        elif spam := round(self._model.score(features := self.features(page)), 3):
+            evidence = {name: round(value, 3) for name, value in self._model.against(features).items()}
         if not evidence and _READ.isdisjoint(page.signs):
             return page
         others = {name: value for name, value in page.signs.items() if name not in _READ}
         return replace(page, spam=spam, signs={**others, **evidence})
+
+    examine_again = examine
 
     def features(self, page: Page) -> dict[str, float]:
         """What a model knows of a page, shares from 0 to 1: its signs, the evidence, and how many sites it links to.
@@ -74,45 +74,36 @@ class SpamInspector:
         """
         if len(page.terms) < _TERMS:
             return {}
-        evidence = {f"{name}_evidence": value for name, value in self._evidence(page)}
+        evidence = {f"{name}_evidence": value for name, value in self._evidence(page).items()}
         known = {name: page.signs.get(name, 0.0) for name in (CONCEALED, LINKED, REPEATED, SMALL_WORDS)}
-        sites = min(1.0, len(_other_sites(page)) / (2 * _FARM_SITES))
+        sites = min(1.0, _sites_linked(page) / (2 * _FARM_SITES))
         return {**known, **evidence, STUFFED: self._density(page), "other_sites": sites}
 
-    def _judge(self, page: Page) -> tuple[float, Mapping[str, float]]:
-        evidence = {name: round(value, 3) for name, value in self._evidence(page) if value >= 0.005}
-        return round(1.0 - prod(1.0 - value for value in evidence.values()), 3), evidence
-
-    def _classify(self, page: Page, model: SpamModel) -> tuple[float, Mapping[str, float]]:
-        features = self.features(page)
-        spam = round(model.score(features), 3)
-        return spam, {name: round(value, 3) for name, value in model.against(features).items()} if spam else {}
-
-    def _evidence(self, page: Page) -> Iterator[tuple[str, float]]:
+    def _evidence(self, page: Page) -> dict[str, float]:
         signs = page.signs
-        yield CONCEALED, _ramp(signs.get(CONCEALED, 0.0), 0.35, 0.75)
         language = _ramp(signs.get(SMALL_WORDS, 0.0), 0.45, 0.2)  # 1: none to speak of
-        yield REPEATED, _ramp(signs.get(REPEATED, 0.0), 0.5, 0.8) * (0.5 + 0.5 * language)
-        yield STUFFED, _ramp(self._density(page), 0.25, 0.45)
-        yield FARMED, 0.5 * self._farmed(page, signs.get(LINKED, 0.0))
+        linked, farmed = signs.get(LINKED, 0.0), 0.0
+        if (
+            linked >= 0.7 and len(page.links) >= 2 * _FARM_SITES
+        ):  # or a list of links: its link neighbourhood shows which
+            farmed = _ramp(linked, 0.7, 0.85) * _ramp(_sites_linked(page), _FARM_SITES, 2 * _FARM_SITES)
+        return {
+            CONCEALED: _ramp(signs.get(CONCEALED, 0.0), 0.35, 0.75),
+            REPEATED: _ramp(signs.get(REPEATED, 0.0), 0.5, 0.8) * (0.5 + 0.5 * language),
+            STUFFED: _ramp(self._density(page), 0.25, 0.45),
+            FARMED: 0.5 * farmed,
+        }
 
     def _density(self, page: Page) -> float:
         """The share of its terms that are terms of the topic."""
-        return sum([page.counts.get(term, 0) for term in self._query]) / len(page.terms)
-
-    def _farmed(self, page: Page, linked: float) -> float:
-        """Links to many sites and hardly a word besides: a farm, or a list of links: only its link neighbourhood shows which."""
-        if linked < 0.7 or len(page.links) < 2 * _FARM_SITES:
-            return 0.0
-        return _ramp(linked, 0.7, 0.85) * _ramp(len(_other_sites(page)), _FARM_SITES, 2 * _FARM_SITES)
+        return sum(map(page.counts.get, self._query, repeat(0))) / len(page.terms)
 
 
 _READ = frozenset((CONCEALED, LINKED, REPEATED, SMALL_WORDS, *NATURES))
 
 
-def _other_sites(page: Page) -> set[str]:
-    own = domain_of(page.url)
-    return {site for link in page.links if (site := domain_of(link.url)) != own}
+def _sites_linked(page: Page) -> int:
+    return len(sites_linked(page.url, (link.url for link in page.links)))
 
 
 def _ramp(value: float, low: float, high: float) -> float:

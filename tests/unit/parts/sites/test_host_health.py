@@ -32,11 +32,11 @@ def test_the_frontier_is_told_of_each_rest_and_of_its_end():
     failed(hosts, URL, 200, "block/captcha", 100.0)
     assert hosts.rests_until("http://www.a.example/2") == 110.0
     assert hosts.rests_until("http://b.example/2") == 0.0
-    assert hosts.resting() == [("www.a.example", 110.0)]
+    assert list(hosts.resting.items()) == [("www.a.example", 110.0)]
     hosts.learn(page_event(Page(URL)))
     hosts.learn(page_event(Page(URL)))
     assert told == [("www.a.example", 110.0), ("www.a.example", 0.0)]
-    assert hosts.resting() == [] and hosts.rests_until(URL) == 0.0
+    assert not hosts.resting and hosts.rests_until(URL) == 0.0
 
 
 def test_a_host_that_does_not_answer_rests_as_long_as_it_is_told():

@@ -11,7 +11,7 @@ from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.spam.part import FARMED, STUFFED, SpamInspector
+from crawlproject.parts.spam.part import FARMED, STUFFED, Spam
 from crawlproject.records import Fetch, Page
 
 ANALYZER = Analyzer("en")
@@ -37,7 +37,7 @@ def prose(seed: int, sentences: int, *more: str) -> str:
 
 def examined(body: str, head: str = "") -> Page:
     page = READER.read("http://www.a.example/", f"<html><head>{head}</head><body>{body}</body></html>".encode())
-    return SpamInspector(QUERY).inspect(page, FETCH)
+    return Spam(QUERY).examine(page, FETCH)
 
 
 def links(count: int, hosts: int) -> str:

@@ -17,7 +17,7 @@ from crawlproject.errors import BadInput
 from crawlproject.pages.content_features import LINKED
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.model import Judged, SpamModel, train
-from crawlproject.parts.spam.part import SpamInspector
+from crawlproject.parts.spam.part import Spam
 from crawlproject.records import Fetch, Page
 
 OPTIONS = read_options({})
@@ -29,7 +29,7 @@ MODEL = SpamModel(-2.0, {LINKED: 4.0, "small_words": -1.0})
 
 def examined(body: str, model: SpamModel | None = None) -> Page:
     page = READER.read("http://www.a.example/", f"<html><body>{body}</body></html>".encode())
-    return SpamInspector(QUERY, model).inspect(page, Fetch(200, 0.0, 0.1))
+    return Spam(QUERY, model).examine(page, Fetch(200, 0.0, 0.1))
 
 
 def test_the_score_is_how_far_the_probability_is_above_one_half() -> None:
