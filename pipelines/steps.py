@@ -22,16 +22,16 @@ class PagePipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self.crawl = crawl_of(crawler)  # the spider is made before
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        crawl = crawl_of(self.crawler)
-        if crawl is not None and isinstance(item, PageItem):
+        if self.crawl is not None and isinstance(item, PageItem):
             with stopping(self.crawler):
-                self.step(item, crawl)
+                self.step(item, self.crawl)
             if stopped(self.crawler):
                 raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
         return item

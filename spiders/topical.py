@@ -21,7 +21,6 @@ from crawlproject.adapters.running import (
     LEASE,
     apply_topic_settings,
     attach,
-    cookies_of,
     fetch_of,
     robots_agent,
     stopped,
@@ -170,7 +169,8 @@ class TopicalSpider(scrapy.Spider):
             page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
         if page is not None:
             body = response.body[: self.crawl.options.page_max_bytes]
-            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies_of(response))
+            cookies = response.headers.getlist(b"Set-Cookie")
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies)
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

@@ -69,7 +69,7 @@ class PageItem:
     """A fetched page.
 
     Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
-    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (those of ``Set-Cookie``)
+    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (of ``Set-Cookie``)
     and ``visit`` are no fields: they are for the pipelines of the project.
     """
 
@@ -99,7 +99,13 @@ class PageItem:
     state: str = ""
 
     def __init__(
-        self, page: Page, body: bytes, lease: CrawlUrl, fetch: Fetch, robots_tag: str = "", cookies: Sequence[str] = ()
+        self,
+        page: Page,
+        body: bytes,
+        lease: CrawlUrl,
+        fetch: Fetch,
+        robots_tag: str = "",
+        cookies: Sequence[bytes] = (),
     ) -> None:
         self.page = page
         self.body = body

@@ -66,7 +66,7 @@ class Leases:
         self._crawler = crawler
         self._longest_rest = longest_rest
         self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
-        self._kept: dict[str, Request] = {}  # frontier key -> a request object to use again
+        self.kept: dict[str, Request] = {}  # frontier key -> a request object to use again
         crawler.signals.connect(self._note_end, signals.response_downloaded)
 
     def start(self, wake: Callable[[], None]) -> None:
@@ -111,13 +111,9 @@ class Leases:
 
     def keep(self, key: str, request: Request) -> None:
         """Use this object when ``key`` is taken."""
-        self._kept[key] = request
-        if self.is_shared and len(self._kept) > _KEPT:
-            del self._kept[next(iter(self._kept))]  # other workers may have fetched the oldest: it can be made again
-
-    def kept(self, key: str) -> Request | None:
-        """The object kept for ``key``, which is kept no longer."""
-        return self._kept.pop(key, None)
+        self.kept[key] = request
+        if self.is_shared and len(self.kept) > _KEPT:
+            del self.kept[next(iter(self.kept))]  # other workers may have fetched the oldest: it can be made again
 
     def wait_again(self, key: str, request: Request, now: float) -> None:
         """A retry, a page behind robots.txt or another host's visit, or a redirect to a variant: release the lease."""
@@ -150,12 +146,15 @@ class Leases:
         if engine is None or engine._slot is None:
             return
         active, in_progress = engine.downloader.active, engine._slot.inprogress
-        for key in [key for key, request in self._issued.items() if request not in active]:
+        for key, request in list(self._issued.items()):
+            if request in active:
+                continue
             lease = self.frontier.leased(key)
             if lease is None:
                 del self._issued[key]  # ended by the last pipeline or by the spider's errback
-            elif self._issued[key] not in in_progress:
-                yield lease, self._issued.pop(key)
+            elif request not in in_progress:
+                del self._issued[key]
+                yield lease, request
 
     def _note_end(self, request: Request, response: Response) -> None:
         """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""

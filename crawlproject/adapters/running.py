@@ -10,6 +10,7 @@ import os
 import time as system
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
@@ -51,7 +51,6 @@ EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over 
 ROBOTS = "robots"  # the request is for a robots.txt
 AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
-MOST_COOKIES, LONGEST_COOKIE = 50, 4096
 LONGEST_RESOURCE = 2**22  # bytes of a script, or of its data
 
 _ATTRIBUTE = "topical_crawl"
@@ -182,17 +181,10 @@ def apply_topic_settings(settings: BaseSettings, wanted: Mapping[str, Any]) -> N
             settings.set(name, value, priority="spider")
 
 
-def _elapsed() -> float:
-    """Seconds since some moment, the sleep of the machine included where the system counts it (Linux)."""
-    if hasattr(system, "CLOCK_BOOTTIME"):
-        return system.clock_gettime(system.CLOCK_BOOTTIME)
-    return system.monotonic()
-
-
 class SteadyClock:
     """``wall`` shows seconds since the epoch, ``elapsed`` seconds since any moment."""
 
-    def __init__(self, wall: Callable[[], float] = system.time, elapsed: Callable[[], float] = _elapsed) -> None:
+    def __init__(self, wall: Callable[[], float], elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
         self._offset = wall() - elapsed()
 
@@ -200,7 +192,10 @@ class SteadyClock:
         return self._offset + self._elapsed()
 
 
-time = SteadyClock()
+_elapsed: Callable[[], float] = system.monotonic
+if hasattr(system, "CLOCK_BOOTTIME"):  # Linux, where the sleep of the machine counts, too
+    _elapsed = partial(system.clock_gettime, system.CLOCK_BOOTTIME)
+time = SteadyClock(system.time, _elapsed)
 """Instead of ``time.time`` in everything that runs in a crawl."""
 
 
@@ -208,12 +203,6 @@ def fetch_of(request: Request, status: int, now: float) -> Fetch:
     """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
     at = request.meta.get(ENDED_AT, now)
     return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
-
-
-def cookies_of(response: Response) -> tuple[str, ...]:
-    """The values of ``Set-Cookie``, as many and as long as a browser takes (RFC 6265 section 6.1)."""
-    values = response.headers.getlist(b"Set-Cookie")[:MOST_COOKIES]
-    return tuple(value.decode("latin-1") for value in values if len(value) <= LONGEST_COOKIE)
 
 
 def robots_agent(settings: BaseSettings) -> str:

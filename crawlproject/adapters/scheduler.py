@@ -87,7 +87,7 @@ class CrawlScheduler(GuardedScheduler):
         self._outage: float | None = None  # when the outage began that was told of
 
     def open(self, spider: Spider) -> None:
-        self._spider = spider
+        self._spider = cast("RequestMaker", spider)
         self._own = SpiderRequests(
             self.crawler,
             spider,
@@ -118,7 +118,10 @@ class CrawlScheduler(GuardedScheduler):
             if taken is None:
                 self._wake_when_due(now)
                 return None
-            request = self._request_for(taken)
+            if taken.request is not None:
+                request = self._own.load(taken)
+            else:
+                request = self._leases.kept.pop(taken.key, None) or self._spider.page_request(taken)
             if request is not None:
                 return self._leases.issue(taken.key, request, now)
         return None
@@ -132,11 +135,6 @@ class CrawlScheduler(GuardedScheduler):
         if slow < self._slow_beside:
             self._wake_up.set(due, now)
         return leases < self._limit + min(slow, self._slow_beside)
-
-    def _request_for(self, taken: CrawlUrl) -> Request | None:
-        if taken.request is not None:
-            return self._own.load(taken)
-        return self._leases.kept(taken.key) or cast("RequestMaker", self._spider).page_request(taken)
 
     def _wake_when_due(self, now: float) -> None:
         if self.crawl.budget_in_flight():

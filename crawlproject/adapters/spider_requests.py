@@ -63,7 +63,7 @@ class SpiderRequests:
 
     def load(self, taken: CrawlUrl) -> Request | None:
         """The request of a lease; None when it cannot be made again, and the lease is ended."""
-        kept = self._leases.kept(taken.key)
+        kept = self._leases.kept.pop(taken.key, None)
         if kept is not None:
             return kept
         try:

@@ -127,7 +127,11 @@ class Admission:
         """Whether a URL whose turn has come is a variant of one that is known. A seed is fetched as it is spelled."""
         if not self._spellings or url in self.planted or is_post(url):
             return False
-        return any((variant := respelled(url)) != url and variant in self._frontier for respelled in self._spellings)
+        for respelled in self._spellings:
+            variant = respelled(url)
+            if variant != url and variant in self._frontier:
+                return True
+        return False
 
     # ------------------------------------------------------------ what waits
 

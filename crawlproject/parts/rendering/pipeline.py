@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from crawlproject.core.crawl import Crawl
     from crawlproject.parts.rendering.browser.renderer import Renderer
 
+MOST_COOKIES, LONGEST_COOKIE = 50, 4096  # as many and as long as a browser takes (RFC 6265 section 6.1)
+
 
 class RenderPipeline:
     """Puts the page that a browser would show in the place of the one that came.
@@ -61,7 +63,8 @@ class RenderPipeline:
         if not renderer.is_available or not part.policy.wants(item.page):
             return item
         content_type = item.fetch.content_type
-        rendered = await renderer.render(_address(item), item.body, content_type, item.cookies)
+        cookies = [value.decode("latin-1") for value in item.cookies[:MOST_COOKIES] if len(value) <= LONGEST_COOKIE]
+        rendered = await renderer.render(_address(item), item.body, content_type, cookies)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
         if rendered is None:
