@@ -28,13 +28,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.pages.text.minhash import Sketch, same_names, similarity, sketch_names
 from crawlproject.parts.duplicates.sketch_store import KeyTable, OriginalPage, SketchStore
+from crawlproject.parts.duplicates.url_rule import digest_of
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 
@@ -95,7 +97,7 @@ class DuplicateIndex:
                 return found
         if page.shingles < LEAST_SHINGLES:
             return None
-        candidates = [number for key in self._keys_of(page) for number in self._keys.find(key)]
+        candidates = list(chain.from_iterable(map(self._keys.find, self._keys_of(page))))
         best, first = 0.0, None
         for number, _ in Counter(candidates).most_common(_COMPARED) if candidates else ():
             found = self._originals[number]
@@ -108,8 +110,10 @@ class DuplicateIndex:
 
     def add(self, page: OriginalPage) -> None:
         """Remember a page that is no duplicate."""
-        if len(self._originals) < self._most:
-            self._enter(self._originals.append(page), page)
+        number = len(self._originals)
+        if number < self._most:
+            self._originals.append(page)
+            self._enter(number, page)
 
     def close(self) -> None:
         self._originals.close()
@@ -122,26 +126,37 @@ class DuplicateIndex:
                 self._keys.add(key, number)
 
     def _keys_of(self, page: OriginalPage) -> list[int]:
-        """The keys of a page: it is looked for first, and added later."""
-        if self._latest[0] is not page:
-            self._latest = page, list(_keys_of(page))
-        return self._latest[1]
+        """Up to 20 keys. Those of the latest page are remembered: it is looked for first, and added later."""
+        latest, keys = self._latest
+        if latest is page:
+            return keys
+        minima, step = page.minima, len(page.minima) // _BANDS
+        keys = []
+        for band in range(_BANDS):
+            keys.append(xxh3_64_intdigest(minima[band * step : band * step + 2 * _ROWS], seed=band))
+        for band in range(_BANDS_NAMED):
+            start = band * step + 2 * _ROWS
+            for name in (page.headline, page.name):
+                if name:
+                    keys.append(xxh3_64_intdigest(minima[start : start + 2 * _ROWS_NAMED], seed=name ^ band))
+        self._latest = page, keys
+        return keys
 
 
 def original_of(page: Page, sketch: Sketch) -> OriginalPage:
     """What the index knows a page by."""
     links = [link.url for link in page.links]
-    head = headline(page.title)
+    title, head, name = title_of(page.title), headline(page.title), name_of(page.url)
     return OriginalPage(
         url=page.url,
         minima=sketch.minima.astype("<u2").tobytes(),
         text=sketch.text,
-        title=_digest(title_of(page.title)),
-        headline=_digest(head),
+        title=digest_of(title),
+        headline=digest_of(head),
         words=len(head.split()),
-        name=_digest(name_of(page.url)),
-        series=_digest(series_of(page.title, page.url)),
-        links=_digest("\n".join(links)),
+        name=digest_of(name),
+        series=digest_of(_NUMBER.sub("#", f"{title}\n{name}")) if title else 0,  # part 1 and part 2 are of one series
+        links=digest_of("\n".join(links)),
         menu=sketch_names(link_names(links)),
         terms=sketch.terms,
         shingles=sketch.shingles,
@@ -198,32 +213,15 @@ def _same_whole(one: OriginalPage, other: OriginalPage) -> bool:
     return shingles >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
 
 
-def _keys_of(page: OriginalPage) -> Iterator[int]:
-    """Up to 20 keys."""
-    step = len(page.minima) // _BANDS
-    for place in range(_BANDS):
-        band = page.minima[place * step : place * step + 2 * _ROWS]
-        yield xxh3_64_intdigest(band, seed=place)
-    for place in range(_BANDS_NAMED):
-        start = place * step + 2 * _ROWS
-        band = page.minima[start : start + 2 * _ROWS_NAMED]
-        for name in (page.headline, page.name):
-            if name:
-                yield xxh3_64_intdigest(band, seed=name ^ place)
-
-
-def _digest(text: str) -> int:
-    return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0
-
-
 def title_of(title: str) -> str:
     """The words of a title, whose case and punctuation do not matter; empty for one word ("Home"), which says little."""
-    return _two_or_more(title[:_LOOKED_AT])
+    words = _WORD.findall(title[:_LOOKED_AT].lower())
+    return " ".join(words) if len(words) > 1 else ""
 
 
 def headline(title: str) -> str:
     """The longest part of a title: on another site the rest, which is the name of the site, is another."""
-    return max(map(_two_or_more, _SEPARATOR.split(title[:_LOOKED_AT])), key=len)
+    return max(map(title_of, _SEPARATOR.split(title[:_LOOKED_AT])), key=len)
 
 
 def name_of(url: str) -> str:
@@ -238,12 +236,6 @@ def name_of(url: str) -> str:
     return name + mark + query
 
 
-def series_of(title: str, url: str) -> str:
-    """What is left of title and name when all numbers are one: part 1 and part 2 are of one series; empty without a title."""
-    named = title_of(title)
-    return _NUMBER.sub("#", f"{named}\n{name_of(url)}") if named else ""
-
-
 def link_names(urls: Iterable[str]) -> list[str]:
     """The names of the pages that links lead to, queries left out: those of a duplicate are the same, wherever it is."""
     names = []
@@ -251,8 +243,3 @@ def link_names(urls: Iterable[str]) -> list[str]:
         path = url.partition("?")[0].rstrip("/")
         names.append(path[path.rfind("/") + 1 :])
     return names
-
-
-def _two_or_more(text: str) -> str:
-    words = _WORD.findall(text.lower())
-    return " ".join(words) if len(words) > 1 else ""

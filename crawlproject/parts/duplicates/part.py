@@ -9,7 +9,7 @@ copies, and yet the hundredth says nothing new.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,8 +40,8 @@ from crawlproject.parts.duplicates.url_rule_store import (
     UrlRuleStore,
     read_rules,
 )
-from crawlproject.parts.duplicates.url_templates import TemplateTurns, UrlTemplates
-from crawlproject.records import NOVELTY, OWN_LINKS, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.parts.duplicates.url_templates import UrlTemplates
+from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, FetchEvent, Page
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 
@@ -54,6 +54,7 @@ OTHERS = "sketches.others.jsonl"
 STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
 LEAST = 20  # shingles of which fewer say nothing
 
+_IN_FLIGHT = 1000  # pages that are examined and not learned yet
 _SAMPLED = np.uint64(3)  # of four shingles one is remembered
 _PLACES = 1 << 22
 
@@ -77,14 +78,12 @@ class Duplicates(Part):
         self.rule_store = rule_store
         learners = (each for each in (copies, rules, templates) if each is not None)
         self._learning = [each.learn for each in learners]
-        self._turns = TemplateTurns(templates) if templates is not None else None
-        off = {"examine": copies is None, "respelled": rules is None}
-        off |= dict.fromkeys(("lowered", "precedence"), templates is None)
-        self.idle = [hook for hook, is_off in off.items() if is_off]
-        if rules is not None:  # asked of every link: without a call between
+        if copies is not None:
+            self.examine = copies.inspect  # type: ignore[method-assign]
+        if rules is not None:
             self.respelled = rules.variants.normalized  # type: ignore[method-assign]
-        if self._turns is not None:
-            self.lowered = self._turns.lowered  # type: ignore[method-assign]
+        if templates is not None:
+            self.lowered, self.precedence = templates.lowered, templates.precedence  # type: ignore[method-assign]
 
     @classmethod
     def make(cls, setup: Setup) -> Duplicates | None:
@@ -102,18 +101,6 @@ class Duplicates(Part):
         )
         folder.beside += [each for each in (part.copies, part.rule_store) if each is not None]
         return part
-
-    def examine(self, page: Page, fetch: Fetch) -> Page:
-        return self.copies.inspect(page, fetch) if self.copies is not None else page
-
-    def respelled(self, url: str) -> str:
-        return self.rules.variants.normalized(url) if self.rules is not None else url
-
-    def lowered(self, url: str, score: float) -> float:
-        return self._turns.lowered(url, score) if self._turns is not None else score
-
-    def precedence(self, url: CrawlUrl, now: float) -> int:
-        return self._turns.precedence(url, now) if self._turns is not None else url.precedence
 
     def learn(self, event: FetchEvent) -> None:
         if event.visit.number == 1:
@@ -217,7 +204,7 @@ class DuplicateInspector:
         self._examined[page.url] = original
         if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
             del self._examined[next(iter(self._examined))]
-        return replace(page, signs=_with(page.signs, novelty)) if novelty < STALE else page
+        return replace(page, signs={**page.signs, NOVELTY: round(novelty, 3)}) if novelty < STALE else page
 
     def learn(self, event: FetchEvent) -> None:
         """Add a page that is no duplicate to the index, unless its sketch is there already.
@@ -247,13 +234,6 @@ class DuplicateInspector:
         self.index.close()
         if self._others is not None:
             self._others.close()
-
-
-_IN_FLIGHT = 1000
-
-
-def _with(signs: Mapping[str, float], novelty: float) -> dict[str, float]:
-    return {**signs, NOVELTY: round(novelty, 3)}
 
 
 class SeenShingles:

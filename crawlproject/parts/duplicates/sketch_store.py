@@ -10,6 +10,7 @@ from binascii import Error as BadBase64
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -57,12 +58,15 @@ class OriginalPage:
 
 
 _NAMES = tuple(field.name for field in fields(OriginalPage))
+_values_of = attrgetter(*_NAMES)
 
 
 def written_original(original: OriginalPage) -> dict[str, Any]:
     """An original as JSON can carry it."""
-    fields = {name: getattr(original, name) for name in _NAMES}
-    return {**fields, **{name: b2a_base64(fields[name], newline=False).decode("ascii") for name in _BYTES}}
+    written = dict(zip(_NAMES, _values_of(original), strict=True))
+    for name in _BYTES:
+        written[name] = b2a_base64(written[name], newline=False).decode("ascii")
+    return written
 
 
 def read_original(fields: dict[str, Any]) -> OriginalPage:
@@ -73,9 +77,7 @@ def read_original(fields: dict[str, Any]) -> OriginalPage:
 class SketchStore(Protocol):
     """The originals, numbered in the order in which they came."""
 
-    def append(self, original: OriginalPage) -> int:
-        """Keep an original; its number."""
-        ...
+    def append(self, original: OriginalPage, /) -> None: ...
 
     def __getitem__(self, number: int) -> OriginalPage: ...
 
@@ -86,24 +88,8 @@ class SketchStore(Protocol):
     def close(self) -> None: ...
 
 
-class MemorySketchStore:
+class MemorySketchStore(list[OriginalPage]):
     """For a crawl that leaves nothing on disk."""
-
-    def __init__(self) -> None:
-        self._kept: list[OriginalPage] = []
-
-    def append(self, original: OriginalPage) -> int:
-        self._kept.append(original)
-        return len(self._kept) - 1
-
-    def __getitem__(self, number: int) -> OriginalPage:
-        return self._kept[number]
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def __iter__(self) -> Iterator[OriginalPage]:
-        return iter(self._kept)
 
     def close(self) -> None:
         """Nothing to do."""
@@ -127,12 +113,11 @@ class DiskSketchStore:
         except OSError as error:
             raise StorageFailed(f"cannot read {path}: {error}") from error
 
-    def append(self, original: OriginalPage) -> int:
+    def append(self, original: OriginalPage) -> None:
         written = orjson.dumps(written_original(original), option=orjson.OPT_APPEND_NEWLINE)
         self._log.append_lines(written)
         self._starts.append(self._end)
         self._end += len(written)
-        return len(self._starts) - 1
 
     def __getitem__(self, number: int) -> OriginalPage:
         start = self._starts[number]
@@ -170,7 +155,7 @@ class KeyTable:
     """
 
     def __init__(self) -> None:
-        self._tables = [_empty(_FIRST) for _ in range(_TABLES)]
+        self._tables = [array("Q", bytes(8 * _FIRST)) for _ in range(_TABLES)]
         self._taken = [0] * _TABLES
 
     def find(self, key: int) -> list[int]:
@@ -204,10 +189,6 @@ class KeyTable:
         return sum(table.itemsize * len(table) for table in self._tables)
 
 
-def _empty(places: int) -> array[int]:
-    return array("Q", bytes(8 * places))
-
-
 def _put(table: array[int], tag: int, number: int, most: int) -> bool:
     """Give a tag one more number; False when it has ``most`` of them."""
     mask = len(table) - 1
@@ -223,7 +204,7 @@ def _put(table: array[int], tag: int, number: int, most: int) -> bool:
 
 
 def _doubled(table: array[int]) -> array[int]:
-    larger = _empty(2 * len(table))
+    larger = array("Q", bytes(16 * len(table)))
     if key_slots is not None:
         key_slots.move(table, larger)
         return larger

@@ -25,6 +25,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xxhash import xxh3_64_intdigest
+
 from crawlproject.errors import BadInput
 
 KINDS = ("param", "suffix", "segment", "replace", "pattern", "slash", "case", "scheme", "mirror")
@@ -88,6 +90,11 @@ def parts_of(url: str) -> Parts:
     scheme, _, rest = document.partition("://")
     host, _, path = rest.partition("/")
     return scheme, host, f"/{path}", query
+
+
+def digest_of(text: str) -> int:
+    """64 bits; 0 for an empty text."""
+    return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0
 
 
 def spelled(parts: Parts) -> str:

@@ -15,10 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from xxhash import xxh3_64_intdigest
-
 from crawlproject.core.stopping import wilson_lower_bound
-from crawlproject.parts.duplicates.url_rule import Parts, UrlRule, parts_of, proposals, spelled, value_of
+from crawlproject.parts.duplicates.url_rule import Parts, UrlRule, digest_of, parts_of, proposals, spelled, value_of
 from crawlproject.records import FetchEvent
 from crawlproject.urls.post import is_post
 
@@ -107,10 +105,12 @@ class UrlRuleLearner:
         if visit.duplicate_of:
             for rule in proposals(visit.url, visit.duplicate_of):
                 self._propose(rule, visit.duplicate_of, text)
-        for evidence in list(self._hosts.get(parts_of(visit.url)[1], {}).values()):
+        host = parts_of(visit.url)[1]
+        for evidence in list(self._hosts.get(host, {}).values()):
             evidence.add(visit.url, text)
             self._judge(evidence)
-        self.variants.add(visit.url)
+        if host in self.variants.rules:
+            self.variants.first(visit.url)
 
     def add_confirmed(self, rule: UrlRule, pairs: tuple[float, float]) -> None:
         """A rule that was confirmed in an earlier crawl, with the pairs for and against it."""
@@ -169,29 +169,24 @@ class UrlVariants:
 
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
-        self._rules: dict[str, list[UrlRule]] = {}
+        self.rules: dict[str, list[UrlRule]] = {}  # those that hold, by their hosts
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL with it
         self._asked = 0
 
     def set_rules(self, rules: Iterable[UrlRule]) -> None:
         """Other rules hold: so there are other normal forms."""
-        self._rules = {}
+        self.rules = {}
         for rule in rules:
-            self._rules.setdefault(rule.host, []).append(rule)
-        for of_host in self._rules.values():
+            self.rules.setdefault(rule.host, []).append(rule)
+        for of_host in self.rules.values():
             of_host.sort(key=lambda rule: (rule.kind == "mirror", rule))  # another host's rules come last
         urls, self._first = list(self._first.values()), OrderedDict()
         for url in urls:
             self.first(url)
 
-    def add(self, url: str) -> None:
-        """``url`` was fetched."""
-        if parts_of(url)[1] in self._rules:
-            self.first(url)
-
     def failed(self, url: str) -> None:
         """A URL that brings no page is not crawled in place of others."""
-        if self._rules:
+        if self.rules:
             key = digest_of(spelled(self._normal(url)))
             if self._first.get(key) == url:
                 del self._first[key]
@@ -205,7 +200,7 @@ class UrlVariants:
 
     def normalized(self, url: str) -> str:
         """The variant to crawl: ``url`` when it is the first, when there is no rule for its host, or for an audit."""
-        if not self._rules or parts_of(url)[1] not in self._rules:
+        if not self.rules or parts_of(url)[1] not in self.rules:
             return url
         normal = spelled(self._normal(url))
         first = self._first.get(digest_of(normal))
@@ -224,12 +219,7 @@ class UrlVariants:
 
     def _rules_for(self, host: str) -> Iterator[UrlRule]:
         """The rules of a host, and of the host that it mirrors."""
-        rules = self._rules.get(host, ())
+        rules = self.rules.get(host, ())
         yield from rules
         if rules and rules[-1].kind == "mirror":
-            yield from self._rules.get(rules[-1].what, ())
-
-
-def digest_of(text: str) -> int:
-    """64 bits."""
-    return xxh3_64_intdigest(text.encode("utf-8", "replace"))
+            yield from self.rules.get(rules[-1].what, ())

@@ -60,12 +60,15 @@ class UrlTemplate:
 
 
 class UrlTemplates:
-    """A learner: the ``most`` templates seen last."""
+    """A learner: the ``most`` templates seen last, and which of their URLs have their turn."""
 
     def __init__(self, *, most: int = 100_000) -> None:
         self._most = most
         self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
         self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
+        self._turns: OrderedDict[str, float] = (
+            OrderedDict()
+        )  # when the next URL of a template may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
         """A fetch that brought nothing, or a captcha, says nothing about what its template brings."""
@@ -78,17 +81,19 @@ class UrlTemplates:
             self._templates.move_to_end(name)
             before = template.demoted
             template.add(informative=informative)
-            self._count(host_of(visit.url), template.demoted - before)
+            if template.demoted != before:
+                self._count(host_of(visit.url), template.demoted - before)
         while len(self._templates) > self._most:
             name, template = self._templates.popitem(last=False)
-            self._count(name.partition("/")[0], -template.demoted)
+            if template.demoted:
+                self._count(name.partition("/")[0], -1)
 
     def demoted(self, url: str) -> str | None:
         """The demoted template that holds ``url`` back; None when none does.
 
         The narrowest template that is known well enough decides.
         """
-        if not self._hosts or host_of(url) not in self._hosts:
+        if host_of(url) not in self._hosts:
             return None
         names = templates_of(url)
         for place, name in enumerate(names):
@@ -105,35 +110,26 @@ class UrlTemplates:
         """Seconds between two fetches of the template ``name``, which is demoted."""
         return self._templates[name].delay
 
-    def _count(self, host: str, change: int) -> None:
-        if change:
-            self._hosts[host] += change
-            if not self._hosts[host]:
-                del self._hosts[host]
-
-
-class TemplateTurns:
-    """By the demoted ``templates``. Run-time state: a resumed crawl begins without it."""
-
-    def __init__(self, templates: UrlTemplates) -> None:
-        self._templates = templates
-        self._turns: OrderedDict[str, float] = OrderedDict()  # when the next URL of a template may be tried
-
     def lowered(self, url: str, score: float) -> float:
-        """A tenth of a score that is above 0, ten times one that is below."""
-        if self._templates.demoted(url) is None:
+        """The score of a URL: under a demoted template a tenth of one that is above 0, ten times one that is below."""
+        if not self._hosts or self.demoted(url) is None:
             return score
         return score * FACTOR if score > 0 else score / FACTOR
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
         """``UNINFORMATIVE`` under a demoted template, unless it is time to try another of its URLs."""
-        name = self._templates.demoted(url.url)
+        name = self.demoted(url.url) if self._hosts else None
         if name is None:
             return url.precedence
         if now < self._turns.get(name, 0.0):
             return UNINFORMATIVE
         self._turns.pop(name, None)
-        self._turns[name] = now + self._templates.delay(name)
+        self._turns[name] = now + self.delay(name)
         if len(self._turns) > _TURNS:
             self._turns.popitem(last=False)
         return url.precedence
+
+    def _count(self, host: str, change: int) -> None:
+        self._hosts[host] += change
+        if not self._hosts[host]:
+            del self._hosts[host]

@@ -118,7 +118,8 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "Sites": frozenset({"turns", "_is_live", "_ordering"}),
-    "Duplicates": frozenset({"_learning", "_turns"}),
+    "Duplicates": frozenset({"_learning"}),
+    "UrlTemplates": frozenset({"_turns"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
         {"_examined", "_stored_until", "_seen", "latest"}

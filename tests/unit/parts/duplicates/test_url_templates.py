@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.events import error_event, page_event
 
-from crawlproject.parts.duplicates.url_templates import FACTOR, FIRST_DELAY, LONGEST_DELAY, TemplateTurns, UrlTemplates
+from crawlproject.parts.duplicates.url_templates import FACTOR, FIRST_DELAY, LONGEST_DELAY, UrlTemplates
 from crawlproject.records import ACTIVE, NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
 
 A = "http://a.example"
@@ -44,9 +44,9 @@ def test_a_template_whose_pages_say_nothing_is_demoted(event):
     assert templates.demoted(f"{A}/cal/77") is None
     templates.learn(event)
     assert templates.demoted(f"{A}/cal/77") == CALENDAR
-    assert TemplateTurns(templates).lowered(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
-    assert TemplateTurns(templates).lowered(f"{A}/cal/77", -0.5) < -0.5
-    assert TemplateTurns(templates).lowered(f"{A}/reef", 0.5) == 0.5
+    assert templates.lowered(f"{A}/cal/77", 0.5) == 0.5 * FACTOR
+    assert templates.lowered(f"{A}/cal/77", -0.5) < -0.5
+    assert templates.lowered(f"{A}/reef", 0.5) == 0.5
 
 
 def test_walls_and_failures_say_nothing_about_a_template():
@@ -85,21 +85,21 @@ def test_a_path_that_grows_is_demoted_with_all_below_its_first_segment():
     assert templates.demoted(f"{path}/x")
 
 
-def asked(turns: TemplateTurns, path: str, now: float, precedence: int = ACTIVE) -> int:
+def asked(templates: UrlTemplates, path: str, now: float, precedence: int = ACTIVE) -> int:
     """The class of a URL whose turn has come."""
-    return turns.precedence(CrawlUrl(f"{A}{path}", 1.0, precedence=precedence), now)
+    return templates.precedence(CrawlUrl(f"{A}{path}", 1.0, precedence=precedence), now)
 
 
 def test_of_a_demoted_template_one_url_is_tried_at_a_time_and_the_others_come_later():
     templates = demoted()
-    turns, gap = TemplateTurns(templates), templates.delay(CALENDAR)
+    gap = templates.delay(CALENDAR)
     assert gap >= FIRST_DELAY
-    found = [asked(turns, f"/cal/{100 + second}", 1000.0 + second) for second in range(int(2 * gap) + 1)]
+    found = [asked(templates, f"/cal/{100 + second}", 1000.0 + second) for second in range(int(2 * gap) + 1)]
     tried = [second for second, precedence in enumerate(found) if precedence == ACTIVE]
     assert tried == [0, gap, 2 * gap]
     assert set(found) == {ACTIVE, UNINFORMATIVE}
-    assert asked(turns, "/reef", 1000.0) == ACTIVE
-    assert asked(turns, "/cal/7", 1000.0, UNINFORMATIVE) == UNINFORMATIVE, "no refusal: it is fetched from there"
+    assert asked(templates, "/reef", 1000.0) == ACTIVE
+    assert asked(templates, "/cal/7", 1000.0, UNINFORMATIVE) == UNINFORMATIVE, "no refusal: it is fetched from there"
 
 
 def test_another_is_tried_within_an_hour_however_many_said_nothing():
@@ -107,9 +107,8 @@ def test_another_is_tried_within_an_hour_however_many_said_nothing():
     for number in range(50):
         templates.learn(uninformative(number))
     assert templates.delay(CALENDAR) == LONGEST_DELAY
-    turns = TemplateTurns(templates)
-    assert asked(turns, "/cal/100", 1000.0) == ACTIVE
-    assert asked(turns, "/cal/101", 1000.0 + LONGEST_DELAY) == ACTIVE
+    assert asked(templates, "/cal/100", 1000.0) == ACTIVE
+    assert asked(templates, "/cal/101", 1000.0 + LONGEST_DELAY) == ACTIVE
 
 
 def test_each_uninformative_page_makes_the_delay_longer_and_an_informative_one_short_again():
@@ -126,8 +125,7 @@ def test_a_template_recovers():
     for number in range(10):
         templates.learn(informative(number))
     assert templates.demoted(f"{A}/cal/1") is None
-    turns = TemplateTurns(templates)
-    assert {asked(turns, f"/cal/{number}", 7.0) for number in range(20)} == {ACTIVE}
+    assert {asked(templates, f"/cal/{number}", 7.0) for number in range(20)} == {ACTIVE}
 
 
 def test_what_is_known_is_limited():

@@ -49,6 +49,7 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "UrlRuleLearner": frozenset({"variants"}),
+    "UrlTemplates": frozenset({"_turns"}),
 }
 PROBED = {
     "CRAWL_SOFT_404_PROBE": 2,
