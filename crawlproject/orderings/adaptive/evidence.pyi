@@ -15,6 +15,7 @@ def fill(
     found: Vector,
     rows: Rows,
     table: Any,  # LinkTable, which imports this module
+    parents: Any,  # the same, or TopicParents
     columns: tuple[int, ...],
     logarithms: Vector,
     keywords: Vector,

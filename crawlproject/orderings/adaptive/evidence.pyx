@@ -14,6 +14,7 @@ def fill(
     double[:, :, ::1] found,
     const int64_t[::1] rows,
     table,
+    parents,
     tuple columns,
     const double[::1] logarithms,
     const double[::1] keywords,
@@ -28,14 +29,14 @@ def fill(
 ):
     """Fill in ``found``, (2, rows, kinds).
 
-    ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals, ``average`` is the mean outcome.
+    ``parents`` have ``best`` and ``total``. ``columns`` is ``link_table.COLUMNS``; ``logarithms`` are those of the rows' totals, ``average`` is the mean outcome.
     ``weighty`` tells the terms that have a weight: few do.
     """
     cdef Py_ssize_t anchor, around, words, end
     anchor, around, words, end = columns
     cdef const int32_t[:, ::1] terms = table.terms
     cdef const int64_t[:, ::1] groups = table.groups
-    cdef const double[::1] best = table.best, total = table.total, links = table.links
+    cdef const double[::1] best = parents.best, total = parents.total, links = table.links
     cdef const double[:, ::1] hosts = means[0].sums, folders = means[1].sums
     cdef const double[:, ::1] places = means[2].sums, families = means[3].sums
     cdef const double[::1] of_host = means[0].members, of_folder = means[1].members
@@ -74,7 +75,7 @@ def fill(
 
 
 cdef inline double mean(double total, double members, double prior, double shrink) noexcept:
-    """``GroupMeans.means``."""
+    """``Means.means``."""
     return (total + shrink * prior) / (members + shrink)
 
 

@@ -12,8 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.link_table import ANCHOR, AROUND, COLUMNS, WORDS, Columns, Groups, Rows
-from crawlproject.orderings.adaptive.predictors import GroupMeans, Means, OtherMeans
+from crawlproject.orderings.adaptive.link_table import (
+    ANCHOR,
+    AROUND,
+    COLUMNS,
+    WORDS,
+    Groups,
+    LinkTable,
+    Rows,
+    TopicParents,
+)
+from crawlproject.orderings.adaptive.predictors import GroupMeans, Means
 from crawlproject.orderings.adaptive.terms import RelevanceFeedback, TermStatistics
 from crawlproject.orderings.learning import Numbers
 
@@ -50,13 +59,24 @@ FULL_FEEDBACK = 2.0  # the same for the weights of feedback
 
 
 class LinkFeatures:
-    """The evidence about rows of a ``LinkTable``. ``without`` names kinds of evidence to leave out (for ablation)."""
+    """The evidence about rows of a ``LinkTable``. ``without`` names kinds of evidence to leave out (for ablation).
 
-    def __init__(self, table: Columns, terms: TermStatistics, keywords: Numbers, without: tuple[str, ...] = ()) -> None:
+    ``parents`` is what the pages that link to them are worth, where not the table says so.
+    """
+
+    def __init__(
+        self,
+        table: LinkTable,
+        terms: TermStatistics,
+        keywords: Numbers,
+        without: tuple[str, ...] = (),
+        parents: TopicParents | None = None,
+    ) -> None:
         self.feedback = RelevanceFeedback(terms)
         self.prior = np.array(list(PRIOR.values())).T
         self._counts = np.array([kind not in without for kind in KINDS], dtype=float)
         self._table = table
+        self._parents = parents or table
         self._terms = terms
         self._keywords = keywords
         self._groups = tuple(GroupMeans(2, SHRINK, remembered) for remembered in REMEMBERED)
@@ -112,7 +132,7 @@ class LinkFeatures:
     def share(self, groups: LinkFeatures) -> None:
         """Learn other outcomes from now on, of groups that are numbered by ``groups``. Before anything was learned."""
         self._groups = groups._groups
-        others = [OtherMeans(means) for means in self._groups]
+        others = [Means(2, SHRINK, len(means.members)) for means in self._groups]
         for means, other in zip(self._groups, others, strict=True):
             means.others.append(other)
         self._means = tuple(others)
@@ -120,7 +140,7 @@ class LinkFeatures:
     def end_share(self) -> None:
         """The outcomes of this one are of no use any more."""
         for means, other in zip(self._groups, self._means, strict=True):
-            means.others.remove(other)  # type: ignore[arg-type]
+            means.others.remove(other)
 
     def refresh(self, idfs: Vector | None = None) -> None:
         """Update the weights of the terms from the pages seen so far; ``idfs`` are those of the terms, if they are known."""
@@ -136,7 +156,7 @@ class LinkFeatures:
             self._keyword_weights = self._terms.grown(self._keyword_weights)
             self._feedback_weights = self._terms.grown(self._feedback_weights)
             self._find_weighty()
-        logarithms = np.log1p(self._table.total[rows])
+        logarithms = np.log1p(self._parents.total[rows])
         if evidence is None:
             return self._of(rows, logarithms)
         found = np.empty((2, len(rows), len(KINDS)))
@@ -144,6 +164,7 @@ class LinkFeatures:
             found,
             rows,
             self._table,
+            self._parents,
             COLUMNS,
             logarithms,
             self._keyword_weights,
@@ -163,8 +184,7 @@ class LinkFeatures:
 
     def _of(self, rows: Rows, logarithms: Vector) -> Vector:
         """``of`` without compiled code; ``logarithms`` are those of the rows' totals."""
-        table = self._table
-        terms = table.terms[rows]
+        terms = self._table.terms[rows]
         keywords = self._keyword_weights[terms]
         texts = (
             _filled(keywords[:, ANCHOR], FULL_KEYWORDS),
@@ -173,8 +193,8 @@ class LinkFeatures:
             _filled(self._feedback_weights[terms[:, ANCHOR]], FULL_FEEDBACK),
             _filled(self._feedback_weights[terms[:, WORDS]], FULL_FEEDBACK),
         )
-        best = table.best[rows]
-        parents = (best, table.total[rows] / table.links[rows], logarithms)
+        best = self._parents.best[rows]
+        parents = (best, self._parents.total[rows] / self._table.links[rows], logarithms)
         found = np.empty((2, len(rows), len(KINDS)))
         for column, values in enumerate((*texts, *parents)):
             found[:, :, column] = values

@@ -8,7 +8,7 @@ worth their place are removed, too: their URLs wait in the frontier with the las
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -47,21 +47,6 @@ class Groups(NamedTuple):
     folder: int
     place: int
     family: int
-
-
-class Columns(Protocol):
-    """What evidence about links is made of, by row: the columns of ``LinkTable`` that say so."""
-
-    @property
-    def terms(self) -> Numbers: ...
-    @property
-    def groups(self) -> Rows: ...
-    @property
-    def best(self) -> Vector: ...
-    @property
-    def total(self) -> Vector: ...
-    @property
-    def links(self) -> Vector: ...
 
 
 class LinkTable:
@@ -161,25 +146,13 @@ class LinkTable:
         return row
 
 
-class TopicColumns:
-    """The columns of a ``table`` whose parents are worth something else: ``best`` and ``total`` are of another topic."""
+class TopicParents:
+    """What the parents of the rows of a ``table`` are worth to another topic: ``best`` and ``total`` as there."""
 
     def __init__(self, table: LinkTable) -> None:
         self._table = table
         self._best = np.zeros(0)
         self._total = np.zeros(0)
-
-    @property
-    def terms(self) -> Numbers:
-        return self._table.terms
-
-    @property
-    def groups(self) -> Rows:
-        return self._table.groups
-
-    @property
-    def links(self) -> Vector:
-        return self._table.links
 
     @property
     def best(self) -> Vector:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,44 +14,55 @@ Rows = npt.NDArray[np.int64]
 FAR_BEHIND = 1.5  # most that a prediction of what lies behind a link counts for
 
 
-class Means(Protocol):
-    """Means of the groups that a ``GroupMeans`` numbers."""
+class Means:
+    """Sums of ``width`` values per member of each group, and their means. Groups are numbers.
 
-    @property
-    def sums(self) -> Vector: ...
-    @property
-    def members(self) -> Vector: ...
+    A mean over few members is unreliable, so it is shrunk: ``(sum + strength * prior) / (members + strength)``, as if there
+    were ``strength`` more members with the value of the prior. ``sums`` (groups, ``width``) and ``members`` are by number;
+    there is ``room`` for so many until they ``grow``.
+    """
+
+    def __init__(self, width: int, strength: float, room: int = 1024) -> None:
+        self.strength = strength
+        self.sums: Vector = np.zeros((room, width))
+        self.members: Vector = np.zeros(room)
 
     def add(self, number: int, values: Vector) -> None:
         """Add a member to a group that is used."""
-        ...
+        self.sums[number] += values
+        self.members[number] += 1
 
     def means(self, numbers: Rows, priors: Vector) -> Vector:
         """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
-        ...
+        members = self.members[numbers][:, None]
+        return (self.sums[numbers] + self.strength * priors) / (members + self.strength)
+
+    def clear(self, number: int) -> None:
+        """The number is that of another group from now on."""
+        self.sums[number] = 0.0
+        self.members[number] = 0.0
+
+    def grow(self) -> None:
+        self.sums = np.concatenate([self.sums, np.zeros_like(self.sums)])
+        self.members = np.concatenate([self.members, np.zeros_like(self.members)])
 
 
-class GroupMeans:
-    """Sums of ``width`` values per member, by group. The name of a group is any hashable; it is stored as a number.
-
-    A mean over few members is unreliable, so it is shrunk: ``(sum + strength * prior) / (members + strength)``, as if there
-    were ``strength`` more members with the value of the prior.
+class GroupMeans(Means):
+    """The means of named groups, which it numbers. A name is any hashable.
 
     A number is valid while somebody uses it (``join``, ``leave``). Of the groups that nobody uses, those with members are
-    remembered, the latest ``remembered`` of them. ``sums`` (groups, ``width``) and ``members`` are by number.
+    remembered, the latest ``remembered`` of them. ``others`` are means of other values over the same groups.
     """
 
     def __init__(self, width: int, strength: float, remembered: int = 16_384) -> None:
-        self.strength = strength
+        super().__init__(width, strength)
         self._remembered = remembered
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._users: list[int] = []
         self._unused: OrderedDict[int, None] = OrderedDict()  # with members, the one left first in front
         self._free: list[int] = []
-        self.sums: Vector = np.zeros((1024, width))
-        self.members: Vector = np.zeros(1024)
-        self.others: list[OtherMeans] = []  # of the same groups
+        self.others: list[Means] = []
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -97,31 +107,19 @@ class GroupMeans:
             if len(unused) > self._remembered:
                 self._forget(unused.popitem(last=False)[0])
 
-    def add(self, number: int, values: Vector) -> None:
-        """Add a member to a group that is used."""
-        self.sums[number] += values
-        self.members[number] += 1
-
-    def means(self, numbers: Rows, priors: Vector) -> Vector:
-        """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
-        members = self.members[numbers][:, None]
-        return (self.sums[numbers] + self.strength * priors) / (members + self.strength)
-
     def _new(self, name: Hashable) -> int:
         if self._free:
             number = self._free.pop()
             self._names[number] = name
-            self.sums[number] = 0.0
-            self.members[number] = 0.0
-            for other in self.others:
-                other.clear(number)
+            for means in (self, *self.others):
+                means.clear(number)
         else:
             number = len(self._names)
             self._names.append(name)
             self._users.append(0)
             if number == len(self.members):
-                self.sums = np.concatenate([self.sums, np.zeros_like(self.sums)])
-                self.members = np.concatenate([self.members, np.zeros_like(self.members)])
+                for means in (self, *self.others):
+                    means.grow()
         self._numbers[name] = number
         return number
 
@@ -129,48 +127,6 @@ class GroupMeans:
         del self._numbers[self._names[number]]
         self._names[number] = None
         self._free.append(number)
-
-
-class OtherMeans:
-    """Means of other values over the groups of a ``GroupMeans``, which numbers them; in use once it is among its ``others``."""
-
-    def __init__(self, groups: GroupMeans) -> None:
-        self._groups = groups
-        self._sums = np.zeros_like(groups.sums)
-        self._members = np.zeros_like(groups.members)
-
-    @property
-    def sums(self) -> Vector:
-        self._grow()
-        return self._sums
-
-    @property
-    def members(self) -> Vector:
-        self._grow()
-        return self._members
-
-    def add(self, number: int, values: Vector) -> None:
-        """Add a member to a group that is used."""
-        self._grow()
-        self._sums[number] += values
-        self._members[number] += 1
-
-    def means(self, numbers: Rows, priors: Vector) -> Vector:
-        """As those of ``GroupMeans``."""
-        members = self.members[numbers][:, None]
-        return (self._sums[numbers] + self._groups.strength * priors) / (members + self._groups.strength)
-
-    def clear(self, number: int) -> None:
-        """The number is that of another group from now on."""
-        self._grow()
-        self._sums[number] = 0.0
-        self._members[number] = 0.0
-
-    def _grow(self) -> None:
-        missing = len(self._groups.members) - len(self._members)
-        if missing:
-            self._sums = np.concatenate([self._sums, np.zeros((missing, self._sums.shape[1]))])
-            self._members = np.concatenate([self._members, np.zeros(missing)])
 
 
 class Ridge:

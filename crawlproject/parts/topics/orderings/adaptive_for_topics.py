@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, TURNS, Adaptive
 from crawlproject.orderings.adaptive.link_features import LinkFeatures, kinds_of
-from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, TopicColumns
+from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, TopicParents
 from crawlproject.orderings.adaptive.predictors import FAR_BEHIND, Ridge, behind_of
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics
 from crawlproject.orderings.base import OrderingContext
@@ -194,8 +194,8 @@ class TopicModel:
         self.query = query = tuple(context.judge.query)
         keywords = terms.numbers(query)
         self._worth = Bm25Worth(terms, dict(zip(query, keywords.tolist(), strict=True)))
-        self._columns = TopicColumns(table)
-        self._evidence = LinkFeatures(self._columns, terms, keywords, without)
+        self._parents = TopicParents(table)
+        self._evidence = LinkFeatures(table, terms, keywords, without, self._parents)
         self._evidence.share(groups)
         self._ridge = Ridge(self._evidence.prior, strength)
 
@@ -219,7 +219,7 @@ class TopicModel:
 
     def meet(self, rows: Rows, fresh: Mask, worth: float) -> None:
         """A page of this worth links to ``rows``; it is the first to link to those that are ``fresh``."""
-        self._columns.meet(rows, fresh, worth)
+        self._parents.meet(rows, fresh, worth)
 
     def learn(self, url: str, row: int | None, promised: Vector | None, outcome: Vector) -> None:
         """The outcome of a URL, (worth, prospect), and the evidence that there was about its row if it had one."""
@@ -233,7 +233,7 @@ class TopicModel:
         """Learn from a page that was fetched before this topic joined; ``rows`` are those of its links that still wait."""
         worth = self.worth(page, page.counts)
         self._evidence.feedback.observe(worth, *counted(self._terms.numbers(page.terms)))
-        self._columns.meet(rows, np.zeros(len(rows), bool), worth)
+        self._parents.meet(rows, np.zeros(len(rows), bool), worth)
         prospect = 0.0
         if len(rows):
             prospect = float(np.clip(self.values(rows)[0], 0.0, 1.0).mean())
