@@ -140,22 +140,17 @@ class PageRank(LinkBased):
 
 
 def pagerank(
-    links: Any,
-    *,
-    damping: float = DAMPING,
-    jumps: npt.ArrayLike | None = None,
-    tolerance: float = 1e-6,
-    max_iterations: int = 1000,
+    links: Any, *, damping: float = DAMPING, jumps: npt.ArrayLike | None = None, tolerance: float = 1e-6
 ) -> Ranks:
     """``IR(P)`` of each node, a vector of length n with the mean 1; a page without links links to every page.
 
-    ``links`` is a sparse matrix of shape (n, n) as ``LinkGraph.matrix`` makes it. ``jumps``, ``tolerance`` and
-    ``max_iterations`` are those of ``flow``.
+    ``links`` is a sparse matrix of shape (n, n) as ``LinkGraph.matrix`` makes it. ``jumps`` and ``tolerance`` are
+    those of ``flow``.
 
     Pages without links spread their rank as random jumps do, which multiplies the solution of ``flow`` by a constant.
     The constant follows from the mean, which stays 1 because no rank is lost.
     """
-    ranks = flow(links, damping=damping, jumps=jumps, tolerance=tolerance, max_iterations=max_iterations)
+    ranks = flow(links, damping=damping, jumps=jumps, tolerance=tolerance)
     return ranks / ranks.mean() if len(ranks) else ranks
 
 
@@ -244,10 +239,6 @@ class GrowingPageRank(Generic[Node]):
             for target in found:
                 self._ranks[target] += share
         return found
-
-    def rank_of(self, number: int) -> float:
-        """The rank of the node with this id."""
-        return self._ranks[number]
 
     def merge(self, node: Node, into: Node) -> int:
         """``node`` redirects to ``into``, which takes over its links; return the id of both."""

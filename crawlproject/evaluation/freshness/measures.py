@@ -77,10 +77,6 @@ class Totals:
         """Mean time from the appearance of a page to its first visit."""
         return self.wait / self.found / SECONDS_A_DAY if self.found else 0.0
 
-    @property
-    def found_share(self) -> float:
-        return self.found / self.born if self.born else 0.0
-
 
 def measure(collection: SiteCollection, log: VisitLog) -> list[Totals]:
     """One for each site of the collection."""

@@ -226,14 +226,6 @@ class SiteCollection:
                 self.members.append(Member(page, number, section, shift, page_id))
         self.weights: Array = np.ones(len(self.members))
 
-    def weigh_by_links(self) -> None:
-        """Weights in proportion to 1 + the pages that link to a page when its site enters; their mean is 1."""
-        for index, member in enumerate(self.members):
-            version = self.version_at(index, max(self.enters[member.site], member.history.born + member.shift))
-            for target in member.history.links[version]:
-                self.weights[self.first[member.site] + target] += 1
-        self.weights /= self.weights.mean()
-
     def exists(self, index: int, time: float) -> bool:
         member = self.members[index]
         return time < self.leaves[member.site] and member.history.exists(time - member.shift)

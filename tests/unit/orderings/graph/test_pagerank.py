@@ -114,6 +114,6 @@ def test_solved_it_is_the_flow_of_the_graph_and_never_fell(pages: list[tuple[int
         ranks.expand(page, targets)
         ranks.solve()
         assert all(ranks.rank(node) >= rank - 1e-9 for node, rank in enumerate(before))
-    assert [ranks.rank_of(n) for n in range(len(ranks.graph))] == pytest.approx(
+    assert [ranks.rank(node) for node in ranks.graph.nodes] == pytest.approx(
         flow(ranks.graph.matrix(), tolerance=1e-12), rel=1e-6
     )
