@@ -23,9 +23,8 @@ from crawlproject.records import CrawlUrl
 class MemoryStore:
     """A ``UrlStore`` of dicts and heaps. Hosts are known by name.
 
-    ``commit`` is N of Best-N-First, whose batches ``random`` shuffles. The two orders over
-    all waiting URLs, best first and worst first, are built when first asked for: a rehearsal asks for none, and many
-    crawls never fill up.
+    ``commit`` is N of Best-N-First, whose batches ``random`` shuffles. The two orders over all waiting URLs, best first and
+    worst first, are built when first asked for: a rehearsal asks for none, and many crawls never fill up.
     """
 
     def __init__(self, *, rule: KRule, commit: int, politeness: Politeness, random: Random) -> None:

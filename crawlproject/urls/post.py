@@ -19,7 +19,6 @@ from crawlproject.errors import InvalidUrl
 from crawlproject.urls.resolve import MAX_LENGTH
 
 POST = "POST"
-POSTED = "post"  # sign of a visit: 1 for an answer to a POST
 FORM_TYPE = "application/x-www-form-urlencoded"
 _MARK = "#POST?"
 _DIGEST = "-sha1="  # no field of a form that ``urlencode`` wrote is likely to be called so

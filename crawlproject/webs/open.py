@@ -24,6 +24,9 @@ from urllib.parse import quote
 from crawlproject.errors import BadWeb, InvalidUrl
 from crawlproject.records import GONE, MOVED, Failure, Reply
 from crawlproject.storage.append_log import read_lines, unexpected
+from crawlproject.storage.logs import ROBOTS
+from crawlproject.storage.page_files import PAGES
+from crawlproject.storage.read import HISTORY
 from crawlproject.urls.canonical import canonical_url
 from crawlproject.urls.hosts import page_path
 from crawlproject.urls.post import is_post
@@ -34,9 +37,6 @@ from crawlproject.webs.warc_file import WarcWeb
 WEB_WISH = (
     "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, or the word `sample`"
 )
-HISTORY = "history.jsonl"
-ROBOTS = "robots.jsonl"
-PAGES = "pages"
 
 _NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # characters that stay unencoded in a URL
 

@@ -157,6 +157,7 @@ class ArchivedPages:
         self._pages = pages
         self._judged = judged
         self._canonicalize = canonicalize
+        self.links = pages.links
 
     def urls(self) -> Iterator[str]:
         """The canonical URLs of pages and redirects, in alphabetical order."""
@@ -173,10 +174,6 @@ class ArchivedPages:
                 return None
             url = target
         return None
-
-    def links(self, url: str) -> Sequence[str] | None:
-        """The link targets of the page at a canonical URL, in order; None if it is a redirect or not a page."""
-        return self._pages.links(url)
 
     @cached_property
     def _urls(self) -> list[str]:

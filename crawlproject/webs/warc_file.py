@@ -60,10 +60,8 @@ class WarcWeb:
     def __init__(self, path: Path, *, cache_dir: Path) -> None:
         self._index = _open_index(path, cache_dir)
         self._file = path.open("rb", buffering=0)
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        return self._index.warnings
+        self.warnings: Sequence[str] = self._index.warnings
+        self.urls = self._index.urls
 
     def get(self, url: str) -> Reply:
         place = self._find(url)
@@ -75,9 +73,6 @@ class WarcWeb:
             return reply
         original = _reply(url, _bytes_at(self._file, place.payload))
         return original if original.status == _DAMAGED else replace(reply, body=original.body)
-
-    def urls(self) -> Iterator[str]:
-        return self._index.urls()
 
     def __contains__(self, url: str) -> bool:
         return self._find(url) is not None

@@ -30,7 +30,6 @@ _SEGMENT = 16 * _SLOTS
 _SEGMENTS_A_PIECE = 32
 _HEADERS_A_PIECE = 8192  # 8 bytes each
 
-_SLOT_BITS = 12
 _DEPTH_SHIFT = 32  # in a header; the prefix is below
 _IN_USE = 1 << 63
 _NUMBER_BITS = 40
@@ -60,6 +59,7 @@ class HashTable:
         self._directory = array("i")  # compact: it is asked at random, and what is scattered is not in the CPU's cache
         for piece in self._segments.maps:
             self._view(piece)
+        self.give_back = self._segments.give_back
         self._read_directory()
 
     def get(self, digest: bytes) -> int | None:
@@ -114,9 +114,6 @@ class HashTable:
 
     def pieces(self) -> int:
         return len(self._segments.maps) + len(self._headers.maps)
-
-    def give_back(self) -> None:
-        self._segments.give_back()
 
     def sync(self) -> None:
         self._segments.sync()

@@ -139,6 +139,9 @@ class HostNumbers:
         self.new: dict[bytes, int] = {}
         self._digest = digest
         self._table = HashTable(path, readonly=readonly)
+        self.pieces = self._table.pieces
+        self.sync = self._table.sync
+        self.close = self._table.close
         self._by_origin: dict[str, int] = {}
         self.known_urls = array("I")  # by host; grows with ``grow``
 
@@ -183,12 +186,3 @@ class HostNumbers:
     def write(self) -> None:
         self._table.update(self.new)
         self.new.clear()
-
-    def pieces(self) -> int:
-        return self._table.pieces()
-
-    def sync(self) -> None:
-        self._table.sync()
-
-    def close(self) -> None:
-        self._table.close()

@@ -61,6 +61,7 @@ class DiskStore:
         self._leases: dict[str, tuple[int, CrawlUrl]] = {}
         self._names: dict[int, str] = {}  # of the hosts that were blocked
         self._chosen: tuple[DiskEntry, UrlRow, CrawlUrl] | None = None
+        self.best = self._queues.best
         self.host_of = files.hosts.of_url
         self.host_named = files.hosts.of_name
         self.commit = files.commit
@@ -105,9 +106,6 @@ class DiskStore:
 
     def count_leases(self) -> int:
         return len(self._leases)
-
-    def best(self) -> float | None:
-        return self._queues.best()
 
     def worst(self) -> CrawlUrl | None:
         number = self._queues.worst()

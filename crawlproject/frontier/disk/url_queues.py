@@ -52,6 +52,7 @@ class UrlQueues:
         self._limits = limits
         self._rows = files.rows
         self._spill = SpillFile(files.folder / "lines")
+        self.close = self._spill.close
         self.rule = rule
         self.waiting = 0
         self.counts = HostCounts(by_class=commit == 1)
@@ -174,9 +175,6 @@ class UrlQueues:
                 self._worst.load(WASTE - classes_of(rows), rows["score"], -numbers)
         first = self._worst.first()
         return -first[2] if first else None
-
-    def close(self) -> None:
-        self._spill.close()
 
     # ------------------------------------------------------------ the opening
 

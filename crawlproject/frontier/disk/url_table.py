@@ -83,6 +83,9 @@ class UrlTable:
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._file = MappedFile(path, _ROWS_A_PIECE * ROW.size, readonly=readonly)
         self._maps = self._file.maps
+        self.give_back = self._file.give_back
+        self.sync = self._file.sync
+        self.close = self._file.close
         self.changed: dict[int, Row] = {}
         self._last = -1  # the number of the row that was read last
         self._last_row = UrlRow(0.0, 0, 0, 0)
@@ -199,15 +202,6 @@ class UrlTable:
         for piece in np.unique(pieces).tolist():
             standings, inside = self._array(piece)["standing"], numbers[pieces == piece] & _INSIDE
             standings[inside] = with_state(standings[inside], state)
-
-    def give_back(self) -> None:
-        self._file.give_back()
-
-    def sync(self) -> None:
-        self._file.sync()
-
-    def close(self) -> None:
-        self._file.close()
 
     def _match_many(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from random import Random
@@ -11,7 +11,7 @@ from random import Random
 from redis.exceptions import RedisError
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.base import BlockedHost, UrlState
+from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
@@ -61,6 +61,9 @@ class RedisWorker:
 
     def __init__(self, frontier: RedisFrontier, *, clock: Callable[[], float], heartbeat: float) -> None:
         self._strict = frontier
+        self.waiting = frontier.waiting  # these three wait for answers
+        self.states = frontier.states
+        self.attached = frontier.attached
         self._clock = clock
         self._heartbeat = heartbeat
         self._exchange: ClientThread | None = None
@@ -127,10 +130,6 @@ class RedisWorker:
         """Of this worker."""
         return len(self._held)
 
-    def waiting(self) -> Iterator[CrawlUrl]:
-        """Waits for answers."""
-        return self._strict.waiting()
-
     def best(self) -> float | None:
         return self._strict.best() if self._exchange is None else self._counts.best
 
@@ -147,16 +146,10 @@ class RedisWorker:
     def pages(self) -> int:
         return self._strict.pages() if self._exchange is None else self._counts.pages
 
-    def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
-        return self._strict.states(urls)
-
     def pending(self) -> bool:
         if self._exchange is None:
             return len(self._strict) + self._strict.leases() > 0
         return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
-
-    def attached(self) -> Iterator[bytes]:
-        return self._strict.attached()
 
     def last_due(self) -> float | None:
         return self._due

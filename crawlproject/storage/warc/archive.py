@@ -63,6 +63,7 @@ class CrawlArchive:
         self._load = load
         self._files = WarcFiles(crawl_dir / FOLDER, name, describe, seed=seed, max_bytes=max_bytes)
         self.warnings = self._files.warnings  # what had been lost when it was opened
+        self.add = self._files.append  # of a response that is not a fetch of the crawl, such as robots.txt
         self._waiting: dict[str, list[Exchange]] = {}
         self._rendered: dict[str, RenderedPage] = {}
 
@@ -80,10 +81,6 @@ class CrawlArchive:
         self._rendered[url] = rendering
         if len(self._rendered) > _MOST_RENDERED:
             del self._rendered[next(iter(self._rendered))]
-
-    def add(self, exchange: Exchange) -> None:
-        """Write a response that is not a fetch of the crawl, such as robots.txt."""
-        self._files.append(exchange)
 
     def commit(self, visit: Visit) -> None:
         """Write the responses of a fetch that is about to enter the history.
