@@ -25,7 +25,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 import crawlproject
 from crawlproject import commands
 from crawlproject.adapters.completion import SHELLS, script
-from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand
+from crawlproject.adapters.subcommand import BAD_INPUT, Described, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
 
 PROGRAM = "topical"
@@ -33,21 +33,16 @@ SETTINGS = "crawlproject.settings"
 SPIDER = "topical"
 
 
-class TopicCrawl(CrawlCommand):
+class TopicCrawl(Described, CrawlCommand):
     """``topical crawl TOPIC`` is ``scrapy crawl topical -a topic=TOPIC``, which is understood, too."""
 
-    def syntax(self) -> str:
-        return "TOPIC [options]"
-
-    def short_desc(self) -> str:
-        return "Crawl a topic, or resume its crawl"
-
-    def long_desc(self) -> str:
-        return (
-            "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: "
-            "crawls/NAME here), or go on with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes "
-            "on."
-        )
+    usage = "TOPIC [options]"
+    summary = "Crawl a topic, or resume its crawl"
+    description = (
+        "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: "
+        "crawls/NAME here), or go on with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes "
+        "on."
+    )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args != [SPIDER] or not opts.spargs.keys() & {"topic", "topics"}:
@@ -60,22 +55,16 @@ class TopicCrawl(CrawlCommand):
 class CompletionCommand(Subcommand):
     """``topical completion SHELL``."""
 
-    def syntax(self) -> str:
-        return "|".join(SHELLS)
-
-    def short_desc(self) -> str:
-        return "Print a script for the completion of a shell"
-
-    def long_desc(self) -> str:
-        return (
-            "Print a script by which bash, zsh or fish complete sub-commands, their options, and files. "
-            f'In ~/.bashrc: eval "$({PROGRAM} completion bash)". Exit code 2: another shell.'
-        )
+    usage = "|".join(SHELLS)
+    summary = "Print a script for the completion of a shell"
+    description = (
+        "Print a script by which bash, zsh or fish complete sub-commands, their options, and files. "
+        f'In ~/.bashrc: eval "$({PROGRAM} completion bash)". Exit code 2: another shell.'
+    )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or args[0] not in SHELLS:
             raise UsageError(f"expected one of {', '.join(SHELLS)}", print_help=False)
-        assert self.settings is not None, "the runner sets it"
         made = {name: make_command(name) for name in command_names()}
         parsers = {name: parser_of(name, command, self.settings) for name, command in made.items()}
         print(script(args[0], PROGRAM, {name: (made[name].short_desc(), parsers[name]) for name in made}))

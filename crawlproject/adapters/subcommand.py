@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject.configuration import installed, program
 from crawlproject.errors import BadInput, StorageFailed
@@ -19,6 +20,8 @@ from crawlproject.pages.text.printable import PlainStream, visible
 from crawlproject.parts.registry import is_there
 
 if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
     from crawlproject.records import Topic
 
 BAD_INPUT = 2
@@ -29,11 +32,32 @@ SCRAPY = [sys.executable, *(["-P"] if installed else []), "-m", "scrapy"]
 CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
 
 
-class Subcommand(ScrapyCommand):
-    """A sub-command of ours: needs no crawler, and refuses options that it does not have."""
+class Described(ScrapyCommand):
+    """What the help says of a command: its arguments, a line, and a paragraph."""
+
+    usage = ""
+    summary = ""
+    description = ""
+
+    def syntax(self) -> str:
+        return self.usage
+
+    def short_desc(self) -> str:
+        return self.summary
+
+    def long_desc(self) -> str:
+        return self.description
+
+
+class Subcommand(Described):
+    """A sub-command of ours: needs no crawler, and refuses options that it does not have.
+
+    Scrapy imports all commands at every start: what takes a while to import is imported where it is used.
+    """
 
     requires_project = False
     requires_crawler_process = False
+    settings: Settings  # Scrapy sets it before it calls anything here
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -42,12 +66,15 @@ class Subcommand(ScrapyCommand):
     @property
     def agent(self) -> str:
         """The name by which a crawl with these settings asks robots.txt, and by which pages may address it."""
-        from crawlproject.adapters.running import (
-            robots_agent,  # here, since Scrapy imports every command at every start
-        )
+        from crawlproject.adapters.running import robots_agent
 
-        assert self.settings is not None, "scrapy.cmdline sets it"
         return robots_agent(self.settings)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings of the command line, such as those of ``-s``."""
+        names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
+        return {name: self.settings[name] for name in names if isinstance(self.settings[name], str | int | float)}
 
 
 def require_part(part: str) -> None:
@@ -98,12 +125,11 @@ def cache_dir() -> Path:
     return Path(base) / "topical-crawler"
 
 
-def settings_for(command: ScrapyCommand, topic: Topic) -> dict[str, Any]:
+def settings_for(command: Subcommand, topic: Topic) -> dict[str, Any]:
     """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
     from crawlproject.adapters.running import apply_topic_settings
-    from crawlproject.configuration import OURS  # here, since Scrapy imports every command at every start
+    from crawlproject.configuration import OURS
 
-    assert command.settings is not None, "scrapy.cmdline sets it"
     settings = command.settings.copy()
     apply_topic_settings(settings, topic.settings)
     return {name: value for name, value in settings.copy_to_dict().items() if name.startswith(OURS)}

@@ -23,18 +23,13 @@ _FORMATS = ("text", "jsonl", "atom")
 
 
 class ChangesCommand(Subcommand):
-    def syntax(self) -> str:
-        return "CRAWL_DIR [options]"
-
-    def short_desc(self) -> str:
-        return "List what is new, changed, moved or gone"
-
-    def long_desc(self) -> str:
-        return (
-            "Show what visits to known pages of a crawl have found since the first harvest: new pages, changed ones with the "
-            "passages that were added and removed, pages that moved or are gone. Works on running, finished and killed crawls. "
-            "Exit code 2: not a crawl folder, a damaged one, or a wrong option."
-        )
+    usage = "CRAWL_DIR [options]"
+    summary = "List what is new, changed, moved or gone"
+    description = (
+        "Show what visits to known pages of a crawl have found since the first harvest: new pages, changed ones with the "
+        "passages that were added and removed, pages that moved or are gone. Works on running, finished and killed crawls. "
+        "Exit code 2: not a crawl folder, a damaged one, or a wrong option."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -47,7 +42,6 @@ class ChangesCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.files import written_whole
         from crawlproject.exporting.selection import whole_folder
         from crawlproject.reports.changes import print_changes, select_changes

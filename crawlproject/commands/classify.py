@@ -22,19 +22,13 @@ if TYPE_CHECKING:
 
 class ClassifyCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "[options] TOPIC [PAGE...]"
-
-    def short_desc(self) -> str:
-        return "Classify pages by the examples of a topic, or check the examples"
-
-    def long_desc(self) -> str:
-        return (
-            "Without a PAGE: list the examples of TOPIC that the others would put into another class; move those that are wrong. "
-            "With PAGEs (files, or URLs in the web that ORDERING_ARCHIVE names): print the likeliest class of each, its "
-            "probability P, and the relevance R by which the ordering `focused` would judge the page. Exit code 2: bad input."
-        )
+    usage = "[options] TOPIC [PAGE...]"
+    summary = "Classify pages by the examples of a topic, or check the examples"
+    description = (
+        "Without a PAGE: list the examples of TOPIC that the others would put into another class; move those that are wrong. "
+        "With PAGEs (files, or URLs in the web that ORDERING_ARCHIVE names): print the likeliest class of each, its "
+        "probability P, and the relevance R by which the ordering `focused` would judge the page. Exit code 2: bad input."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

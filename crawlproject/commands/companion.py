@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawlproject.adapters.subcommand import reporting_errors
+from crawlproject.adapters.subcommand import Described, reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.configuration import program
 
@@ -25,20 +25,15 @@ _NOT_WANTED = (
 _INTERRUPTED = 3
 
 
-class CompanionCommand(CrawlCommand):
-    def syntax(self) -> str:
-        return "[options]"
-
-    def short_desc(self) -> str:
-        return "Look ahead of you while you browse, and suggest pages"
-
-    def long_desc(self) -> str:
-        return (
-            "Serve a side panel on loopback. The page that you read comes from the extension for your browser (--extension says "
-            "where it is) or from a bookmarklet; its links are crawled ahead, politely and within a small budget, and pages like "
-            f"those that you stay on are suggested. Ctrl-C ends it. docs/companion.md of {program} says what is kept, and where. "
-            "Exit code 2: the port cannot be used, or the profile cannot be read."
-        )
+class CompanionCommand(Described, CrawlCommand):
+    usage = "[options]"
+    summary = "Look ahead of you while you browse, and suggest pages"
+    description = (
+        "Serve a side panel on loopback. The page that you read comes from the extension for your browser (--extension says "
+        "where it is) or from a bookmarklet; its links are crawled ahead, politely and within a small budget, and pages like "
+        f"those that you stay on are suggested. Ctrl-C ends it. docs/companion.md of {program} says what is kept, and where. "
+        "Exit code 2: the port cannot be used, or the profile cannot be read."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         ScrapyCommand.add_options(self, parser)  # none of `scrapy crawl`: there is no topic
@@ -53,7 +48,6 @@ class CompanionCommand(CrawlCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if args:
             raise UsageError("expected no arguments", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         if opts.extension:
             from crawlproject.companion.person import extension_folder
 

@@ -23,18 +23,13 @@ from crawlproject.storage.crawl_files import refuse_crawl_file
 
 
 class CompareCommand(Subcommand):
-    def syntax(self) -> str:
-        return "[options] DIR"
-
-    def short_desc(self) -> str:
-        return "Compare orderings over the runs of a rehearsal"
-
-    def long_desc(self) -> str:
-        return (
-            "Print the mean and standard error of each ordering over all topics and which differences are significant; "
-            "write compare.html into DIR. DIR holds crawl folders as written by `scrapy rehearse`. "
-            "Exit code 2: nothing to compare, or bad options."
-        )
+    usage = "[options] DIR"
+    summary = "Compare orderings over the runs of a rehearsal"
+    description = (
+        "Print the mean and standard error of each ordering over all topics and which differences are significant; "
+        "write compare.html into DIR. DIR holds crawl folders as written by `scrapy rehearse`. "
+        "Exit code 2: nothing to compare, or bad options."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

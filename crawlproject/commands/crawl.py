@@ -66,7 +66,6 @@ class CrawlCommand(ScrapyCrawl):
 
 def crawl_as_told() -> None:
     """Crawl what a program says on standard input (``crawlproject.library.crawling``); ends as ``scrapy crawl`` does."""
-    # Scrapy imports all commands at every start, so heavy imports are local.
     from scrapy.crawler import AsyncCrawlerProcess
 
     from crawlproject.orderings.registry import ordering

@@ -7,11 +7,8 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.settings import SETTINGS_PRIORITIES
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
@@ -23,19 +20,13 @@ _READ = ("DASHBOARD", "SEED_", "VIRTUAL_WEB", "CRAWL_URL_", "CRAWL_ALLOWED_", "C
 
 class DashboardCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "[DIR]"
-
-    def short_desc(self) -> str:
-        return "Start, watch and search crawls in the browser"
-
-    def long_desc(self) -> str:
-        return (
-            "Serve a dashboard on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
-            "the crawl folders below DIR (default: crawls). Settings given with -s apply to each crawl it starts. "
-            "Ctrl-C ends the dashboard and stops these crawls, which can be resumed. Exit code 2: the port cannot be used."
-        )
+    usage = "[DIR]"
+    summary = "Start, watch and search crawls in the browser"
+    description = (
+        "Serve a dashboard on loopback that starts crawls from a query and seeds, shows them while they run, and opens "
+        "the crawl folders below DIR (default: crawls). Settings given with -s apply to each crawl it starts. "
+        "Ctrl-C ends the dashboard and stops these crawls, which can be resumed. Exit code 2: the port cannot be used."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -53,21 +44,20 @@ class DashboardCommand(Subcommand):
             asyncio.run(_serve(root, opts.port, self))
 
 
-async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
+async def _serve(root: Path, port: int | None, command: DashboardCommand) -> None:
     """Serve until SIGINT or SIGTERM."""
-    # Scrapy imports all commands at every start, so heavy imports are local.
     from crawlproject.adapters.seed_search import SeedSearch
     from crawlproject.configuration import read_options
     from crawlproject.dashboard.crawls import CrawlManager
     from crawlproject.dashboard.launch import offered_orderings
     from crawlproject.dashboard.server import Dashboard, listen
 
-    assert command.settings is not None, "scrapy.cmdline sets it"
     options = read_options({name: command.settings[name] for name in command.settings if name.startswith(_READ)})
     host = options.dashboard_host
     listening = listen(host, options.dashboard_port if port is None else port)
     search = SeedSearch(options, str(command.settings["USER_AGENT"]))
-    workshop = CrawlManager(root, _given(command), search)
+    passed_on = {name: value for name, value in command.given.items() if not name.startswith(_OWN)}
+    workshop = CrawlManager(root, passed_on, search)
     dashboard = Dashboard(workshop, listening, host, orderings=offered_orderings, sources=search.sources)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -81,11 +71,3 @@ async def _serve(root: Path, port: int | None, command: ScrapyCommand) -> None:
     finally:
         await dashboard.end()
         await workshop.close()
-
-
-def _given(command: ScrapyCommand) -> dict[str, Any]:
-    """The settings of the command line."""
-    assert command.settings is not None
-    given = SETTINGS_PRIORITIES["cmdline"]
-    names = [name for name in command.settings if command.settings.getpriority(name) == given]
-    return {name: command.settings[name] for name in names if not name.startswith(_OWN)}

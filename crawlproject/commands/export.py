@@ -25,20 +25,15 @@ _FORMATS = ("csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wac
 
 
 class ExportCommand(Subcommand):
-    def syntax(self) -> str:
-        return "CRAWL_DIR --to FORMAT TARGET"
-
-    def short_desc(self) -> str:
-        return "Export a crawl as tables, a graph or an archive, or to a search server"
-
-    def long_desc(self) -> str:
-        return (
-            "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), or send them to the index of "
-            "OpenSearch or Elasticsearch at the URL TARGET (http://host:9200/index). Works on running, finished and killed "
-            "crawls; the folders of several workers are merged first. What is written appears when it is complete; an "
-            "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
-            "documents; 3: disk or server failed, try again."
-        )
+    usage = "CRAWL_DIR --to FORMAT TARGET"
+    summary = "Export a crawl as tables, a graph or an archive, or to a search server"
+    description = (
+        "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), or send them to the index of "
+        "OpenSearch or Elasticsearch at the URL TARGET (http://host:9200/index). Works on running, finished and killed "
+        "crawls; the folders of several workers are merged first. What is written appears when it is complete; an "
+        "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
+        "documents; 3: disk or server failed, try again."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -82,7 +77,6 @@ class ExportCommand(Subcommand):
             raise UsageError("--min-relevance must be between 0 and 1", print_help=False)
         if opts.batch_bytes < 1 or opts.retries < 0:
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.configuration import read_options
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown

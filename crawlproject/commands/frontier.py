@@ -28,20 +28,15 @@ BLOCKED = "it refused the crawler, or does not answer"
 
 
 class FrontierCommand(Subcommand):
-    def syntax(self) -> str:
-        return "stats|hosts|peek|clear PLACE  or  why PLACE URL"
-
-    def short_desc(self) -> str:
-        return "Inspect a frontier, or remove it"
-
-    def long_desc(self) -> str:
-        return (
-            "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: the "
-            "number of URLs waiting, in process and done. hosts: the hosts, and when each may be visited. peek: the best "
-            "waiting URLs. why: the state of URL, and how many URLs come before it. clear: remove the frontier, after a "
-            "confirmation. All actions but clear are read-only and work while the crawl runs. Exit code 1: clear was not "
-            "confirmed; 2: there is no frontier, or it is in use; 3: Redis does not answer."
-        )
+    usage = "stats|hosts|peek|clear PLACE  or  why PLACE URL"
+    summary = "Inspect a frontier, or remove it"
+    description = (
+        "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: the "
+        "number of URLs waiting, in process and done. hosts: the hosts, and when each may be visited. peek: the best "
+        "waiting URLs. why: the state of URL, and how many URLs come before it. clear: remove the frontier, after a "
+        "confirmation. All actions but clear are read-only and work while the crawl runs. Exit code 1: clear was not "
+        "confirmed; 2: there is no frontier, or it is in use; 3: Redis does not answer."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -59,7 +54,6 @@ class FrontierCommand(Subcommand):
             )
         if opts.top < 1:
             raise UsageError("--top must be at least 1", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.frontier.views.open import find_place
 
         with reporting_errors(self):

@@ -15,18 +15,13 @@ from crawlproject.pages.text.printable import counted
 
 
 class IndexCommand(Subcommand):
-    def syntax(self) -> str:
-        return "CRAWL_DIR"
-
-    def short_desc(self) -> str:
-        return "Make the pages of a crawl searchable"
-
-    def long_desc(self) -> str:
-        return (
-            "Build a full-text index in a crawl folder, or bring it up to date. Works on running, finished and killed "
-            f"crawls; the folders of several workers are merged first. Next: {program} search CRAWL_DIR QUERY. "
-            "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
-        )
+    usage = "CRAWL_DIR"
+    summary = "Make the pages of a crawl searchable"
+    description = (
+        "Build a full-text index in a crawl folder, or bring it up to date. Works on running, finished and killed "
+        f"crawls; the folders of several workers are merged first. Next: {program} search CRAWL_DIR QUERY. "
+        "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -40,7 +35,6 @@ class IndexCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import update
         from crawlproject.exporting.selection import whole_folder
 

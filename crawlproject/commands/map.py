@@ -16,18 +16,13 @@ _MOST = 20_000
 
 
 class MapCommand(Subcommand):
-    def syntax(self) -> str:
-        return "[options] CRAWL_DIR"
-
-    def short_desc(self) -> str:
-        return "Draw a map of the pages of a crawl, relevant ones highlighted"
-
-    def long_desc(self) -> str:
-        return (
-            "Draw the most relevant pages of a crawl, the paths from the seeds to them, and the links among all of these: "
-            "as an interactive HTML file, or as SVG or PNG for a paper. Works on running, finished and killed crawls. "
-            "Exit code 2: not a crawl folder, a damaged one, or one without pages of the site."
-        )
+    usage = "[options] CRAWL_DIR"
+    summary = "Draw a map of the pages of a crawl, relevant ones highlighted"
+    description = (
+        "Draw the most relevant pages of a crawl, the paths from the seeds to them, and the links among all of these: "
+        "as an interactive HTML file, or as SVG or PNG for a paper. Works on running, finished and killed crawls. "
+        "Exit code 2: not a crawl folder, a damaged one, or one without pages of the site."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -42,7 +37,6 @@ class MapCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.reports.map import write_map
         from crawlproject.reports.map_data import read_map
         from crawlproject.storage.crawl_files import SIGNS, refuse_crawl_file, refuse_unsigned

@@ -13,24 +13,16 @@ from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
 from crawlproject.errors import BadInput
 
-_COMMAND_LINE = 40  # Scrapy's priority of ``-s``
-
 
 class McpCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "CRAWL_DIR [--crawl N]"
-
-    def short_desc(self) -> str:
-        return "Serve a crawl to agents over the Model Context Protocol"
-
-    def long_desc(self) -> str:
-        return (
-            "Serve CRAWL_DIR on standard input and output, for a program that speaks the Model Context Protocol: the tools "
-            "search, page and why, which write nothing, and with --crawl the tool crawl. "
-            f"search needs an index: {program} index CRAWL_DIR. Exit code 2: no crawl folder, or the package mcp is missing."
-        )
+    usage = "CRAWL_DIR [--crawl N]"
+    summary = "Serve a crawl to agents over the Model Context Protocol"
+    description = (
+        "Serve CRAWL_DIR on standard input and output, for a program that speaks the Model Context Protocol: the tools "
+        "search, page and why, which write nothing, and with --crawl the tool crawl. "
+        f"search needs an index: {program} index CRAWL_DIR. Exit code 2: no crawl folder, or the package mcp is missing."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -50,12 +42,6 @@ class McpCommand(Subcommand):
                 raise BadInput(f"{program} mcp", "needs the package mcp; install it: pip install mcp==2.3.0")
             from crawlproject.library.agent_server import make_server
 
-            server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self._given())
+            server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self.given)
         if server is not None:
             server.run("stdio")  # standard output belongs to the protocol, so nothing else may stand in between
-
-    def _given(self) -> dict[str, Any]:
-        """The settings of the command line."""
-        assert self.settings is not None, "scrapy.cmdline sets it"
-        names = [name for name in self.settings if self.settings.getpriority(name) == _COMMAND_LINE]
-        return {name: self.settings[name] for name in names if isinstance(self.settings[name], str | int | float)}

@@ -35,22 +35,16 @@ if TYPE_CHECKING:
 
 class RehearseCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "WEB TOPIC... --ordering NAME... --pages N --out DIR"
-
-    def short_desc(self) -> str:
-        return "Crawl a virtual web with one ordering or several, without a network"
-
-    def long_desc(self) -> str:
-        return (
-            "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
-            "Each run writes DIR/<topic>/<ordering>/ and prints a line, JSON in a pipe; finished runs are kept. "
-            f"Host rotation and politeness are those of a live crawl, on a virtual clock. Next: {program} compare DIR. "
-            "With --revisit, and without topics: how fresh each revisit policy keeps the pages of HISTORIES, a folder of change "
-            "histories or a crawl folder with a week of revisits; a line of JSON for each. "
-            "Exit code 2: a web, topic, ordering or setting is wrong."
-        )
+    usage = "WEB TOPIC... --ordering NAME... --pages N --out DIR"
+    summary = "Crawl a virtual web with one ordering or several, without a network"
+    description = (
+        "Crawl WEB (a WARC file, a folder of hosts, a crawl folder, or `sample`) on each topic with each ordering. "
+        "Each run writes DIR/<topic>/<ordering>/ and prints a line, JSON in a pipe; finished runs are kept. "
+        f"Host rotation and politeness are those of a live crawl, on a virtual clock. Next: {program} compare DIR. "
+        "With --revisit, and without topics: how fresh each revisit policy keeps the pages of HISTORIES, a folder of change "
+        "histories or a crawl folder with a week of revisits; a line of JSON for each. "
+        "Exit code 2: a web, topic, ordering or setting is wrong."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -125,14 +119,12 @@ class RehearseCommand(Subcommand):
                 print(json.dumps(line), flush=True)
 
     def _plan(self, web: str, topic_names: list[str], opts: argparse.Namespace) -> Plan:
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.configuration import read_options
         from crawlproject.evaluation.simulation.plan import Plan
         from crawlproject.orderings.registry import ordering_class
         from crawlproject.topic.folder import find_topic
         from crawlproject.webs.open import open_web
 
-        assert self.settings is not None, "scrapy.cmdline sets it"
         names = opts.ordering or [read_options(self.settings).ordering]
         for name in names:
             ordering_class(name)

@@ -13,18 +13,13 @@ from crawlproject.reports.report import write_report
 
 
 class ReportCommand(Subcommand):
-    def syntax(self) -> str:
-        return "CRAWL_DIR"
-
-    def short_desc(self) -> str:
-        return "Write or update the report of a crawl"
-
-    def long_desc(self) -> str:
-        return (
-            "Write report.html into a crawl folder, from the files in that folder, and print its path. "
-            "Works on running, finished and killed crawls. The folders of several workers are merged first. "
-            "Exit code 2: not a crawl folder, or a damaged one."
-        )
+    usage = "CRAWL_DIR"
+    summary = "Write or update the report of a crawl"
+    description = (
+        "Write report.html into a crawl folder, from the files in that folder, and print its path. "
+        "Works on running, finished and killed crawls. The folders of several workers are merged first. "
+        "Exit code 2: not a crawl folder, or a damaged one."
+    )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

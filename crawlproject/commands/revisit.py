@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.running import crawl_of, time
-from crawlproject.adapters.subcommand import reporting_errors, require_part
+from crawlproject.adapters.subcommand import Described, reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
@@ -26,19 +26,14 @@ POLICY = "adaptive"  # of a crawl that visited each page once so far
 _HARVEST = {"CRAWL_MAX_SECONDS": 0.0, "CRAWL_MIN_HARVEST": 0.0}
 
 
-class RevisitCommand(CrawlCommand):
-    def syntax(self) -> str:
-        return "CRAWL_DIR [options]"
-
-    def short_desc(self) -> str:
-        return "Visit the pages of a crawl again: one round, then end"
-
-    def long_desc(self) -> str:
-        return (
-            "Fetch pages of a crawl that are worth another visit, and new ones that they link to, with the topic, the ordering "
-            "and the settings of the folder; end after so many fetches. Prints what has become of the pages. For cron and "
-            f"timers. Exit codes as {program} crawl. Next: {program} changes CRAWL_DIR."
-        )
+class RevisitCommand(Described, CrawlCommand):
+    usage = "CRAWL_DIR [options]"
+    summary = "Visit the pages of a crawl again: one round, then end"
+    description = (
+        "Fetch pages of a crawl that are worth another visit, and new ones that they link to, with the topic, the ordering "
+        "and the settings of the folder; end after so many fetches. Prints what has become of the pages. For cron and "
+        f"timers. Exit codes as {program} crawl. Next: {program} changes CRAWL_DIR."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         ScrapyCommand.add_options(self, parser)  # none of `scrapy crawl`: topic and ordering are those of the folder
@@ -53,7 +48,6 @@ class RevisitCommand(CrawlCommand):
             raise UsageError("expected one crawl folder", print_help=False)
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.selection import whole_folder
         from crawlproject.library.stored_crawl import stored_topic
         from crawlproject.parts.revisits.part import RevisitPart

@@ -19,19 +19,14 @@ if TYPE_CHECKING:
 
 
 class RulesCommand(Subcommand):
-    def syntax(self) -> str:
-        return "[options] CRAWL_DIR"
-
-    def short_desc(self) -> str:
-        return "List the URL rules that a crawl learned, or switch one off"
-
-    def long_desc(self) -> str:
-        return (
-            "List the URL rules that a crawl learned from duplicates (parts of URLs that do not change the page): each rule "
-            "with its host, state (holds, withdrawn, off), the pairs of URLs for and against it, and an example. With several "
-            "workers, the rules of each. A rule that is switched off stays off when the crawl resumes. "
-            "Exit code 2: not a crawl folder, a damaged one, one in use, or no such rule."
-        )
+    usage = "[options] CRAWL_DIR"
+    summary = "List the URL rules that a crawl learned, or switch one off"
+    description = (
+        "List the URL rules that a crawl learned from duplicates (parts of URLs that do not change the page): each rule "
+        "with its host, state (holds, withdrawn, off), the pairs of URLs for and against it, and an example. With several "
+        "workers, the rules of each. A rule that is switched off stays off when the crawl resumes. "
+        "Exit code 2: not a crawl folder, a damaged one, one in use, or no such rule."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

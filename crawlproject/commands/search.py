@@ -17,18 +17,13 @@ _SHOWN = 10
 
 
 class SearchCommand(Subcommand):
-    def syntax(self) -> str:
-        return "[options] CRAWL_DIR QUERY"
-
-    def short_desc(self) -> str:
-        return "Search the pages of a crawl"
-
-    def long_desc(self) -> str:
-        return (
-            "Print the pages of a crawl that match QUERY, best first, by title, text, the anchor that led to the page, and "
-            'relevance to the topic. Words are alternatives; +word, -word, "a phrase" and title:word are supported. '
-            f"Needs an index: {program} index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
-        )
+    usage = "[options] CRAWL_DIR QUERY"
+    summary = "Search the pages of a crawl"
+    description = (
+        "Print the pages of a crawl that match QUERY, best first, by title, text, the anchor that led to the page, and "
+        'relevance to the topic. Words are alternatives; +word, -word, "a phrase" and title:word are supported. '
+        f"Needs an index: {program} index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -44,7 +39,6 @@ class SearchCommand(Subcommand):
             raise UsageError("expected a query, but it is empty; * matches every page", print_help=False)
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
-        # Scrapy imports all commands at every start, so heavy imports are local.
         from crawlproject.exporting.index import is_behind, search
         from crawlproject.reports.console import print_hits
 

@@ -24,21 +24,15 @@ if TYPE_CHECKING:
 
 class SeedsCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "[options] WEB|CRAWL_DIR TOPIC"
-
-    def short_desc(self) -> str:
-        return "Add hubs, pages that link to several seed hosts, to the seeds of a topic"
-
-    def long_desc(self) -> str:
-        return (
-            "Find hubs, pages that link to two or more of the topic's seed hosts, in WEB (a WARC file, a folder of "
-            "<host>/<path> files, or `sample`) or among the links of an earlier crawl (CRAWL_DIR), and write a copy of the "
-            "topic file with the hubs as additional seeds. Targets never become seeds, nor do pages that repeat the "
-            "description of the topic (003 section 6). "
-            "Exit code 2: a wrong web, crawl folder or topic."
-        )
+    usage = "[options] WEB|CRAWL_DIR TOPIC"
+    summary = "Add hubs, pages that link to several seed hosts, to the seeds of a topic"
+    description = (
+        "Find hubs, pages that link to two or more of the topic's seed hosts, in WEB (a WARC file, a folder of "
+        "<host>/<path> files, or `sample`) or among the links of an earlier crawl (CRAWL_DIR), and write a copy of the "
+        "topic file with the hubs as additional seeds. Targets never become seeds, nor do pages that repeat the "
+        "description of the topic (003 section 6). "
+        "Exit code 2: a wrong web, crawl folder or topic."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

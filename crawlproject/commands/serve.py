@@ -31,18 +31,12 @@ class ServeCommand(Subcommand):
     """Serve a virtual web on loopback as an HTTP proxy until interrupted."""
 
     requires_project = True
-
-    def syntax(self) -> str:
-        return "WEB [--port P] [--latency on|off] [--log FILE]"
-
-    def short_desc(self) -> str:
-        return "Serve a virtual web on loopback as an HTTP proxy"
-
-    def long_desc(self) -> str:
-        return (
-            "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, or `sample`. "
-            "Crawl it with the environment variable http_proxy set to the address that is printed."
-        )
+    usage = "WEB [--port P] [--latency on|off] [--log FILE]"
+    summary = "Serve a virtual web on loopback as an HTTP proxy"
+    description = (
+        "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, or `sample`. "
+        "Crawl it with the environment variable http_proxy set to the address that is printed."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -43,19 +43,13 @@ class _Example(NamedTuple):
 
 class SpamCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "[options] TOPIC LABELS"
-
-    def short_desc(self) -> str:
-        return "Train a spam classifier on labelled pages"
-
-    def long_desc(self) -> str:
-        return (
-            "Each line of LABELS has a page, a tab, and `spam` or `honest`. A page is a URL in WEB, such as the folder of a "
-            "crawl, or a file. Prints precision and recall of the classifier and of the built-in weights on sites that were "
-            "held out, then trains on all pages and writes the model, for CRAWL_SPAM_MODEL. Exit code 2: bad input."
-        )
+    usage = "[options] TOPIC LABELS"
+    summary = "Train a spam classifier on labelled pages"
+    description = (
+        "Each line of LABELS has a page, a tab, and `spam` or `honest`. A page is a URL in WEB, such as the folder of a "
+        "crawl, or a file. Prints precision and recall of the classifier and of the built-in weights on sites that were "
+        "held out, then trains on all pages and writes the model, for CRAWL_SPAM_MODEL. Exit code 2: bad input."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

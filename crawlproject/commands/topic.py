@@ -34,22 +34,16 @@ _WORDS = 5
 
 class TopicCommand(Subcommand):
     requires_project = True
-
-    def syntax(self) -> str:
-        return "new|check|from-taxonomy|examples [options] FILE [CRAWL_DIR]"
-
-    def short_desc(self) -> str:
-        return "Write topic files, or check one"
-
-    def long_desc(self) -> str:
-        return (
-            "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. Of a query "
-            "alone, seeds are found in earlier crawls, SEED_FILES and SEED_SEARCH_URL. check: fetch "
-            "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
-            "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
-            "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: keep the pages that were "
-            "judged in CRAWL_DIR as examples of the topic. Exit code 1: weaknesses; 2: bad input."
-        )
+    usage = "new|check|from-taxonomy|examples [options] FILE [CRAWL_DIR]"
+    summary = "Write topic files, or check one"
+    description = (
+        "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. Of a query "
+        "alone, seeds are found in earlier crawls, SEED_FILES and SEED_SEARCH_URL. check: fetch "
+        "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
+        "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
+        "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: keep the pages that were "
+        "judged in CRAWL_DIR as examples of the topic. Exit code 1: weaknesses; 2: bad input."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -138,7 +132,7 @@ class TopicCommand(Subcommand):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [topic_text(draft).encode()])
         print(f"Written: {path}")
-        given = "".join(f" -s {shlex.quote(f'{name}={value}')}" for name, value in self._given().items())
+        given = "".join(f" -s {shlex.quote(f'{name}={value}')}" for name, value in self.given.items())
         quoted = shlex.quote(str(path))
         print(f"Next:    {program} topic check {quoted}{given}\n         {CRAWL_TOPIC}{quoted}{given}")
 
@@ -148,7 +142,6 @@ class TopicCommand(Subcommand):
         from crawlproject.configuration import read_options
         from crawlproject.dashboard.crawls import SEARCHED, latest_crawls
 
-        assert self.settings is not None, "scrapy.cmdline sets it"
         search = SeedSearch(read_options(self.settings.copy_to_dict()), str(self.settings["USER_AGENT"]))
         found = search.find(keywords, latest_crawls(opts.crawls, SEARCHED), opts.language or "en", opts.seeds)
         for note in (*found.notes, *([] if found.seeds else [NO_SEEDS])):
@@ -244,19 +237,7 @@ class TopicCommand(Subcommand):
         from crawlproject.adapters.preview import Preview
         from crawlproject.configuration import read_options
 
-        return Preview(topic, read_options(settings_for(self, topic)), {**topic.settings, **self._given()}, folder)
-
-    def _given(self) -> dict[str, Any]:
-        """The settings that were given with ``-s``."""
-        assert self.settings is not None, "scrapy.cmdline sets it"
-        return {
-            name: value
-            for name, value in self.settings.copy_to_dict().items()
-            if self.settings.getpriority(name) == _COMMAND_LINE and isinstance(value, str | int | float)
-        }
-
-
-_COMMAND_LINE = 40  # Scrapy's priority of ``-s``
+        return Preview(topic, read_options(settings_for(self, topic)), {**topic.settings, **self.given}, folder)
 
 
 def _pages(probed: Sequence[SeedPreview]) -> list[Page]:

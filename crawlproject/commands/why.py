@@ -13,18 +13,13 @@ from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 
 
 class WhyCommand(Subcommand):
-    def syntax(self) -> str:
-        return "CRAWL_DIR URL"
-
-    def short_desc(self) -> str:
-        return "Explain why a URL was, or was not, fetched"
-
-    def long_desc(self) -> str:
-        return (
-            "Show the state of URL in a crawl: fetched (with its position, score, path from a seed and relevance), "
-            "waiting, refused, dropped, linked to, or never seen; and the reason. Works on running, finished and killed "
-            "crawls. Exit code 2: not a crawl folder, a damaged one, or not a URL."
-        )
+    usage = "CRAWL_DIR URL"
+    summary = "Explain why a URL was, or was not, fetched"
+    description = (
+        "Show the state of URL in a crawl: fetched (with its position, score, path from a seed and relevance), "
+        "waiting, refused, dropped, linked to, or never seen; and the reason. Works on running, finished and killed "
+        "crawls. Exit code 2: not a crawl folder, a damaged one, or not a URL."
+    )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
