@@ -6,37 +6,59 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import FetchPlan, Handler, PageHandler, Services
+from crawlproject.errors import BadSetting
 from crawlproject.options import Options
-from crawlproject.parts.forms.forms import Forms, is_respelled
+from crawlproject.pages.html.form_kinds import SEARCH_FORMS
+from crawlproject.pages.html.forms import read_forms
 from crawlproject.parts.forms.options import FormOptions
 from crawlproject.parts.forms.result_page import is_view
-from crawlproject.records import PAGE, QUERY, CrawlUrl, Fetch, FetchEvent, Page, Reply, Visit
+from crawlproject.parts.forms.selection import make_selection
+from crawlproject.parts.forms.source import FormSource
+from crawlproject.parts.forms.sources import Sources, is_respelled
+from crawlproject.records import PAGE, PLANTED, QUERY, CrawlUrl, Fetch, FetchEvent, Page, Reply, Visit
 from crawlproject.urls.hosts import domain_of
-from crawlproject.urls.post import post_of, post_url
+from crawlproject.urls.post import canonical_request, post_of, post_url
+
+TRIES = 20  # queries of a source that are offered before it waits for another turn
 
 _REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
 
 
 class FormPart(Part):
-    """There where ``CRAWL_FORMS`` is more than 0."""
+    """There where ``CRAWL_FORMS`` is more than 0. Forms on relevant pages and on seeds are sources; each has one query at a time,
+    waiting or being fetched.
+
+    A query is fetched before the other URLs that wait: it is to find better ones. All that is known of a source follows from
+    the history, so after a resume its queries go on where they were.
+    """
 
     name = "forms"
     _services: Services
 
     def __init__(self, setup: Setup) -> None:
+        options = setup.options.of(FormOptions)
+        if options.frontier == "redis":
+            raise BadSetting(
+                "setting CRAWL_FORMS", "wants FRONTIER memory or disk: workers do not share what forms answered"
+            )
+        make_selection(options.crawl_form_selection)  # a wrong name is told before anything starts
         self._agent = setup.agent
-        self.forms = Forms(
-            setup.topic,
-            setup.options.of(FormOptions),
-            self._offer,
-            setup.canonicalize,
-            setup.frontier,
-            setup.judge,
-            setup.folder.pages.load,
+        self._frontier = setup.frontier
+        self._load = setup.folder.pages.load
+        self._relevant = options.page_relevant
+        self._pages: dict[str, tuple[int, float]] = {}  # depth and score of the pages that forms were found on
+        self.sources = Sources(
+            canonicalize=partial(canonical_request, setup.canonicalize),
+            judge=setup.judge,
+            keywords=setup.topic.keywords,
+            limit=options.crawl_forms,
+            relevant=options.page_relevant,
+            selection=partial(make_selection, options.crawl_form_selection),
         )
 
     @classmethod
@@ -49,14 +71,38 @@ class FormPart(Part):
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
         self._services = services
-        return {QUERY: QueryHandler(services, self.forms, self._agent)}
+        return {QUERY: QueryHandler(services, self, self._agent)}
 
     def begin(self, now: float) -> None:
-        self.forms.resume()
+        """Queries that wait belong to their sources; the other sources send their next one."""
+        waiting = {url.url: url.parent or "" for url in self._frontier.waiting() if url.kind == QUERY}
+        for url, parent in waiting.items():
+            self.sources.adopt(url, parent)
+        for source in self.sources:
+            if source.out and source.out not in waiting:
+                self.sources.refused(source.out)
+        self.ask()
 
     def learn(self, event: FetchEvent) -> None:
-        if event.visit.number == 1:
-            self.forms.learn(event)
+        visit = event.visit
+        if visit.number > 1:
+            return
+        if visit.kind == QUERY and is_respelled(visit.url, visit.redirect):
+            self.sources.moved(visit.url, visit.parent or "", visit.redirect)
+        elif visit.kind == QUERY:
+            self.sources.answered(visit.url, visit.parent or "", event.page() if visit.md5 else None)
+        elif visit.md5 and self.sources.is_query(visit.parent or ""):
+            page = event.page()
+            if page is not None:
+                self.sources.described(page)
+        wanted = visit.relevance >= self._relevant or visit.depth == 0  # what a person named is tried
+        if wanted and SEARCH_FORMS in visit.signs and visit.md5 and visit.kind != QUERY:
+            try:
+                body = self._load(visit.url)
+            except FileNotFoundError:
+                return
+            self._pages.setdefault(visit.url, (visit.depth, visit.score))
+            self.sources.found(visit.url, event.links, read_forms(body, visit.url, visit.content_type))
 
     def followed(self, page: Page) -> Page:
         """A result page leads to its items. Its other views are fetched as queries, or not at all."""
@@ -66,14 +112,38 @@ class FormPart(Part):
 
     def before_links(self, page: Page) -> Iterable[CrawlUrl]:
         """Queries are offered first: what a result page links to may be its next page."""
-        self.forms.ask()
+        self.ask()
         return ()
 
     def counters(self) -> Mapping[str, int]:
-        return self.forms.counters()
+        """Sources, the result pages that they cost, and the items that these led to."""
+        sources = list(self.sources)
+        return {
+            "forms/sources": len(sources),
+            "forms/fetches": sum(source.fetches for source in sources),
+            "forms/items": sum(len(source.graph.items) for source in sources),
+            "forms/given_up": sum(bool(source.reason) and source.reason != "limit reached" for source in sources),
+        }
 
-    def _offer(self, url: CrawlUrl) -> bool:
-        return self._services.admission.offer(url)
+    def ask(self) -> None:
+        """Put the next query of every source that has none out into the frontier."""
+        for source in self.sources.ready():
+            self._ask(source)
+
+    def _ask(self, source: FormSource) -> None:
+        for _ in range(TRIES):
+            query = source.next()
+            if query is None:
+                return
+            self.sources.sent(source)
+            depth, score = self._pages[source.page]
+            depth += query.number
+            url = CrawlUrl(query.url, score, depth, query.parent, query.text, kind=QUERY, precedence=PLANTED)
+            if url.key not in self._frontier:
+                self._services.admission.offer(url)
+                if url.key in self._frontier:
+                    return
+            self.sources.refused(query.url)
 
 
 class QueryHandler(PageHandler):
@@ -82,7 +152,7 @@ class QueryHandler(PageHandler):
     ``agent`` is the User-Agent of the crawl: it says that a query is one.
     """
 
-    def __init__(self, services: Services, forms: Forms, agent: str) -> None:
+    def __init__(self, services: Services, forms: FormPart, agent: str) -> None:
         super().__init__(services)
         self._forms = forms
         self._agent = agent
@@ -107,7 +177,7 @@ class QueryHandler(PageHandler):
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         with self._frontier.batch():
             super().refuse(url, reason)
-            self._forms.refused(url.url)
+            self._forms.sources.refused(url.url)
             self._forms.ask()
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
@@ -125,7 +195,7 @@ class QueryHandler(PageHandler):
             known = target in self._frontier
             offered = self._admission.offer(replace(url, url=target, kind=QUERY if respelled else PAGE))
             if respelled and (known or target not in self._frontier):
-                self._forms.refused(target)
+                self._forms.sources.refused(target)
             self._forms.ask()
             self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
         return offered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 
 from crawlproject.errors import InvalidUrl
 from crawlproject.pages.html.forms import Form
@@ -10,7 +10,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.forms.candidates import Candidates, Shared, nonsense
 from crawlproject.parts.forms.fields import Query
 from crawlproject.parts.forms.refinement import Refinements
-from crawlproject.parts.forms.result_page import ListedItem, ResultPage, read_results
+from crawlproject.parts.forms.result_page import ResultPage, read_results
 from crawlproject.parts.forms.selection import Choice, QuerySelection
 from crawlproject.parts.forms.value_graph import Value, ValueGraph, chao
 from crawlproject.records import Page
@@ -238,7 +238,8 @@ class FormSource:
             labelled = self._candidates.labelled(page.text)
             self._refinements.learn(page.text)
         listed = [
-            (item.url, self._values(item, labelled), float(item.relevance >= self._relevant)) for item in found.items
+            (item.url, list(self._candidates.values_of(item, labelled)), float(item.relevance >= self._relevant))
+            for item in found.items
         ]
         before = len(self.graph.items), self._relevant_new(query)
         self.graph.returned(query.value, listed)
@@ -263,9 +264,6 @@ class FormSource:
     def _leave_list(self) -> None:
         self._dry = 0 if self._brought else self._dry + 1
         self._brought = 0.0
-
-    def _values(self, item: ListedItem, labelled: Sequence[Value]) -> list[Value]:
-        return list(self._candidates.values_of(item, labelled))
 
     def _relevant_new(self, query: Query) -> float:
         assert query.value is not None

@@ -12,8 +12,8 @@ from benchmarks.deep_web import Lab
 from benchmarks.deep_web_sites import DeepSite
 from crawlproject.pages.html.forms import read_forms
 from crawlproject.parts.forms.fields import Query
-from crawlproject.parts.forms.forms import Sources
 from crawlproject.parts.forms.selection import make_selection
+from crawlproject.parts.forms.sources import Sources
 from crawlproject.urls.post import canonical_request, is_post, post_of
 
 LAB = Lab()
