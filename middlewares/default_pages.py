@@ -6,17 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import AS_SPELLED, count, crawl_of
+from crawlproject.adapters.request_json import lease_of
+from crawlproject.adapters.running import AS_SPELLED, Component, count, crawl_of
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.records import PAGE, REVISIT, CrawlUrl
 from crawlproject.urls.canonical import canonical_or_none
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from crawlproject.core.crawl import Crawl
@@ -25,26 +22,18 @@ _NOT_THERE = (403, 404)
 _USUAL = "index.html"
 
 
-class DefaultPageMiddleware:
+class DefaultPageMiddleware(Component):
     """``/a/`` stands for ``/a/index.html`` too (``CRAWL_URL_DEFAULT_PAGES``), but storage services know only the latter.
 
     When ``/a/`` is forbidden or not found, and the link that led there names a page, that page is fetched within the same
     lease. How a seed or a page that is visited again was spelled is forgotten: then the usual name is tried.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def process_response(self, request: Request, response: Response) -> Request | Response:
         if response.status not in _NOT_THERE or request.method != "GET" or AS_SPELLED in request.meta:
             return response
         crawl = crawl_of(self.crawler)
-        key = lease_key(request, crawl.canonicalize) if crawl and request.url.endswith("/") else None
-        lease = crawl.frontier.leased(key) if crawl and key else None
+        lease = lease_of(crawl, request) if request.url.endswith("/") else None
         if crawl is None or lease is None or lease.url != request.url or not _is_of_a_page(lease):
             return response
         spelled = next(_spellings(crawl, lease), None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.downloadermiddlewares.retry import RetryMiddleware
 
-from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import crawl_of
 from crawlproject.http.connection_failures import connection_failure
 
@@ -24,7 +24,5 @@ class ReplyRetryMiddleware(RetryMiddleware):
         return super().process_exception(request, exception)
 
     def _is_leased_page(self, request: Request) -> bool:
-        crawl = crawl_of(self.crawler)
-        key = lease_key(request, crawl.canonicalize) if crawl else None
-        lease = crawl.frontier.leased(key) if crawl and key else None
+        lease = lease_of(crawl_of(self.crawler), request)
         return lease is not None and lease.request is None

@@ -19,8 +19,18 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import AWAITED_ROBOTS, ROBOTS, crawl_of, robots_agent, stopped, stopping, time
+from crawlproject.adapters.request_json import lease_of
+from crawlproject.adapters.running import (
+    AWAITED_ROBOTS,
+    ROBOTS,
+    Component,
+    count,
+    crawl_of,
+    robots_agent,
+    stopped,
+    stopping,
+    time,
+)
 from crawlproject.configuration import read_options
 from crawlproject.core.responses import FLOOD
 from crawlproject.core.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
@@ -30,8 +40,6 @@ from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -43,13 +51,13 @@ _ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
 _TRIES = "robots_tries"  # meta: fetches of robots.txt that failed
 
 
-class RobotsMiddleware:
+class RobotsMiddleware(Component):
     """Active when ``ROBOTSTXT_OBEY`` is on. ``meta["dont_obey_robotstxt"]`` exempts a request, as in Scrapy."""
 
     def __init__(self, crawler: Crawler) -> None:
         if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
             raise NotConfigured
-        self.crawler = crawler
+        super().__init__(crawler)
         self.options = read_options(crawler.settings)
         self.retry_times = crawler.settings.getint("RETRY_TIMES") if crawler.settings.getbool("RETRY_ENABLED") else 0
         self.cache = RobotsCache(
@@ -58,10 +66,6 @@ class RobotsMiddleware:
             agent=robots_agent(crawler.settings),
         )
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     async def process_request(self, request: Request, spider: Spider | None = None) -> Request | None:
         if request.meta.get("dont_obey_robotstxt") or not request.url.startswith(("http:", "https:")):
@@ -75,10 +79,10 @@ class RobotsMiddleware:
         rules = self.cache.get(origin, time())
         fetched = False
         if rules is None:
-            rules, fetched = await self._fetch_once(origin, retry=not self._lease_of(request))
-        if fetched and rules.sitemaps:
-            self._name_sitemaps(request, rules)
-        if rules.failure and crawl and not crawl.connections.is_given_up(origin) and self._lease_of(request):
+            rules, fetched = await self._fetch_once(origin, retry=not self._is_leased(request))
+        if fetched and rules.sitemaps and crawl and (lease := lease_of(crawl, request)):
+            crawl.robots_read(rules, lease)
+        if rules.failure and crawl and not crawl.connections.is_given_up(origin) and self._is_leased(request):
             self.cache.forget(origin)
             raise Unanswered(rules.failure)  # the crawl tries the host again later
         if rules.unreachable and not rules.failure and fetched and self._may_try_again(request):
@@ -86,7 +90,7 @@ class RobotsMiddleware:
             request.meta[AWAITED_ROBOTS] = True
             return request
         if not rules.allows(request.url):
-            self._count(f"refused/{rules.reason}")
+            count(self.crawler, f"robots/refused/{rules.reason}")
             raise Refused(f"robots/{rules.reason}", request.url)
         if fetched and self._host_must_rest(request, rules):
             request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True
@@ -97,7 +101,7 @@ class RobotsMiddleware:
         """Whether the page may wait in the frontier for another try of robots.txt, ``RETRY_TIMES`` in all."""
         tries = request.meta.get(_TRIES, 0)
         request.meta[_TRIES] = tries + 1
-        return tries < self.retry_times and self._lease_of(request)
+        return tries < self.retry_times and self._is_leased(request)
 
     async def _fetch_once(self, origin: str, *, retry: bool) -> tuple[RobotsRules, bool]:
         """The rules of ``origin``, and whether it was this call that fetched them."""
@@ -123,7 +127,7 @@ class RobotsMiddleware:
         return rules
 
     async def _fetch(self, origin: str, *, retry: bool) -> RobotsRules:
-        self._count("fetched")
+        count(self.crawler, "robots/fetched")
         url = f"{origin}/robots.txt"
         passed = [url]
         try:
@@ -142,7 +146,7 @@ class RobotsMiddleware:
             # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
             # means "unreachable" in RFC 9309; the crawl continues.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
-            self._count(f"failed/{type(failure).__name__}")
+            count(self.crawler, f"robots/failed/{type(failure).__name__}")
             rules = self.cache.store(origin, 0, {}, b"", time())
             if host_of(passed[-1]) == host_of(url):  # else another host is away, not that of the page
                 rules.failure = connection_failure(failure)
@@ -170,44 +174,30 @@ class RobotsMiddleware:
     def _note(self, response: Response) -> None:
         crawl = crawl_of(self.crawler)
         if crawl is not None and not stopped(self.crawler):
-            said = {
-                name: (response.headers.get(name) or b"").decode("latin-1") for name in ("Content-Type", "Location")
-            }
+            names = ("Content-Type", "Location")
+            content_type, location = ((response.headers.get(name) or b"").decode("latin-1") for name in names)
             with stopping(self.crawler):
                 crawl.folder.robots.append(
                     response.url,
                     response.status,
                     time(),
-                    content_type=said["Content-Type"],
-                    location=said["Location"],
+                    content_type=content_type,
+                    location=location,
                     body=response.body,
                 )
 
-    def _name_sitemaps(self, request: Request, rules: RobotsRules) -> None:
-        crawl = crawl_of(self.crawler)
-        key = lease_key(request, crawl.canonicalize) if crawl else None
-        lease = crawl.frontier.leased(key) if crawl and key else None
-        if crawl and lease:
-            crawl.robots_read(rules, lease)
-
     def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
         """Whether the frontier wants a pause between robots.txt and the page."""
-        if not self._lease_of(request):
+        if not self._is_leased(request):
             return False
         return bool(self.options.politeness_min_delay or self.options.politeness_factor or self._delay(rules))
 
-    def _lease_of(self, request: Request) -> bool:
+    def _is_leased(self, request: Request) -> bool:
         """Whether the frontier of a topical crawl holds the lease of this request."""
-        crawl = crawl_of(self.crawler)
-        key = lease_key(request, crawl.canonicalize) if crawl else None
-        return crawl is not None and key is not None and crawl.frontier.leased(key) is not None
+        return lease_of(crawl_of(self.crawler), request) is not None
 
     def _delay(self, rules: RobotsRules) -> float:
         return rules.crawl_delay(self.options.politeness_max_crawl_delay)
-
-    def _count(self, event: str) -> None:
-        if self.crawler.stats:
-            self.crawler.stats.inc_value(f"robots/{event}")
 
 
 def _target(response: Response) -> str | None:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import safety_of
+from crawlproject.adapters.running import Component, count, safety_of
 from crawlproject.configuration import read_options
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
 
 
-class SafetyMiddleware:
+class SafetyMiddleware(Component):
     """Refuses a request when ``AddressPolicy.refusal`` gives a reason. Off for a virtual web, which uses no network.
 
     Names are not resolved here: ``http_handler.py`` checks the addresses that they resolve to.
@@ -26,17 +24,12 @@ class SafetyMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         if read_options(crawler.settings).virtual_web:
             raise NotConfigured
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        super().__init__(crawler)
 
     def process_request(self, request: Request) -> None:
         if not request.url.startswith(("http:", "https:")):
             return  # a spider's own request with another scheme (file:, data:); links never have one
         reason = safety_of(self.crawler).refusal(request.url)
         if reason:
-            if self.crawler.stats:
-                self.crawler.stats.inc_value(f"{reason}/refused")
+            count(self.crawler, f"{reason}/refused")
             raise Refused(reason, request.url)

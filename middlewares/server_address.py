@@ -13,8 +13,8 @@ from urllib.request import getproxies, proxy_bypass
 
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import AWAITED_ADDRESS, ROBOTS, count, crawl_of
+from crawlproject.adapters.request_json import lease_of
+from crawlproject.adapters.running import AWAITED_ADDRESS, ROBOTS, Component, count, crawl_of
 from crawlproject.configuration import read_options
 from crawlproject.core.server_addresses import ServerAddresses
 from crawlproject.http.name_resolver import names_of
@@ -22,8 +22,6 @@ from crawlproject.urls.addresses import read_address
 from crawlproject.urls.hosts import host_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
 
-class ServerAddressMiddleware:
+class ServerAddressMiddleware(Component):
     """Active with ``POLITENESS_PER = "address"``, in crawls of a topic that use the network and no proxy for a host.
 
     Names of this machine (loopback addresses) are told apart: what stands behind them are programs, not names of one server.
@@ -45,14 +43,10 @@ class ServerAddressMiddleware:
         options = read_options(crawler.settings)
         if options.virtual_web or options.politeness_per == "host":
             raise NotConfigured
-        self.crawler = crawler
+        super().__init__(crawler)
         self._look_up = look_up or self._ask
         self._addresses: ServerAddresses | None = None
         self._proxied = frozenset(getproxies())  # schemes: reading the environment costs more than a link
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     async def process_request(self, request: Request) -> Request | None:
         crawl = crawl_of(self.crawler)
@@ -62,7 +56,7 @@ class ServerAddressMiddleware:
         if addresses.knows(host) or self._is_proxied(request):
             return None
         found = [address for address in await self._look_up(urlsplit(request.url).hostname or "") if _tells(address)]
-        if addresses.found(host, found) or not _is_leased(crawl, request):
+        if addresses.found(host, found) or lease_of(crawl, request) is None:
             return None
         count(self.crawler, "scheduler/address_in_use")
         request.meta[AWAITED_ADDRESS] = True
@@ -99,8 +93,3 @@ def _tells(text: str) -> bool:
     """Whether an address says which server it is."""
     address = read_address(text)
     return address is not None and not address.is_loopback
-
-
-def _is_leased(crawl: Crawl, request: Request) -> bool:
-    key = lease_key(request, crawl.canonicalize)
-    return key is not None and crawl.frontier.leased(key) is not None

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from scrapy import signals
 from scrapy.exceptions import StopDownload
 
-from crawlproject.adapters.running import ANY_TYPE, crawl_of, longest_body
+from crawlproject.adapters.running import ANY_TYPE, Component, count, crawl_of, longest_body
 from crawlproject.configuration import read_options
 from crawlproject.pages.html.encoding import media_type
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ANOTHER_KIND = frozenset(("dont_obey_robotstxt", ANY_TYPE))  # meta of what is no page, whatever its content type
 
 
-class TruncateMiddleware:
+class TruncateMiddleware(Component):
     """Cuts every body at ``PAGE_MAX_BYTES``, and robots.txt where RFC 9309 allows it.
 
     A page of the topical crawl must also be of ``PAGE_CONTENT_TYPES``.
@@ -33,14 +33,14 @@ class TruncateMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         options = read_options(crawler.settings)
-        self.crawler = crawler
+        super().__init__(crawler)
         self.max_bytes = options.page_max_bytes
         self.wanted = frozenset(content_type.lower() for content_type in options.page_content_types)
         self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        middleware = cls(crawler)
+        middleware = super().from_crawler(crawler)
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         crawler.signals.connect(middleware.bytes_received, signals.bytes_received)
         return middleware
@@ -66,6 +66,5 @@ class TruncateMiddleware:
         return crawl is not None and not _ANOTHER_KIND.intersection(request.meta) and request.callback is not None
 
     def _stop(self, event: str) -> None:
-        if self.crawler.stats:
-            self.crawler.stats.inc_value(f"truncate/stopped/{event}")
+        count(self.crawler, f"truncate/stopped/{event}")
         raise StopDownload(fail=False)

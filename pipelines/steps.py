@@ -7,26 +7,20 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DropItem
 
 from crawlproject.adapters.feeds import PageItem
-from crawlproject.adapters.running import crawl_of, stopped, stopping
+from crawlproject.adapters.running import Component, crawl_of, stopped, stopping
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
 
     from crawlproject.core.crawl import Crawl
 
 
-class PagePipeline:
+class PagePipeline(Component):
     """A step with a page: subclasses say which in ``step``."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-        self.crawl = crawl_of(crawler)  # the spider is made before
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+        super().__init__(crawler)
+        self.crawl = crawl_of(crawler)
 
     def process_item(self, item: Any) -> Any:
         if self.crawl is not None and isinstance(item, PageItem):

@@ -14,7 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.adapters.feeds import PageItem, refuse_crawl_files
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.request_json import lease_key
+from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import (
     ANY_TYPE,
     ENDED_AT,
@@ -152,7 +152,7 @@ class TopicalSpider(scrapy.Spider):
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
         """One response, at most one item; what is no page ends here with a reason."""
         request = response.request
-        lease = self._lease_of(request) if request else None
+        lease = lease_of(self.crawl, request) if request and not stopped(self.crawler) else None
         if request is None or lease is None:
             return
         headers = _headers_of(response)
@@ -175,7 +175,7 @@ class TopicalSpider(scrapy.Spider):
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""
         request = failure.request  # type: ignore[attr-defined]
-        lease = self._lease_of(request)
+        lease = None if stopped(self.crawler) else lease_of(self.crawl, request)
         if lease is None:
             return
         with stopping(self.crawler):
@@ -204,11 +204,6 @@ class TopicalSpider(scrapy.Spider):
             logger.warning(
                 "%s is refused (%s), as all like it will be; the setting %s allows more", url, reason, setting
             )
-
-    def _lease_of(self, request: scrapy.Request) -> CrawlUrl | None:
-        """The open lease that a request was made for; None when there is none, or when the crawl stops."""
-        key = lease_key(request, self.crawl.canonicalize)
-        return None if key is None or stopped(self.crawler) else self.crawl.frontier.leased(key)
 
 
 def _asked_topic(topic: Any, topics: Any) -> Topic:

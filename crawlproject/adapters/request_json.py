@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from scrapy.crawler import Crawler
 
+    from crawlproject.core.crawl import Crawl
+    from crawlproject.records import CrawlUrl
+
 # A JSON object with one of these names represents a type that JSON does not have.
 _BYTES = "__bytes__"
 _PAIRS = "__pairs__"  # a dict whose keys are not text, or that has one of these names for a key
@@ -79,6 +82,12 @@ def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | Non
     """What the frontier knows a request of the topical crawl by: the key it names, else its canonical URL if it has one."""
     key: str | None = request.meta.get(LEASE)
     return key or canonical_or_none(canonicalize, request.url)
+
+
+def lease_of(crawl: Crawl | None, request: Request) -> CrawlUrl | None:
+    """The open lease of a topical crawl that a request was made for; None when there is none."""
+    key = lease_key(request, crawl.canonicalize) if crawl else None
+    return crawl.frontier.leased(key) if crawl and key else None
 
 
 def post_key(request: Request, canonicalize: Callable[[str], str]) -> str:

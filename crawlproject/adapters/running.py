@@ -30,6 +30,7 @@ from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Self
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -58,6 +59,17 @@ _STOPPED = "storage_failed"
 _SAFETY = "topical_safety"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
 _PROJECT = SETTINGS_PRIORITIES["project"]
+
+
+class Component:
+    """A middleware, pipeline or extension of a running crawler. Scrapy makes it when the spider is there."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
 
 
 def attach(crawler: Crawler, crawl: Crawl) -> None:

@@ -8,8 +8,8 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.feeds import PageItem
-from crawlproject.adapters.request_json import lease_key
-from crawlproject.adapters.running import crawl_of, fetch_of, stop, stopped, stopping, time
+from crawlproject.adapters.request_json import lease_of
+from crawlproject.adapters.running import Component, crawl_of, fetch_of, stop, stopped, stopping, time
 from crawlproject.errors import StorageFailed
 
 if TYPE_CHECKING:
@@ -20,17 +20,14 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 
-class Failures:
+class Failures(Component):
     """A failed disk stops the crawl; a page that a pipeline drops or fails on is recorded as an error."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not crawler.settings.get("SCHEDULER", "").endswith("FrontierScheduler"):
             raise NotConfigured
-        extension = cls(crawler)
+        extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.item_dropped, signals.item_dropped)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
@@ -50,8 +47,7 @@ class Failures:
         if isinstance(failure.value, StorageFailed):
             stop(self.crawler, failure.value)
         elif crawl is not None and response is not None and response.request is not None:
-            key = lease_key(response.request, crawl.canonicalize)
-            lease = crawl.frontier.leased(key) if key else None
+            lease = lease_of(crawl, response.request)
             if lease is not None and not stopped(self.crawler):
                 with stopping(self.crawler):
                     crawl.fail(lease, type(failure.value).__name__, fetch_of(response.request, response.status, time()))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.adapters.running import crawl_of, interrupted, stopped, stopping, time
+from crawlproject.adapters.running import Component, crawl_of, interrupted, stopped, stopping, time
 from crawlproject.storage.crawl_files import clear_marker, write_marker
 
 if TYPE_CHECKING:
@@ -15,18 +15,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-class FinishedMarker:
+class FinishedMarker(Component):
     """Writes the marker when everything else of a complete crawl is written: feeds and report included.
 
     While a crawl runs, or was stopped early, there is none.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        extension = cls(crawler)
+        extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.begin, signals.spider_opened)
         crawler.signals.connect(extension.end, signals.engine_stopped)
         return extension

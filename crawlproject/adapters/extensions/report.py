@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from crawlproject.adapters.running import crawl_of, stopping
+from crawlproject.adapters.running import Component, crawl_of, stopping
 from crawlproject.errors import BadInput
 from crawlproject.reports.report import write_report
 
@@ -20,15 +20,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ReportWriter:
+class ReportWriter(Component):
     """Runs after the scheduler has closed the crawl, when every file of the folder is complete."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        extension = cls(crawler)
+        extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
         return extension
 

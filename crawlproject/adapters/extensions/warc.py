@@ -13,6 +13,7 @@ from crawlproject.adapters.running import (
     RESOURCE,
     ROBOTS,
     TAKEN_AT,
+    Component,
     crawl_of,
     stopped,
     stopping,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from scrapy.http import Headers, Response
 
 
-class WarcRecorder:
+class WarcRecorder(Component):
     """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
 
     The signal is sent before any middleware sees the response: its body is still compressed. The response to a request
@@ -37,12 +38,9 @@ class WarcRecorder:
     are not archived.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        extension = cls(crawler)
+        extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         return extension
 

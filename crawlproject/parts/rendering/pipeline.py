@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DropItem, NotConfigured
 
 from crawlproject.adapters.feeds import PageItem
-from crawlproject.adapters.running import crawl_of, stopped, stopping, time
+from crawlproject.adapters.running import Component, crawl_of, stopped, stopping, time
 from crawlproject.configuration import read_options
 from crawlproject.parts.rendering.options import RenderOptions
 from crawlproject.parts.rendering.part import HTML, Rendering
@@ -17,8 +17,6 @@ from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import post_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from scrapy.crawler import Crawler
 
     from crawlproject.core.crawl import Crawl
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
 MOST_COOKIES, LONGEST_COOKIE = 50, 4096  # as many and as long as a browser takes (RFC 6265 section 6.1)
 
 
-class RenderPipeline:
+class RenderPipeline(Component):
     """Puts the page that a browser would show in the place of the one that came.
 
     The lease of its URL is open all the while, so that nothing else of its host is fetched. Where scripts lead elsewhere, that
@@ -35,15 +33,11 @@ class RenderPipeline:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
+        super().__init__(crawler)
         self.options = read_options(crawler.settings).of(RenderOptions)
         if self.options.crawl_render == "never":
             raise NotConfigured
         self._renderer: Renderer | None = None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
 
     def open_spider(self) -> None:
         if crawl_of(self.crawler) is not None:
