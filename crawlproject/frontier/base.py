@@ -54,9 +54,8 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from crawlproject.records import CrawlUrl
 
-"""What a frontier knows of a URL; empty: nothing."""
-
 UrlState = Literal["waiting", "leased", "done", ""]
+"""What a frontier knows of a URL; empty: nothing."""
 LONGEST_BLOCK = 3_600.0  # seconds: no host is blocked for longer at a time
 
 

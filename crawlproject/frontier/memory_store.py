@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from operator import attrgetter
 from random import Random
 from typing import Any
 
@@ -40,6 +41,7 @@ class MemoryStore:
         self._best_first: LazyHeap[QueueEntry] | None = None
         self._worst_first: LazyHeap[tuple[int, float, int, QueueEntry]] | None = None
         self.host_of = queue_of
+        self.chosen = attrgetter("record")
         self.rest = self.schedule.rest
         self.block = self.schedule.block
         self.give_back_pick = self.hosts.rule.give_back
@@ -64,9 +66,6 @@ class MemoryStore:
 
     def host_named(self, name: str) -> str:
         return name
-
-    def chosen(self, entry: QueueEntry) -> CrawlUrl:
-        return entry.record
 
     def waiting(self) -> Iterator[CrawlUrl]:
         return (entry.record for entry in self.entries.values())

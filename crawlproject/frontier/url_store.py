@@ -45,7 +45,7 @@ class UrlStore(Protocol):
         """The key of a host."""
         ...
 
-    def chosen(self, entry: Any) -> CrawlUrl:
+    def chosen(self, entry: Any, /) -> CrawlUrl:
         """The record behind an entry of the schedule."""
         ...
 

@@ -73,6 +73,7 @@ class CrawlFolder:
         self.history = History(path / "history.jsonl")
         self.refusals = Refusals(path / "refused.json")
         self.pages = PageRepository(path / PAGES, versions=versions)
+        self.store = self.pages.store if bodies else _not_stored
         self.links = AppendLog(path / "links.jsonl") if bodies else None
         self.items = AppendLog(path / ITEMS) if bodies else None
         self._trim()
@@ -108,10 +109,6 @@ class CrawlFolder:
                 (self.path / name).unlink(missing_ok=True)
         except OSError as error:
             raise StorageFailed(f"cannot remove the logs in {self.path}: {error}") from error
-
-    def store(self, url: str, body: bytes, replaced: int = 0) -> str:
-        """Store the bytes of a page, in the place of its version ``replaced`` if it has one; return its name."""
-        return self.pages.store(url, body, replaced) if self.bodies else page_name(url)
 
     def keep(self, page: Page, visit: Visit) -> None:
         """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
@@ -165,3 +162,8 @@ class CrawlFolder:
         self.manifest.finish(reason, now, stats)
         if self._lock:
             self._lock.close()
+
+
+def _not_stored(url: str, body: bytes, replaced: int = 0) -> str:
+    """The name that ``PageRepository.store`` would give, without a file."""
+    return page_name(url)

@@ -14,9 +14,8 @@ from crawlproject.frontier.disk.hash_table import HashTable
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.records import ACTIVE, FIRST
 
-"""How the k rule counts a host: not at all, as one that waits, or as one of which all that waits is in the calendar."""
-
 NOT_COUNTED, COUNTED, ASLEEP = range(3)
+"""How the k rule counts a host: not at all, as one that waits, or as one of which all that waits is in the calendar."""
 
 _ORIGINS = 100_000  # schemes and authorities whose hosts' numbers are kept in memory
 

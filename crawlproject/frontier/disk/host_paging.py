@@ -13,17 +13,7 @@ from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry
-from crawlproject.frontier.disk.url_table import (
-    CLASS_BITS,
-    HELD,
-    LATER,
-    LEASED,
-    PAGED,
-    SHARED,
-    UrlRow,
-    UrlTable,
-    classes_of,
-)
+from crawlproject.frontier.disk.url_table import CLASS_BITS, HELD, LATER, LEASED, PAGED, SHARED, UrlTable, classes_of
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.host_schedule import HostSchedule, is_up_to
 from crawlproject.frontier.host_states import LATE, READY
@@ -275,7 +265,8 @@ class PagedSchedule(HostSchedule):
             row = self._rows[number]
             self.calendar.pull_ahead(number, row.host)
             self._count_held(row.host, -1)
-            HostSchedule.add(self, self._entry_of(number, row, self._held_until[number]))
+            entry = DiskEntry(row.precedence, -row.score, number, row.host, self._held_until[number])
+            HostSchedule.add(self, entry)
         return True
 
     def _foresee(self, at: float) -> None:
@@ -372,9 +363,6 @@ class PagedSchedule(HostSchedule):
     def _entry(self, first: ClassEntry) -> DiskEntry:
         precedence, rank, number = first
         return DiskEntry(precedence, rank, number, self._rows[number].host, 0.0)
-
-    def _entry_of(self, number: int, row: UrlRow, not_before: float) -> DiskEntry:
-        return DiskEntry(row.precedence, -row.score, number, row.host, not_before)
 
     def _page_in(self, entry: DiskEntry) -> None:
         """From the head of a shared queue into the queue of its host."""

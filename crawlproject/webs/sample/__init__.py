@@ -14,7 +14,7 @@ from random import Random
 
 from crawlproject.records import Reply
 from crawlproject.webs.base import not_held, spellings
-from crawlproject.webs.sample.plan import Redirect, SamplePage, SamplePlan, SampleSite
+from crawlproject.webs.sample.plan import SamplePage, SamplePlan, SampleSite
 from crawlproject.webs.sample.render import render, text_of
 from crawlproject.webs.sample.sites import SESSION_SHOP, build, month_of, with_session
 from crawlproject.webs.sample.wiring import Links, PageLink, Wiring
@@ -57,7 +57,7 @@ class SampleWeb:
         if page := self.plan.pages.get(name):
             return self._page(page, url)
         if redirect := self.plan.redirects.get(name):
-            return _redirect(redirect, url)
+            return Reply(url, redirect.status, {"location": redirect.location}, seconds=0.05)
         site = self._site(name)
         return _robots(site, url) if site and name == f"{site.url}robots.txt" else None
 
@@ -91,10 +91,6 @@ def _html(site: SampleSite, url: str, text: str, rng: Random) -> Reply:
     changed = formatdate(_FIRST_DAY + rng.randrange(_DAYS) * 86_400, usegmt=True)
     headers = {"content-type": f"text/html; charset={site.charset}", "last-modified": changed}
     return _of_host(site, Reply(url, 200, headers, text.encode(site.charset, "xmlcharrefreplace")))
-
-
-def _redirect(redirect: Redirect, url: str) -> Reply:
-    return Reply(url, redirect.status, {"location": redirect.location}, seconds=0.05)
 
 
 def _robots(site: SampleSite, url: str) -> Reply:
