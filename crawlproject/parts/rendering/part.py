@@ -25,32 +25,24 @@ _TRUST = 3  # pages of a host that brought nothing in spite of earlier ones, aft
 
 
 class Rendering(Part):
-    """There unless ``CRAWL_RENDER`` is ``never``."""
+    """There unless ``CRAWL_RENDER`` is ``never``.
+
+    The first page of a host that is rendered is a probe: when it brings nothing, no more are rendered there. What it knows
+    follows from the history: ``RENDERED`` is a sign of each page that was. ``cost`` is how many fetches a rendering counts for in
+    the budget of its site, besides the fetch of the page.
+    """
 
     name = "rendering"
 
-    def __init__(self, setup: Setup) -> None:
-        options = setup.options.of(RenderOptions)
-        self.policy = RenderPolicy(options.crawl_render)
-        self.pages = RenderedPages(options.crawl_render_cost)
+    def __init__(self, mode: Mode, cost: float = 0.0) -> None:
+        self._mode = mode
+        self._cost = cost
+        self._hosts: OrderedDict[str, int] = OrderedDict()  # pages that gained, less those that did not; at most _TRUST
 
     @classmethod
     def make(cls, setup: Setup) -> Rendering | None:
-        return cls(setup) if setup.options.of(RenderOptions).crawl_render != "never" else None
-
-    def learn(self, event: FetchEvent) -> None:
-        self.policy.learn(event)
-
-
-class RenderPolicy:
-    """A learner. The first page of a host that is rendered is a probe: when it brings nothing, no more are rendered there.
-
-    What it knows follows from the history: ``RENDERED`` is a sign of each page that was.
-    """
-
-    def __init__(self, mode: Mode) -> None:
-        self._mode = mode
-        self._hosts: OrderedDict[str, int] = OrderedDict()  # pages that gained, less those that did not; at most _TRUST
+        options = setup.options.of(RenderOptions)
+        return cls(options.crawl_render, options.crawl_render_cost) if options.crawl_render != "never" else None
 
     def wants(self, page: Page) -> bool:
         """Whether a page, just read, is to be rendered."""
@@ -68,27 +60,6 @@ class RenderPolicy:
         if len(self._hosts) > _KNOWN:
             self._hosts.popitem(last=False)
 
-
-def gained(plain: Page, rendered: Page) -> bool:
-    """Whether the scripts of a page brought text or links."""
-    if len(rendered.terms) >= len(plain.terms) + MORE_TERMS:
-        return True
-    return not {link.url for link in rendered.links} <= {link.url for link in plain.links}
-
-
-class RenderedPages:
-    """``cost`` is how many fetches a rendering counts for in the budget of its site, besides the fetch of the page."""
-
-    def __init__(self, cost: float) -> None:
-        self._cost = cost
-
-    def fetch(self, fetch: Fetch, now: float) -> Fetch:
-        """How a fetch went whose page was rendered until ``now``: the host was visited all that time.
-
-        The validators are those of the page as it came, which may stay the same while its text changes.
-        """
-        return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="", lifetime=0.0)
-
     def page(
         self, steps: PageSteps, url: CrawlUrl, plain: Page, html: str, *, robots_tag: str, now: float
     ) -> tuple[Page, bytes]:
@@ -101,8 +72,20 @@ class RenderedPages:
         page = steps.read(url, body, content_type=HTML, robots_tag=robots_tag, now=now) if body else plain
         if page is plain or (plain.needs_browser and not gained(plain, page)):
             return replace(plain, signs={**plain.signs, **signs}), b""
-        return replace(page, signs={**_seen(page), **signs}), body
+        seen = {name: value for name, value in page.signs.items() if name != NEEDS_BROWSER}
+        return replace(page, signs={**seen, **signs}), body
 
 
-def _seen(page: Page) -> dict[str, float]:
-    return {name: value for name, value in page.signs.items() if name != NEEDS_BROWSER}
+def gained(plain: Page, rendered: Page) -> bool:
+    """Whether the scripts of a page brought text or links."""
+    if len(rendered.terms) >= len(plain.terms) + MORE_TERMS:
+        return True
+    return not {link.url for link in rendered.links} <= {link.url for link in plain.links}
+
+
+def rendered_until(fetch: Fetch, now: float) -> Fetch:
+    """How a fetch went whose page was rendered until ``now``: the host was visited all that time.
+
+    The validators are those of the page as it came, which may stay the same while its text changes.
+    """
+    return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="", lifetime=0.0)

@@ -11,7 +11,7 @@ from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import Component, crawl_of, stopped, stopping, time
 from crawlproject.configuration import read_options
 from crawlproject.parts.rendering.options import RenderOptions
-from crawlproject.parts.rendering.part import HTML, Rendering
+from crawlproject.parts.rendering.part import HTML, Rendering, rendered_until
 from crawlproject.storage.warc.archive import RenderedPage
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.post import post_of
@@ -54,7 +54,7 @@ class RenderPipeline(Component):
         part = crawl.part(Rendering) if crawl is not None else None
         if renderer is None or crawl is None or part is None or not isinstance(item, PageItem):
             return item
-        if not renderer.is_available or not part.policy.wants(item.page):
+        if not renderer.is_available or not part.wants(item.page):
             return item
         content_type = item.fetch.content_type
         cookies = [value.decode("latin-1") for value in item.cookies[:MOST_COOKIES] if len(value) <= LONGEST_COOKIE]
@@ -66,11 +66,11 @@ class RenderPipeline(Component):
         snapshot = rendered.snapshot
         if crawl.folder.archive is not None:
             crawl.folder.archive.rendered(item.page.url, RenderedPage(item.body, content_type, rendered.exchanges))
-        item.fetch = part.pages.fetch(item.fetch, time())
+        item.fetch = rendered_until(item.fetch, time())
         if snapshot.redirect and self._redirect(item, snapshot.redirect, crawl):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")
         steps = crawl.steps_for(item.lease)
-        item.page, body = part.pages.page(
+        item.page, body = part.page(
             steps, item.lease, item.page, snapshot.html, robots_tag=item.robots_tag, now=item.fetch.at
         )
         if body:

@@ -15,6 +15,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.orderings import registry
+from crawlproject.parts.rendering.part import rendered_until
 from crawlproject.records import Fetch, Page, Topic, Visit
 from crawlproject.reports.report import write_report
 from crawlproject.reports.why.lookup import url_status
@@ -114,13 +115,13 @@ def test_a_rendered_page_is_kept_at_a_price_and_remembered(tmp_path: Path) -> No
     crawl = a_crawl(tmp_path, CRAWL_RENDER="needed", CRAWL_RENDER_COST=3)
     url, fetched = taken(crawl), Fetch(200, 1.0, 0.5, etag='"1"')
     plain = crawl.steps.read(url, SHELL, robots_tag="noindex")
-    assert rendering_of(crawl).policy.wants(plain)
-    fetched = rendering_of(crawl).pages.fetch(fetched, 4.0)
+    assert rendering_of(crawl).wants(plain)
+    fetched = rendered_until(fetched, 4.0)
     assert (fetched.at, fetched.seconds, fetched.etag) == (4.0, 3.5, ""), "the host was visited until then"
     html = "<p>" + "coral reef " * 30 + '<a href="/new">reef</a>'
-    unkept, _ = rendering_of(crawl).pages.page(crawl.steps, url, plain, html, robots_tag="noindex", now=4.0)
+    unkept, _ = rendering_of(crawl).page(crawl.steps, url, plain, html, robots_tag="noindex", now=4.0)
     assert not unkept.indexable, "what the headers asked for holds"
-    page, body = rendering_of(crawl).pages.page(crawl.steps, url, plain, html, robots_tag="", now=4.0)
+    page, body = rendering_of(crawl).page(crawl.steps, url, plain, html, robots_tag="", now=4.0)
     finish(crawl, url, crawl.steps.examine(page, fetched), body, fetched)
     (line,) = lines(crawl)
     assert line["signs"]["rendered"] == 3.0 and line["md5"] and lines(crawl, "items.jsonl")[0]["rendered"] is True
@@ -129,9 +130,9 @@ def test_a_rendered_page_is_kept_at_a_price_and_remembered(tmp_path: Path) -> No
     crawl.close("stopped", 5.0)
     resumed = a_crawl(tmp_path, CRAWL_RENDER="needed")
     for _ in range(2):
-        unread, nothing = rendering_of(resumed).pages.page(resumed.steps, url, plain, "", robots_tag="", now=6.0)
+        unread, nothing = rendering_of(resumed).page(resumed.steps, url, plain, "", robots_tag="", now=6.0)
         assert nothing == b"" and unread.needs_browser
-    assert rendering_of(resumed).policy.wants(plain)
+    assert rendering_of(resumed).wants(plain)
     resumed.close("stopped", 7.0)
 
 

@@ -10,14 +10,14 @@ import pytest
 from support.crawling import ROOT
 from support.pages import a_link, a_page
 
-from crawlproject.parts.rendering.part import MORE_TERMS, RenderPolicy, gained
+from crawlproject.parts.rendering.part import MORE_TERMS, Rendering, gained
 from crawlproject.records import NEEDS_BROWSER, RENDERED, FetchEvent, Page, Visit
 
 SHELL = Page("http://a.example/1", signs={NEEDS_BROWSER: 1.0})
 TEXT = Page("http://a.example/2")
 
 
-def visited(policy: RenderPolicy, url: str, *, brought: bool, rendered: bool = True) -> None:
+def visited(policy: Rendering, url: str, *, brought: bool, rendered: bool = True) -> None:
     signs = {RENDERED: 4.0} if rendered else {}
     policy.learn(FetchEvent(Visit(url, 200, 1.0, error="" if brought else NEEDS_BROWSER, signs=signs)))
 
@@ -35,20 +35,20 @@ def test_nothing_of_a_browser_is_imported_unless_it_is_wanted() -> None:
 
 
 def test_the_mode_says_which_pages() -> None:
-    assert [RenderPolicy(mode).wants(page) for mode in ("never", "needed", "always") for page in (SHELL, TEXT)] == [
+    assert [Rendering(mode).wants(page) for mode in ("never", "needed", "always") for page in (SHELL, TEXT)] == [
         False, False, True, False, True, True,
     ]  # fmt: skip
 
 
 def test_a_probe_that_brought_nothing_is_the_last_of_its_host() -> None:
-    policy = RenderPolicy("needed")
+    policy = Rendering("needed")
     visited(policy, "http://a.example/0", brought=False)
     assert not policy.wants(SHELL)
     assert policy.wants(replace(SHELL, url="http://b.example/1")), "another host"
 
 
 def test_a_host_that_was_worth_it_may_fail_now_and_then() -> None:
-    policy = RenderPolicy("needed")
+    policy = Rendering("needed")
     visited(policy, SHELL.url, brought=True)
     for _ in range(3):
         visited(policy, SHELL.url, brought=False)
@@ -58,7 +58,7 @@ def test_a_host_that_was_worth_it_may_fail_now_and_then() -> None:
 
 
 def test_pages_that_were_not_rendered_say_nothing() -> None:
-    policy = RenderPolicy("needed")
+    policy = Rendering("needed")
     visited(policy, SHELL.url, brought=False, rendered=False)
     assert policy.wants(SHELL)
 
