@@ -13,17 +13,16 @@ import orjson
 import pytest
 from support.archives import shared_data
 
+from benchmarks.freshness import greedy_cover, spawned_links
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.freshness.comparison import freshness_bound
 from crawlproject.evaluation.freshness.histories import (
     PageHistory,
     SiteHistory,
     find_histories,
-    greedy_cover,
     jaccard_distance,
     read_site,
     section_of,
-    spawned_links,
 )
 from crawlproject.evaluation.freshness.measures import Totals, measure
 from crawlproject.evaluation.freshness.simulation import Simulation, SiteCollection, VisitLog

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.estimators import expected_bias_reduced, expected_naive, judge
 from crawlproject.errors import BadSetting
-from crawlproject.evaluation.freshness.measures import expected_bias_reduced, expected_naive, judge
 from crawlproject.parts.revisits.estimators.base import Evidence
 from crawlproject.parts.revisits.estimators.change_rates import (
     KnownTimes,
