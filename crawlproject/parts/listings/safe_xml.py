@@ -9,7 +9,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Protocol
 
 from lxml import etree
 
@@ -26,20 +25,11 @@ class Enough(Exception):
     """All that is wanted was read, or what comes is not wanted. Never leaves ``read_events``."""
 
 
-class Events(Protocol):
-    """What is done with the elements of a document; each may raise ``Enough``. Names are local ones in lower case."""
-
-    def start(self, name: str, attributes: dict[str, str], depth: int) -> None: ...
-
-    def data(self, text: str) -> None: ...
-
-    def end(self, name: str, depth: int) -> None: ...
-
-
 class EntryEvents:
     """Collects the entries of a document: elements of some ``names``, with the texts of what stands in them.
 
-    A subclass says what is read of the elements (``opened``, ``closed``) and what an entry comes to (``add``).
+    A subclass says what is read of the elements (``opened``, ``closed``) and what an entry comes to (``add``). Names are local
+    ones in lower case. lxml calls the methods of a parser target; those that raise ``Enough`` end the reading.
     """
 
     names: tuple[str, ...] = ()
@@ -49,10 +39,20 @@ class EntryEvents:
         self.entry_depth = 0  # where the open entry is; 0: none is open
         self._left = limit
         self._text: list[str] = []
+        self._elements = 0
+        self._depth = 0
 
-    def start(self, name: str, attributes: dict[str, str], depth: int) -> None:
+    def doctype(self, *declaration: object) -> None:
+        raise Enough
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        self._elements += 1
+        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+            raise Enough
+        name = _local(tag)
         if not self.entry_depth and name in self.names:
-            self.entry_depth = depth
+            self.entry_depth = self._depth
             self.values = {}
         self.opened(name, attributes)
         self._text.clear()
@@ -61,15 +61,20 @@ class EntryEvents:
         if self.entry_depth and len(self._text) < 100:
             self._text.append(text)
 
-    def end(self, name: str, depth: int) -> None:
-        if self.entry_depth == depth:
+    def end(self, tag: str) -> None:
+        name = _local(tag)
+        if self.entry_depth == self._depth:
             self.entry_depth = 0
             self._left -= self.add(name)
             if self._left <= 0:
                 raise Enough
         elif self.entry_depth and self._text:
-            self.closed(name, "".join(self._text).strip(), depth - self.entry_depth)
+            self.closed(name, "".join(self._text).strip(), self._depth - self.entry_depth)
         self._text.clear()
+        self._depth -= 1
+
+    def close(self) -> None:
+        """The input ends. lxml asks for this method."""
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
         """An element begins, in an entry or not."""
@@ -82,41 +87,13 @@ class EntryEvents:
         raise NotImplementedError
 
 
-def read_events(pieces: Iterable[bytes], events: Events) -> None:
+def read_events(pieces: Iterable[bytes], events: EntryEvents) -> None:
     """Read a document to its end, to its first fault that cannot be passed over, or to a limit. Raises nothing."""
-    target = _Target(events)
-    parser = etree.XMLParser(target=target, resolve_entities=False, no_network=True, load_dtd=False, recover=True)
+    parser = etree.XMLParser(target=events, resolve_entities=False, no_network=True, load_dtd=False, recover=True)
     with suppress(Enough, etree.XMLSyntaxError):
         for piece in _escaped(pieces):
             parser.feed(piece)
         parser.close()
-
-
-class _Target:
-    """The parser target: counts elements and levels, and strips names of their namespaces."""
-
-    def __init__(self, events: Events) -> None:
-        self._events = events
-        self._elements = 0
-        self._depth = 0
-        self.data = events.data
-
-    def doctype(self, *declaration: object) -> None:
-        raise Enough
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
-        self._elements += 1
-        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
-            raise Enough
-        self._events.start(_local(tag), attributes, self._depth)
-
-    def end(self, tag: str) -> None:
-        self._events.end(_local(tag), self._depth)
-        self._depth -= 1
-
-    def close(self) -> None:
-        """The input ends. lxml asks for this method."""
 
 
 def _local(tag: str) -> str:
