@@ -37,9 +37,7 @@ def paired_t_test(better: Sequence[float], worse: Sequence[float]) -> PairedTest
     if np.ptp(differences) <= 1e-12 * max(1.0, abs(mean)):
         same = "no difference on any topic" if abs(mean) <= 1e-12 else "the same difference on every topic"
         return PairedTest(topics, mean, why=same)
-    from scipy import (
-        stats,  # imported here because it takes over a second, and Scrapy imports all commands at every start
-    )
+    from scipy import stats  # takes over a second, and Scrapy imports all commands at every start
 
     result = stats.ttest_rel(better, worse, alternative="greater")
     return PairedTest(topics, mean, float(result.statistic), float(result.pvalue))

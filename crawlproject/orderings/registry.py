@@ -60,23 +60,10 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 }
 
 # They look at links alone, or judge pages in a way of their own: what a person says of a page changes nothing in them.
-UNJUDGED = frozenset(
-    (
-        *(
-            "breadth_first",
-            "random",
-            "backlink_count",
-            "pagerank",
-            "location",
-            "opic",
-            "largest_site_first",
-            "indegree",
-        ),
-        *("trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "omniscient"),
-    )
-)
-
-
+UNJUDGED = frozenset((
+    "breadth_first", "random", "backlink_count", "pagerank", "location", "opic", "largest_site_first", "indegree",
+    "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "omniscient",
+))  # fmt: skip
 _BUNDLED = frozenset(ORDERINGS)
 INSTALLED = "topical.orderings"  # the group of entry points by which other packages bring orderings
 

@@ -62,13 +62,17 @@ class Reader:
         self.analyzer = analyzer
         self.counters: Counter[str] = Counter()
         AggregationNodes(aggregation_level)  # a wrong level is refused here, not at the first page
+        self._parse = partial(
+            parse_document,
+            aggregation_level=aggregation_level,
+            max_links=max_links,
+            max_text=max_text,
+            tag_paths=tag_paths,
+            agent=agent,
+        )
         self._canonicalize = canonicalize
-        self._aggregation_level = aggregation_level
         self._obey_nofollow = obey_nofollow
         self._obey_meta_robots = obey_meta_robots
-        self._max_links = max_links
-        self._max_text = max_text
-        self._tag_paths = tag_paths
         self._forms = forms
         self._agent = agent
         self._main_content = main_content
@@ -100,16 +104,7 @@ class Reader:
         be kept until then (``unavailable_after``).
         The rest goes to the page as it is. Raises nothing for malformed input.
         """
-        document = parse_document(
-            body,
-            content_type=content_type,
-            url=url,
-            aggregation_level=self._aggregation_level,
-            max_links=self._max_links,
-            max_text=self._max_text,
-            tag_paths=self._tag_paths,
-            agent=self._agent,
-        )
+        document = self._parse(body, content_type=content_type, url=url)
         rules = document.robots | robots_rules(robots_tag, self._agent) if robots_tag else document.robots
         if document.truncated:
             self.counters["text/truncated"] += 1
@@ -175,9 +170,8 @@ class Reader:
         return kept
 
     def _related(self, document: Document, body: bytes) -> list[tuple[str, str]]:
-        markup = body.decode(document.encoding, "replace")
-        found = ((kind, self._target(href, document)) for kind, href in related_in(markup))
-        return [(kind, url) for kind, url in found if url]
+        found = related_in(body.decode(document.encoding, "replace"))
+        return [(kind, url) for kind, href in found if (url := self._target(href, document))]
 
     def _target(self, href: str, document: Document) -> str:
         """The canonical URL of a link, empty when there is none."""

@@ -38,12 +38,8 @@ class Unpacked:
 
     def __init__(self, packed: bytes, coding: str, limit: int) -> None:
         if coding == "br" and announced_by_brotli(packed) > limit > BOMB_RATIO * len(packed):
-            self.body, self.is_cut, self.is_bomb = (
-                b"",
-                True,
-                True,
-            )  # its decoder would fill a window of up to 16 MB first
-            return
+            self.body, self.is_cut, self.is_bomb = b"", True, True
+            return  # its decoder would fill a window of up to 16 MB first
         pieces: list[bytes] = []
         size = used = 0
         try:

@@ -89,7 +89,7 @@ def with_seeds(text: str, place: str, seeds: Sequence[str], comment: str) -> str
     start, end = _list_of_seeds(text, place)
     items = text[start:end]
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"{_INDENT}# {comment}", *(f"{_INDENT}{_quoted(seed)}," for seed in seeds)]
+    lines = [f"{_INDENT}# {comment}", *(f"{_INDENT}{_text(seed)}," for seed in seeds)]
     new = text[:start] + _closed(items) + newline + newline.join(lines) + newline + text[end:]
     _check_seeds(text, new, seeds, place)
     return new
@@ -133,12 +133,7 @@ def _check_seeds(before: str, after: str, seeds: Sequence[str], place: str) -> N
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise BadTopic(place, f"seeds: the list cannot be edited; add by hand: {', '.join(map(_quoted, seeds))}")
-
-
-def _quoted(seed: str) -> str:
-    """A TOML basic string, which equals a JSON string except for surrogate pairs."""
-    return json.dumps(seed, ensure_ascii=False)
+        raise BadTopic(place, f"seeds: the list cannot be edited; add by hand: {', '.join(map(_text, seeds))}")
 
 
 @dataclass(frozen=True, slots=True)

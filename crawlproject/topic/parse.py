@@ -18,7 +18,7 @@ ORDERING = "dom"                             # settings of ours, for this topic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -99,7 +99,10 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
     relative to ``folder``; without a folder they are not resolved.
     """
     given = {"name": Path(place).name.removesuffix(".toml")} if named else {}
-    fields, faults = _toml(text, place)
+    try:
+        fields, faults = read_toml(text, _MOST_WISHES)
+    except RecursionError:
+        raise BadTopic(place, "not TOML of a topic (lists or tables nested too deep)") from None
     errors: list[ErrorDetails] = []
     try:
         file = TopicFile.model_validate({**given, **fields}, context=folder)
@@ -122,13 +125,6 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
         weight=file.weight,
         pages=file.pages,
     )
-
-
-def _toml(text: str, place: str) -> tuple[dict[str, object], list[str]]:
-    try:
-        return read_toml(text, _MOST_WISHES)
-    except RecursionError:
-        raise BadTopic(place, "not TOML of a topic (lists or tables nested too deep)") from None
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:
@@ -187,9 +183,6 @@ def _wish(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"is missing; add a line such as {_REQUIRED[error['loc'][0]]}"
     if error["type"] == "extra_forbidden":
-        return unknown_field(str(error["loc"][-1]), _fields_at(error["loc"]))
+        table = Examples if error["loc"][0] == "examples" and len(error["loc"]) > 1 else TopicFile
+        return unknown_field(str(error["loc"][-1]), table.model_fields)
     return _TYPE_WISHES.get(error["type"], error["msg"])
-
-
-def _fields_at(location: tuple[int | str, ...]) -> Mapping[str, object]:
-    return Examples.model_fields if location[0] == "examples" and len(location) > 1 else TopicFile.model_fields

@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from email.utils import parsedate, parsedate_to_datetime
 from math import inf
@@ -124,18 +125,11 @@ def robots_rules(value: str, agent: str = "") -> MetaRobots:
 def _first_date(text: str, more: list[str]) -> float:
     """A date that may have commas in it, in seconds since the epoch; infinite when there is none."""
     for length in range(len(more) + 1):
-        for at in _dates(",".join([text, *more[:length]]).strip()):
-            return at
+        for read in (parsedate_to_datetime, datetime.fromisoformat):
+            with suppress(TypeError, ValueError, OverflowError, IndexError):
+                found = read(",".join([text, *more[:length]]).strip())
+                return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
     return inf
-
-
-def _dates(text: str) -> Iterator[float]:
-    for read in (parsedate_to_datetime, datetime.fromisoformat):
-        try:
-            found = read(text)
-            yield (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-        except (TypeError, ValueError, OverflowError, IndexError):
-            continue
 
 
 def refresh_of(content: str) -> tuple[str, float]:

@@ -174,10 +174,7 @@ def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) ->
     """Raises ``BadInput`` for keywords without a term, and ``BadSetting`` when vectors are wanted and not installed."""
     if options.topic_relevance == "terms":
         return TopicJudge(keywords, analyzer)
-    from crawlproject.pages.text.term_vectors import (
-        SemanticJudge,  # these import scipy and spaCy
-        load_term_vectors,
-    )
+    from crawlproject.pages.text.term_vectors import SemanticJudge, load_term_vectors  # imports scipy and spaCy
 
     return SemanticJudge(keywords, analyzer, load_term_vectors(options.topic_vectors, analyzer))
 
