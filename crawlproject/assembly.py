@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -95,7 +95,8 @@ def assemble(
             agent=product_token(agent),
         )
         judged = {} if options.ordering in UNJUDGED else judgments()
-        crawl = Crawl(setup, _made(makers.values(), setup), reader, judged, brakes)
+        parts = [part for make in makers.values() if (part := make(setup)) is not None]
+        crawl = Crawl(setup, parts, reader, judged, brakes)
         recover_logs(crawl.services)
         replay(crawl.services, (crawl.stopping.learn,), clock())
         crawl.add_seeds()
@@ -105,10 +106,6 @@ def assemble(
         crawl_folder.abandon()
         raise
     return crawl
-
-
-def _made(makers: Iterable[Callable[[Setup], Part | None]], setup: Setup) -> Iterable[Part]:
-    return [part for make in makers if (part := make(setup)) is not None]
 
 
 def _judgments(place: Path) -> Mapping[str, bool]:

@@ -19,10 +19,7 @@ class ReplyRetryMiddleware(RetryMiddleware):
     """Scrapy's own, which leaves it to the crawl to try a page again that nobody answered for (``Crawl.unreachable``)."""
 
     def process_exception(self, request: Request, exception: Exception) -> Request | Response | None:  # type: ignore[override]
-        if connection_failure(exception) and self._is_leased_page(request):
+        lease = lease_of(crawl_of(self.crawler), request) if connection_failure(exception) else None
+        if lease is not None and lease.request is None:
             return None
         return super().process_exception(request, exception)
-
-    def _is_leased_page(self, request: Request) -> bool:
-        lease = lease_of(crawl_of(self.crawler), request)
-        return lease is not None and lease.request is None

@@ -188,16 +188,14 @@ class RobotsMiddleware(Component):
 
     def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
         """Whether the frontier wants a pause between robots.txt and the page."""
-        if not self._is_leased(request):
-            return False
-        return bool(self.options.politeness_min_delay or self.options.politeness_factor or self._delay(rules))
+        asked = rules.crawl_delay(self.options.politeness_max_crawl_delay)
+        return self._is_leased(request) and bool(
+            self.options.politeness_min_delay or self.options.politeness_factor or asked
+        )
 
     def _is_leased(self, request: Request) -> bool:
         """Whether the frontier of a topical crawl holds the lease of this request."""
         return lease_of(crawl_of(self.crawler), request) is not None
-
-    def _delay(self, rules: RobotsRules) -> float:
-        return rules.crawl_delay(self.options.politeness_max_crawl_delay)
 
 
 def _target(response: Response) -> str | None:

@@ -99,9 +99,11 @@ class RehearseCommand(Subcommand):
         for option in ("pages", "repeat", "jobs", "concurrency"):
             if getattr(opts, option) < 1:
                 raise UsageError(f"--{option}: expected at least 1", print_help=False)
+        from crawlproject.evaluation.simulation.plan import split
+
         with reporting_errors(self):
             plan = self._plan(args[0], args[1:], opts)
-            self._rehearse(self._halves(plan) if opts.split_seeds else [plan], opts.jobs)
+            self._rehearse(split(plan) if opts.split_seeds else [plan], opts.jobs)
 
     def _revisit(self, args: list[str], opts: argparse.Namespace) -> None:
         require_part("revisits")
@@ -142,11 +144,6 @@ class RehearseCommand(Subcommand):
             repeats=opts.repeat,
             concurrency=opts.concurrency,
         )
-
-    def _halves(self, plan: Plan) -> Sequence[Plan]:
-        from crawlproject.evaluation.simulation.plan import split
-
-        return split(plan)
 
     def _rehearse(self, plans: Sequence[Plan], jobs: int) -> None:
         from crawlproject.core.process_tuning import tune_process

@@ -77,14 +77,12 @@ def _stored_crawl(folder: Path) -> CrawlInfo:
 
 def _settings_of(info: CrawlInfo) -> dict[str, Any]:
     """The settings of the crawl, as a topic file would have them."""
-    from crawlproject.configuration import known_settings
+    from crawlproject.library.stored_crawl import stored_settings
 
-    settings = known_settings(info.settings)
-    for name in ("CRAWL_DIR", "CRAWL_REVISIT_ROUND"):
-        settings.pop(name, None)
-    parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
+    settings = stored_settings(info)
+    settings.pop("CRAWL_REVISIT_ROUND", None)
     revisit = settings.get("CRAWL_REVISIT") or POLICY
-    return {**settings, **parameters, **_HARVEST, "ORDERING": info.ordering, "CRAWL_REVISIT": revisit}
+    return {**settings, **_HARVEST, "ORDERING": info.ordering, "CRAWL_REVISIT": revisit}
 
 
 def _tenth(folder: Path) -> int:

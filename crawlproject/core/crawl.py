@@ -29,7 +29,7 @@ from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
 from crawlproject.core.services import FetchPlan, PageHandler, Services, UnknownHandler
 from crawlproject.core.stats import CrawlStats
-from crawlproject.core.stopping import NO_NETWORK, OVER, PageBudget, Stopping, make_scarcity
+from crawlproject.core.stopping import NO_NETWORK, OVER, PageBudget, Scarcity, Stopping
 from crawlproject.pages.reader import Reader
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.hosts import host_of, origin_of
@@ -88,7 +88,7 @@ class Crawl:
             self.budget.is_in_flight
         )  # whether the open leases may already fill the budget of the crawl
         feed = OrderingFeed(ordering, judgments, parts.bound("followed"))
-        admission = Admission(
+        self.admission = admission = Admission(
             rules=EntryRules(
                 options.crawl_allowed_domains, make_traps(options, frontier, peers), (*parts.refusals, robots.refusal)
             ),
@@ -99,7 +99,11 @@ class Crawl:
             history=folder.history,
             parts=parts,
             peers=peers,
-            scarcity=make_scarcity(options, pages, stopping),
+            scarcity=Scarcity(
+                options.crawl_scarce,
+                pages=pages.share_spent if options.crawl_max_pages else None,
+                time=stopping.share_spent if options.crawl_max_seconds else None,
+            ),
         )
         history = HistoryWriter(folder, ordering, (stopping.learn, feed.learn), parts.learning, peers)
         self.services = services = Services(
@@ -118,7 +122,7 @@ class Crawl:
             history=history,
             stopping=stopping,
         )
-        services.steps = PageSteps(services, reader)
+        services.steps = self.steps = PageSteps(services, reader)  # of a page that came for the first time
         services.kinds[PAGE] = PageHandler(services)
         services.kinds[""] = UnknownHandler(services)
         for part in parts:
@@ -130,15 +134,6 @@ class Crawl:
     def topic(self) -> Topic:
         """What is crawled; of several topics, all together, as they are now."""
         return self.services.topic
-
-    @property
-    def admission(self) -> Admission:
-        return self.services.admission
-
-    @property
-    def steps(self) -> PageSteps:
-        """The steps of a page that came for the first time."""
-        return self.services.steps
 
     def part(self, kind: type[PartOf]) -> PartOf | None:
         """The part of this class, if the crawl has it: for whoever shows or steers what a part does."""

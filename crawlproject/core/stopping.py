@@ -22,7 +22,7 @@ from typing import Literal, Protocol
 
 from crawlproject.core.peers import Peers
 from crawlproject.frontier.base import Frontier
-from crawlproject.options import NEAREST, Options
+from crawlproject.options import NEAREST
 from crawlproject.records import ACTIVE, SPARE, WASTE, FetchEvent
 from crawlproject.storage.history import History
 
@@ -200,10 +200,3 @@ class Scarcity:
         self._share += ((score < floor) - self._share) / RECENT
         self._has_room = self._share < MOST
         self._is_late = self._time is not None and self._pages() < self._time()
-
-
-def make_scarcity(options: Options, budget: PageBudget, stopping: Stopping) -> Scarcity:
-    """That of a crawl with these budgets."""
-    pages = budget.share_spent if options.crawl_max_pages else None
-    time = stopping.share_spent if options.crawl_max_seconds else None
-    return Scarcity(options.crawl_scarce, pages, time)

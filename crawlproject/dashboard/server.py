@@ -11,6 +11,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from threading import Lock
@@ -90,8 +91,8 @@ class Dashboard(loopback.LoopbackServer):
             ("GET", "/api/state"): self._state,
             ("GET", "/api/live"): self._live_numbers,
             ("GET", "/api/search"): self._search,
-            ("GET", "/report"): self._report,
-            ("GET", "/map"): self._map,
+            ("GET", "/report"): partial(self._standalone, report_page),
+            ("GET", "/map"): partial(self._standalone, map_page),
             ("POST", "/api/control"): self._control,
             ("POST", "/api/seeds"): self._seeds,
             ("POST", "/api/start"): self._start,
@@ -137,14 +138,6 @@ class Dashboard(loopback.LoopbackServer):
         query, offset = request.query.get("q", ""), request.query.get("offset", "0")
         start = int(offset) if offset.isascii() and offset.isdigit() and len(offset) < 7 else 0
         return json_answer(await asyncio.to_thread(self._search_box.search, folder, query[:500], _HITS, start))
-
-    async def _report(self, request: web.BaseRequest) -> web.Response:
-
-        return await self._standalone(report_page, request)
-
-    async def _map(self, request: web.BaseRequest) -> web.Response:
-
-        return await self._standalone(map_page, request)
 
     async def _standalone(self, page: Callable[[Path], tuple[bytes, str]], request: web.BaseRequest) -> web.Response:
         """A page that is also written as a file: served under its own policy, in an origin of its own."""

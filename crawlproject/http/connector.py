@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from aiohttp.client_proto import ResponseHandler
     from aiohttp.connector import ConnectionKey
 
-    from crawlproject.http.guarded_protocol import GuardedProtocol
-
 try:
     import resource
 except ImportError:  # Windows, which has no such limit

@@ -20,15 +20,14 @@ from mcp.types import ToolAnnotations
 
 import crawlproject
 from crawlproject.adapters.explanation import canonical_in
-from crawlproject.configuration import known_settings
 from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
 from crawlproject.exporting.selection import Item, read_items
 from crawlproject.library.crawling import crawl
-from crawlproject.library.stored_crawl import StoredCrawl, stored_topic
+from crawlproject.library.stored_crawl import StoredCrawl, stored_settings, stored_topic
 from crawlproject.pages.markdown import escaped, fenced, markdown
-from crawlproject.storage.read import CrawlInfo, read_info
+from crawlproject.storage.read import read_info
 
 MOST_HITS = 50
 MOST_CHARACTERS = 20_000  # of a page in one answer
@@ -144,7 +143,7 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
                 raise ToolError(f"{left} pages are left to crawl; ask for at least 1")
             before = _pages(stored)
             info = read_info(stored.folder)
-            chosen = {**_settings_of(info), **settings, "CRAWL_MAX_SECONDS": SECONDS}
+            chosen = {**stored_settings(info), **settings, "CRAWL_MAX_SECONDS": SECONDS}
             try:
                 crawl(stored_topic(stored.folder), stored.folder, ordering=info.ordering, progress=False,
                       **{**chosen, "CRAWL_MAX_PAGES": before + min(pages, left)})  # fmt: skip
@@ -161,14 +160,6 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
 def _pages(stored: StoredCrawl) -> int:
     """Pages that count against ``CRAWL_MAX_PAGES``."""
     return sum(bool(visit.md5) and visit.number == 1 for visit in stored.visits())
-
-
-def _settings_of(info: CrawlInfo) -> dict[str, Any]:
-    """The settings of the crawl, parameters of its ordering among them."""
-    parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
-    settings = {**known_settings(info.settings), **parameters}
-    settings.pop("CRAWL_DIR", None)
-    return settings
 
 
 def _text(snippet: str) -> str:

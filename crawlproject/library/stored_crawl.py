@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from crawlproject.configuration import known_settings
 from crawlproject.exporting.selection import Selection, whole_folder
 from crawlproject.library.stored_pages import StoredPages
 from crawlproject.parts.registry import part_module
 from crawlproject.records import Topic, Visit
 from crawlproject.settings import USER_AGENT
 from crawlproject.storage.page_files import PageRepository
-from crawlproject.storage.read import read_info, read_visits, topic_of
+from crawlproject.storage.read import CrawlInfo, read_info, read_visits, topic_of
 
 if TYPE_CHECKING:
     from crawlproject.exporting.index import SearchResult
@@ -29,6 +30,14 @@ def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Top
     if (topics := part_module("topics", "stored")) is not None:
         return cast(Topic, topics.stored_topic(folder, settings))
     return topic_of(read_info(folder), settings)
+
+
+def stored_settings(info: CrawlInfo) -> dict[str, Any]:
+    """The settings of a stored crawl, parameters of its ordering among them, but for its folder."""
+    parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
+    settings = {**known_settings(info.settings), **parameters}
+    settings.pop("CRAWL_DIR", None)
+    return settings
 
 
 class StoredCrawl:

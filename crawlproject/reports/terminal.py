@@ -12,6 +12,7 @@ from rich.table import Table
 from crawlproject.evaluation.comparison import LEVEL, OMNISCIENT, Comparison
 from crawlproject.evaluation.runs import Checkpoint, equation, in_words, short
 from crawlproject.reports.console import console_for, framed_table
+from crawlproject.reports.html import percent
 from crawlproject.reports.verdict import (
     heading,
     interval_text,
@@ -69,7 +70,7 @@ def _means(comparison: Comparison, stream: TextIO) -> Table:
     for row, name in enumerate(comparison.orderings):
         rank += name != OMNISCIENT
         cells = [_cell(comparison, row, point) for point in comparison.checkpoints]
-        share = [_percent(shares.get(name))] if shares else []
+        share = [percent(shares.get(name))] if shares else []
         table.add_row("*" if name == OMNISCIENT else str(rank), name, *cells, *share)
     return table
 
@@ -123,7 +124,3 @@ def _cell(comparison: Comparison, row: int, point: Checkpoint) -> str:
     column = comparison.at(point)
     mean, error = comparison.mean[row, column], comparison.error[row, column]
     return f"{mean:.3f}" if math.isnan(error) else f"{mean:.3f} ±{error:.3f}"
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f}%"

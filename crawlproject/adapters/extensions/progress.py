@@ -13,9 +13,8 @@ import shutil
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol, Self, TextIO, cast
+from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
+    from crawlproject.core.stats import CrawlStats
+
 logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
@@ -37,36 +38,6 @@ _RECENT = 30.0  # seconds over which the current speed is taken
 _RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED)
 _ERASE = "\r\x1b[K"
 _BETWEEN = " · "  # parts of a line
-
-
-class ProgressSource(Protocol):
-    """The numbers that are shown; cheap to read at any moment of the crawl."""
-
-    @property
-    def pages(self) -> int: ...
-    @property
-    def max_pages(self) -> int: ...
-    @property
-    def fetches(self) -> int: ...
-    def recent_relevance(self) -> float: ...
-    @property
-    def frontier_size(self) -> int: ...
-    @property
-    def hosts_waiting(self) -> int: ...
-    @property
-    def best_waiting(self) -> float | None: ...
-    @property
-    def refused(self) -> int: ...
-    @property
-    def errors(self) -> int: ...
-    @property
-    def report_path(self) -> Path | None: ...
-
-
-def progress_source(crawler: Crawler) -> ProgressSource | None:
-    """The numbers of a topical crawl; None for a spider that is not topical."""
-    crawl = crawl_of(crawler)
-    return crawl.stats if crawl else None
 
 
 class Speed:
@@ -117,9 +88,10 @@ class Progress:
 
     def begin(self) -> None:
         """Start the display, unless the spider is not topical."""
-        source = progress_source(self._crawler)
-        if source is None:
+        crawl = crawl_of(self._crawler)
+        if crawl is None:
             return
+        source = crawl.stats
         self._started = self._clock()
         self._pages_before = source.pages
         self._speed.update(self._started, source.pages)
@@ -130,9 +102,10 @@ class Progress:
 
     def tick(self) -> None:
         """Show the numbers of this moment."""
-        source = progress_source(self._crawler)
-        if source is None:
+        crawl = crawl_of(self._crawler)
+        if crawl is None:
             return
+        source = crawl.stats
         line = progress_line(source, self._speed.update(self._clock(), source.pages), self._clock() - self._started)
         if self._status:
             self._status.show(line)
@@ -147,15 +120,15 @@ class Progress:
 
     def end(self) -> None:
         """Replace the display by a summary. Called after every ``spider_closed``, so the report is written."""
-        source = progress_source(self._crawler)
-        if source is None or self._loop is None:
+        crawl = crawl_of(self._crawler)
+        if crawl is None or self._loop is None:
             return
+        source = crawl.stats
         if self._status:
             self._status.close()
         elapsed = self._clock() - self._started
         self._print(summary_line(source, source.pages - self._pages_before, elapsed, self._reason))
-        crawl = crawl_of(self._crawler)
-        for part in crawl.parts if crawl is not None else ():
+        for part in crawl.parts:
             if lines := part.progress():
                 self._print("\n".join(lines))
 
@@ -165,7 +138,7 @@ def _log_level(crawler: Crawler) -> int:
     return level if isinstance(level, int) else logging.INFO
 
 
-def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
+def progress_line(source: CrawlStats, speed: float, elapsed: float) -> str:
     """One line, the most important numbers first: it is cut at the terminal's width. ``max_pages``: 0 for no budget."""
     best = source.best_waiting
     in_budget = source.pages < source.max_pages  # revisits go beyond it
@@ -182,7 +155,7 @@ def progress_line(source: ProgressSource, speed: float, elapsed: float) -> str:
     return " · ".join(filter(None, parts))
 
 
-def summary_line(source: ProgressSource, new_pages: int, elapsed: float, reason: str) -> str:
+def summary_line(source: CrawlStats, new_pages: int, elapsed: float, reason: str) -> str:
     """The result of the crawl, and where its report is."""
     speed = new_pages / elapsed if elapsed > 0 else 0.0
     added = "" if new_pages == source.pages else f" ({new_pages:,} in this run)"
