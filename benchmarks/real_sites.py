@@ -1,0 +1,152 @@
+"""Crawls real server software: what others install, configured as they ship it, served on loopback under made-up names.
+
+    python benchmarks/real_sites.py [SITE ...] [--list] [--install] [--crawlers ours wget plain] [--fetches N] [--seconds N]
+        [--folder DIR] [--json FILE] [-s NAME=VALUE]
+
+Every other web of ours was written by us; this software was not. Sites come from packages of Debian, PyPI and npm: trees of
+documentation behind nginx and Apache, browsers of repositories, wikis, blogs, forums, trackers and single-page applications. What
+has to be imported is made of the documentation on this machine. A site that cannot be had is skipped with a line that says why;
+``--install`` installs the Debian packages that it needs (as root, and Debian may start services of theirs).
+
+Each site is crawled one crawler after the other: ours with its default settings and no pause, ``wget -r``, and Scrapy's
+CrawlSpider. All stay on the host. The access log of nginx, which stands in front of each site, is what they are judged by:
+
+- *pages*: answers of HTML, by URL as our crawler spells it, so that two spellings are one page. *content*: those that people
+  visit the site for: articles, files, posts, but not histories, logins, feeds. *lacks*: known pages that were not fetched.
+- *a fetch*: different content pages for each request, at as many requests as all crawlers made, and at half as many.
+- *copies*: share of the pages that have the bytes of another one. *gap*: the longest pause between two requests.
+- *ended*: whether the crawl ended by itself, before ``--fetches`` and ``--seconds``.
+
+Below the table of a site are the pages that others found and ours did not, by reason, with examples; ``--json`` has all of them,
+and what ``scrapy why`` says of some.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/real_sites.py`
+
+from benchmarks.served_sites import front
+from benchmarks.served_sites.comparison import Figures, Found, document, figures, found, left_out, missing
+from benchmarks.served_sites.crawlers import CRAWLERS, Limit, crawl
+from benchmarks.served_sites.packages import CannotBeHad, Packages
+from benchmarks.served_sites.site import Place, Site
+from benchmarks.served_sites.static_trees import TREES
+
+SITES: dict[str, Site] = {site.name: site for site in (*TREES,)}
+
+_HEADING = (
+    f"{'site':18} {'crawler':8} {'fetches':>8} {'pages':>7} {'content':>8} {'lacks':>6} {'a fetch':>8} {'half':>6} "
+    f"{'copies':>7} {'ended':>6} {'seconds':>8} {'gap':>6}"
+)
+_EXAMPLES = 3
+
+
+def measure(site: Site, chosen: argparse.Namespace, packages: Packages) -> dict[str, Any]:
+    """Serves and crawls one site; prints and returns what was found. Raises ``CannotBeHad``."""
+    packages.need([*front.PACKAGES, *site.installed])
+    folder = packages.folder / "sites" / site.name
+    if not (folder / "prepared").exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with ExitStack() as stack:
+            site.prepare(Place(folder, packages, stack))
+        (folder / "prepared").touch()
+    crawls = packages.folder / "crawls" / site.name
+    limit = Limit(chosen.fetches, chosen.seconds)
+    with ExitStack() as stack:
+        place = Place(folder, packages, stack)
+        nginx = stack.enter_context(front.in_front_of(site, place))
+        results: list[Found] = []
+        for name in chosen.crawlers:
+            shutil.rmtree(crawls / name, ignore_errors=True)
+            results.append(found(site, crawl(name, site, nginx, crawls / name, limit, chosen.settings)))
+        lines = figures(site, place, results)
+        for line in lines:
+            print(_line(line), flush=True)
+        absent = _absent(site, nginx, results)
+    return {"figures": [document(line) for line in lines], **absent}
+
+
+def _absent(site: Site, nginx: front.Front, results: Sequence[Found]) -> dict[str, Any]:
+    """What is missing in our crawl, compared to each of the others, printed; and what it left out."""
+    ours = next((result for result in results if result.run.crawler == "ours"), None)
+    if ours is None:
+        return {}
+    compared: dict[str, Any] = {}
+    for other in results:
+        if other is ours:
+            continue
+        lacking = missing(site, nginx, ours, other)
+        beyond = [key for key in ours.pages if key not in other.pages]
+        compared[other.run.crawler] = {**lacking, "only_ours": beyond}
+        _show(other, lacking, beyond)
+    return {"missing": compared, "left_out": left_out(ours.run.folder / "crawl")}
+
+
+def _show(other: Found, lacking: dict[str, Any], beyond: Sequence[str]) -> None:
+    print(
+        f"    {other.run.crawler} has {len(lacking['copies'])} pages with the bytes of one of ours; of others that ours lacks "
+        f"{lacking['content']} are content; ours has {len(beyond)} that it lacks{_examples(beyond)}"
+    )
+    for reason, urls in sorted(lacking["reasons"].items(), key=lambda item: -len(item[1])):
+        print(f"    ours lacks {len(urls):6}, {reason}{_examples(urls)}")
+
+
+def _examples(urls: Sequence[str]) -> str:
+    return "".join(f"\n        {url}" for url in urls[:_EXAMPLES])
+
+
+def _line(line: Figures) -> str:
+    return (
+        f"{line.site:18} {line.crawler:8} {line.fetches:8} {line.pages:7} {line.content:8} {line.expected:6} {line.rate:8.2f} "
+        f"{line.half_rate:6.2f} {line.copies:7.2f} {'yes' if line.ended else 'no':>6} {line.seconds:8.1f} {line.gap:6.1f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sites", nargs="*", metavar="SITE", help="which ones (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the sites and what they need, and do nothing")
+    parser.add_argument("--install", action="store_true", help="install Debian packages that are missing")
+    parser.add_argument("--crawlers", nargs="+", default=list(CRAWLERS), choices=list(CRAWLERS))
+    parser.add_argument("--fetches", type=int, default=20_000, help="of each crawl, at most (default: 20,000)")
+    parser.add_argument("--seconds", type=float, default=600.0, help="of each crawl, at most (default: 600)")
+    parser.add_argument("--folder", type=Path, help="for software, content and crawls; kept (default: a temporary one)")
+    parser.add_argument("--json", type=Path, help="also write the figures and all missing pages here")
+    parser.add_argument(
+        "-s", dest="settings", action="append", default=[], metavar="NAME=VALUE", help="for our crawler"
+    )
+    chosen = parser.parse_args()
+    if unknown := set(chosen.sites) - SITES.keys():
+        parser.error(f"no such site: {', '.join(sorted(unknown))}; --list lists them")
+    if chosen.list:
+        for site in SITES.values():
+            print(f"{site.name:18} {' '.join([*site.unpacked, *site.installed, *site.python, *site.node])}")
+        return
+    with ExitStack() as stack:
+        folder = chosen.folder or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="real-sites-")))
+        packages = Packages(folder.resolve(), may_install=chosen.install)
+        results: dict[str, Any] = {}
+        print(_HEADING)
+        for name in chosen.sites or SITES:
+            try:
+                results[name] = measure(SITES[name], chosen, packages)
+            except CannotBeHad as absent:
+                print(f"{name:18} skipped: {absent}", flush=True)
+                results[name] = {"skipped": str(absent)}
+            if chosen.json:
+                chosen.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""What the crawls of one site are compared by: the access log of its server, and for what is missing our crawl folder."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import md5
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from benchmarks.served_sites.crawlers import Run, bodies
+from benchmarks.served_sites.front import Front
+from benchmarks.served_sites.site import Place, Site, is_page
+from crawlproject.adapters.explanation import explain
+from crawlproject.errors import InvalidUrl
+from crawlproject.frontier.views.open import read_frontier
+from crawlproject.settings import USER_AGENT
+from crawlproject.storage.read import read_links, read_refused, read_visits
+from crawlproject.urls.canonical import canonical_url
+
+ROBOTS = "/robots.txt"
+
+_EXPLAINED = 2  # missing pages for each reason that are explained in full
+_LOOKED_AT = 1_000  # missing pages that are fetched, to see whether they are copies of others
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a crawl found: pages by the canonical form of their URL, as the server was asked for them."""
+
+    run: Run
+    pages: Mapping[str, str]
+    content: Collection[str]
+    bodies: Sequence[str]
+
+    @property
+    def copies(self) -> float:
+        """The share of its pages that have the bytes of another one."""
+        return 1 - len(set(self.bodies)) / max(1, len(self.bodies))
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A line of the table. ``rate`` is content pages a fetch, each counted once, at ``equal`` fetches of all crawlers."""
+
+    site: str
+    crawler: str
+    fetches: int
+    pages: int
+    content: int
+    expected: int
+    equal: int
+    rate: float
+    half_rate: float
+    copies: float
+    ended: bool
+    seconds: float
+    gap: float
+
+
+def found(site: Site, run: Run) -> Found:
+    """Reads what a run left."""
+    pages: dict[str, str] = {}
+    content = set()
+    for access in run.accesses:
+        if is_page(access) and (key := _key(access.url)):
+            pages.setdefault(key, access.url)
+            if site.counts(access):
+                content.add(key)
+    return Found(run, pages, content, bodies(run))
+
+
+def figures(site: Site, place: Place, results: Sequence[Found]) -> list[Figures]:
+    """The lines of a site."""
+    equal = min(len(result.run.accesses) for result in results)
+    expected = {_key(f"http://{site.host}{path}") for path in site.expected(place)}
+    return [
+        Figures(
+            site.name, result.run.crawler, len(result.run.accesses), len(result.pages), len(result.content),
+            len(expected - result.pages.keys()), equal, _rate(site, result.run, equal), _rate(site, result.run, equal // 2),
+            result.copies, result.run.ended, result.run.seconds, result.run.gap,
+        )
+        for result in results
+    ]  # fmt: skip
+
+
+def _rate(site: Site, run: Run, fetches: int) -> float:
+    """Different content pages among the first ``fetches`` requests, robots.txt included, for each of them."""
+    keys = {_key(access.url) for access in run.accesses[:fetches] if site.counts(access)}
+    return len(keys) / max(1, fetches)
+
+
+def missing(site: Site, front: Front, ours: Found, other: Found) -> dict[str, Any]:
+    """The pages of another crawl that ours has not, by reason; those with the bytes of a page that it has are copies."""
+    lacking = [key for key in other.pages if key not in ours.pages]
+    have = set(ours.bodies)
+    copies = {key for key in lacking[:_LOOKED_AT] if _digest(front, other.pages[key]) in have}
+    folder = ours.run.folder / "crawl"
+    by_reason = reasons(folder, [key for key in lacking if key not in copies])
+    return {
+        "copies": sorted(copies),
+        "reasons": {reason: sorted(urls) for reason, urls in by_reason.items()},
+        "content": sum(key in other.content for key in lacking if key not in copies),
+        "why": {url: _why(folder, url) for urls in by_reason.values() for url in sorted(urls)[:_EXPLAINED]},
+    }
+
+
+def reasons(folder: Path, urls: Iterable[str]) -> dict[str, list[str]]:
+    """Why URLs have no page in the crawl in ``folder``: where they are now, in few words."""
+    frontier = read_frontier(folder / "frontier")
+    visits = {visit.url: visit for visit in read_visits(folder)}
+    refused = {sample[0]: entry.reason for entry in read_refused(folder) for sample in entry.samples}
+    linked = {target for _, targets in read_links(folder) for target in targets}
+    sorted_out: dict[str, list[str]] = defaultdict(list)
+    for url in urls:
+        state = frontier.find(url)[0] if frontier else ""
+        visit = visits.get(url)
+        if visit:
+            reason = f"fetched: {visit.error or visit.status}"
+        elif url in refused:
+            reason = f"refused: {refused[url]}"
+        elif state:
+            reason = {"waiting": "waits", "leased": "being fetched", "done": "refused when its turn came"}[state]
+        else:
+            reason = "linked, not followed" if url in linked else "no page that was read links to it"
+        sorted_out[reason].append(url)
+    return sorted_out
+
+
+def left_out(folder: Path) -> dict[str, int]:
+    """How many links our crawl refused, by reason; and what its fetches were, where they brought no page."""
+    counts = Counter({f"refused {entry.reason}": entry.count for entry in read_refused(folder)})
+    for visit in read_visits(folder):
+        if visit.error:
+            counts[f"fetched {visit.error}"] += 1
+        elif visit.duplicate_of:
+            counts["fetched near-duplicate"] += 1
+    return dict(counts.most_common())
+
+
+def document(line: Figures) -> dict[str, Any]:
+    """A line for the JSON file."""
+    return asdict(line)
+
+
+def _why(folder: Path, url: str) -> str:
+    stream = StringIO()
+    explain(folder, url, stream, agent=USER_AGENT)
+    return stream.getvalue()
+
+
+def _key(url: str) -> str:
+    """One spelling for all spellings of a URL; empty when it is none."""
+    try:
+        return canonical_url(url)
+    except InvalidUrl:
+        return ""
+
+
+def _digest(front: Front, url: str) -> str:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": front.proxy}))
+    try:
+        with opener.open(url, timeout=60) as answer:
+            return md5(answer.read()).hexdigest()
+    except (urllib.error.URLError, OSError, ValueError):
+        return ""

@@ -1,0 +1,86 @@
+"""Where the software comes from: packages of Debian, PyPI and npm, all of them below one folder where that is possible."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class CannotBeHad(Exception):
+    """A site cannot be served here; the message is one line that says what is missing."""
+
+
+class Packages:
+    """Unpacks and installs below ``folder``. Debian packages are installed only if ``may_install`` allows to."""
+
+    def __init__(self, folder: Path, *, may_install: bool) -> None:
+        self.folder = folder
+        self._may_install = may_install
+
+    def unpacked(self, package: str) -> Path:
+        """The folder that has the files of a Debian package, without its dependencies and scripts."""
+        target = self.folder / "debian" / package
+        if not target.exists():
+            downloads = self.folder / "downloads" / package
+            downloads.mkdir(parents=True, exist_ok=True)
+            _run(["apt-get", "download", package], downloads, f"Debian has no package {package} for this machine")
+            files = sorted(downloads.glob("*.deb"))
+            _run(["dpkg-deb", "-x", str(files[-1]), str(target)], downloads, f"{package} cannot be unpacked")
+        return target
+
+    def need(self, packages: Sequence[str]) -> None:
+        """Debian packages that have to be installed: they are asked for, or installed if that is allowed."""
+        missing = [package for package in packages if not _is_installed(package)]
+        if not missing:
+            return
+        if not self._may_install:
+            raise CannotBeHad(f"needs {' '.join(missing)}; --install installs them")
+        command = ["apt-get", "install", "--yes", "--no-install-recommends", *missing]
+        _run(command, Path("/"), f"{' '.join(missing)} cannot be installed")
+
+    def python(self, name: str, packages: Sequence[str]) -> Path:
+        """The ``bin`` of a virtual environment of its own with packages of PyPI."""
+        target = self.folder / "python" / name
+        if not (target / "complete").exists():
+            _run([sys.executable, "-m", "venv", str(target)], Path("/"), "venv does not work")
+            install = [str(target / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", *packages]
+            _run(install, Path("/"), f"pip cannot install {' '.join(packages)}")
+            (target / "complete").touch()
+        return target / "bin"
+
+    def node(self, name: str, packages: Sequence[str]) -> Path:
+        """A folder whose ``node_modules`` has packages of npm."""
+        target = self.folder / "node" / name
+        if not (target / "complete").exists():
+            target.mkdir(parents=True, exist_ok=True)
+            install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(target), *packages]
+            _run(install, target, f"npm cannot install {' '.join(packages)}")
+            (target / "complete").touch()
+        return target
+
+
+def run_quietly(command: Sequence[str], folder: Path, **environment: str) -> str:
+    """Run a command of the software in ``folder``; its output. Raises ``CannotBeHad`` with the last line that it wrote."""
+    return _run(command, folder, f"{Path(command[0]).name} failed", **environment)
+
+
+def _run(command: Sequence[str], folder: Path, complaint: str, **environment: str) -> str:
+    try:
+        done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise CannotBeHad(f"{complaint}: there is no {command[0]}") from None
+    if done.returncode:
+        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        raise CannotBeHad(f"{complaint}: {said[-1].strip()[:200] if said else f'exit code {done.returncode}'}")
+    return done.stdout
+
+
+def _is_installed(package: str) -> bool:
+    command = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]
+    try:
+        return subprocess.run(command, capture_output=True, text=True).stdout == "installed"
+    except FileNotFoundError:
+        raise CannotBeHad("needs Debian, or what has its packages") from None

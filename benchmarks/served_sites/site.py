@@ -1,0 +1,134 @@
+"""What a site is: which packages, how its content is made, how it is served, and which of its pages are content."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import SplitResult, urlsplit
+
+from benchmarks.served_sites.packages import CannotBeHad, Packages
+
+LOOPBACK = "127.0.0.1"
+PAGES = ("text/html", "application/xhtml+xml")
+
+_PATIENCE = 60.0  # seconds that a server may take to listen
+
+
+class Answered(Protocol):
+    """What is known of an answer: a line of the access log."""
+
+    url: str
+    status: int
+    content_type: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a site lives: a ``folder`` of its own, the ``packages``, and servers that end with ``stack``."""
+
+    folder: Path
+    packages: Packages
+    stack: ExitStack
+
+    def serve(self, command: Sequence[str | Path], *, port: int = 0, path: Path | None = None, **more: object) -> None:
+        """Start a server that runs until the site is done; returns when it listens on ``port`` or at the socket ``path``."""
+        process = self.stack.enter_context(_running([str(part) for part in command], self.folder, **more))
+        ends = time.monotonic() + _PATIENCE
+        while not (_listens(port) if path is None else path.exists()):
+            if process.poll() is not None or time.monotonic() > ends:
+                raise CannotBeHad(f"{Path(command[0]).name} does not start: {_last_words(self.folder)}")
+            time.sleep(0.1)
+
+
+class Site:
+    """A site; what most of them have in common. ``entry`` is the path where the crawl starts."""
+
+    name: str
+    keywords: Sequence[str]
+    entry: str = "/"
+    unpacked: Sequence[str] = ()  # Debian packages whose files suffice
+    installed: Sequence[str] = ()  # Debian packages that have to be installed
+    python: Sequence[str] = ()  # packages of PyPI
+    node: Sequence[str] = ()  # packages of npm
+    settings: Sequence[str] = ()  # NAME=VALUE that our crawler needs for it
+
+    @property
+    def host(self) -> str:
+        """A host name that nobody has."""
+        return f"{self.name}.site.example"
+
+    @property
+    def seed(self) -> str:
+        return f"http://{self.host}{self.entry}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the content, once, in the folder of the site."""
+
+    def locations(self, place: Place) -> str:
+        """Start the servers; the ``location`` blocks of nginx that lead to them."""
+        raise NotImplementedError
+
+    def is_content(self, split: SplitResult, answer: Answered) -> bool:
+        """Whether a page that came is what people visit the site for."""
+        return True
+
+    def expected(self, place: Place) -> set[str]:
+        """The paths of the pages that the files of the site are known to make; empty when it is not known."""
+        return set()
+
+    def counts(self, answer: Answered) -> bool:
+        """Whether an answer is a page with content."""
+        return is_page(answer) and self.is_content(urlsplit(answer.url), answer)
+
+
+def is_page(answer: Answered) -> bool:
+    """Whether an answer is a page of HTML."""
+    return answer.status == 200 and answer.content_type.partition(";")[0].strip().lower() in PAGES
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def passed_on(port: int) -> str:
+    """All paths go to the server on ``port``, which is told the host name that was asked for."""
+    return (
+        f"location / {{ proxy_pass http://{LOOPBACK}:{port}; proxy_set_header Host $host; proxy_read_timeout 120s; }}"
+    )
+
+
+@contextmanager
+def _running(command: Sequence[str], folder: Path, **more: object) -> Iterator[subprocess.Popen[bytes]]:
+    with (folder / "server.log").open("ab") as log:
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **more)  # type: ignore[call-overload]
+        except FileNotFoundError:
+            raise CannotBeHad(f"there is no {command[0]}") from None
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def _last_words(folder: Path) -> str:
+    lines = (folder / "server.log").read_text("utf-8", "replace").splitlines()
+    return lines[-1][:200] if lines else "it says nothing"
