@@ -134,7 +134,7 @@ class Pace:
             self._next = max(self._next, now - self._burst / self.rate) + 1.0 / self.rate
 
 
-class Slots:
+class Slots(Pace):
     """The share that some fetches have of all: ``rate`` a second. Those that come too soon are told when to come again.
 
     They stand in a line that moves at this rate. Only a fetch that begins uses a slot up; else those in the line would put off
@@ -142,22 +142,14 @@ class Slots:
     """
 
     def __init__(self) -> None:
-        self._pace = Pace(burst=1)
+        super().__init__(burst=1)
         self._last_in_line = 0.0
-
-    @property
-    def rate(self) -> float:
-        return self._pace.rate
-
-    @rate.setter
-    def rate(self, rate: float) -> None:
-        self._pace.rate = rate
 
     def begin(self, now: float) -> float:
         """When a fetch may begin; ``now``: at once, and its slot is used. Later: to be asked again then."""
-        free = self._pace.next_time()
+        free = self.next_time()
         if free <= now:
-            self._pace.taken(now)
+            self.taken(now)
             return now
         last = self._last_in_line if self._last_in_line < now + _LONGEST_LINE else 0.0
         self._last_in_line = max(free, last + 1.0 / self.rate)

@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS place (offset INTEGER NOT NULL, lines INTEGER NOT NUL
 """
 _THERE = "state NOT IN ('gone', 'moved', 'retired')"  # not ``AWAY``, as the index has it
 _FIELDS = "row, url, depth, state, number, version, at, changed, weight, digest, etag, last_modified"
+_MARKS = ", ".join("?" * 13)  # of a row, with its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,6 @@ class Collection:
         with self._reporting():
             for line in self._history:
                 self._apply(visit_from(line, self._history.here))
-                self._since_commit += 1
             if self._since_commit >= _COMMIT_EVERY:
                 self._commit()
 
@@ -138,7 +138,6 @@ class Collection:
         """Another worker has made a visit: the page has a row here, too."""
         with self._reporting():
             self._apply(visit)
-            self._since_commit += 1
             if self._since_commit >= _COMMIT_EVERY:
                 self._commit()
 
@@ -150,8 +149,7 @@ class Collection:
             self._size += there is None
             self.present += (not page.is_away) - (there is not None and not there.is_away)
             values = (row, _name(page.url), *(getattr(page, name) for name in _FIELDS.split(", ")[1:]))
-            marks = ", ".join("?" * len(values))
-            self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({marks})", values)
+            self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_MARKS})", values)
             self._since_commit += 1
 
     def retire(self, row: int) -> None:
@@ -168,6 +166,7 @@ class Collection:
     # ------------------------------------------------------------ inside
 
     def _apply(self, visit: Visit) -> None:
+        self._since_commit += 1
         if visit.number == 1:
             if visit.md5 and not visit.duplicate_of and not is_post(visit.url):  # nobody asks a POST again
                 self._add(visit)
@@ -191,22 +190,9 @@ class Collection:
         self._db.execute(f"UPDATE page SET {names} WHERE name = ?", (*values.values(), name))
 
     def _add(self, visit: Visit) -> None:
-        values = (
-            self._size,
-            _name(visit.url),
-            visit.url,
-            visit.depth,
-            PRESENT,
-            1,
-            1,
-            visit.at,
-            visit.at,
-            visit.relevance,
-        )
-        added = self._db.execute(
-            "INSERT OR IGNORE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*values, visit.digest, visit.etag, visit.last_modified),
-        )
+        page = self._size, _name(visit.url), visit.url, visit.depth, PRESENT, 1, 1
+        shown = visit.at, visit.at, visit.relevance, visit.digest, visit.etag, visit.last_modified
+        added = self._db.execute(f"INSERT OR IGNORE INTO page VALUES ({_MARKS})", (*page, *shown))
         self._size += added.rowcount
         self.present += added.rowcount
 

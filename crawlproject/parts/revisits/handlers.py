@@ -14,6 +14,7 @@ from crawlproject.parts.listings.listing import Listing, ListingReader
 from crawlproject.parts.listings.part import ListingHandler
 from crawlproject.parts.listings.sitemaps import ListingLog
 from crawlproject.parts.revisits.deliveries import FeedReading
+from crawlproject.parts.revisits.rereads import validators
 from crawlproject.parts.revisits.revisits import FORBIDDEN, RETRY, Revisits
 from crawlproject.parts.revisits.steps import RevisitSteps
 from crawlproject.records import GONE, MISSING, MOVED, NOT_KEPT, SAME, CrawlUrl, Fetch, Page, Reply, Visit
@@ -126,8 +127,7 @@ class RevisitHandler(RefetchHandler):
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         page = self.steps.known(url.url)
-        asked = {"If-None-Match": page.etag, "If-Modified-Since": page.last_modified}
-        return FetchPlan(one_try=True, headers={name: value for name, value in asked.items() if value})
+        return FetchPlan(one_try=True, headers=validators(page.etag, page.last_modified))
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
         known = self.steps.known(url.url)

@@ -80,10 +80,6 @@ class Hints:
         """Whether a listing has said that the page has changed since its last visit."""
         return _latest(self._noted.get(page.row, "")) > page.at
 
-    def signs(self, page: CollectedPage) -> dict[str, float]:
-        """What is noted with a visit of a page."""
-        return {HINTED: 1.0} if self.is_hinted(page) else {}
-
     def _release(self, host: _Host) -> list[CollectedPage]:
         found = []
         while host.waiting and host.truth.is_believed and host.open < _AT_ONCE + 2 * host.truth.true:

@@ -134,11 +134,6 @@ class LearnedVisits:
         for listener in self.listeners:
             listener(change)
 
-    def hear_retired(self, url: str) -> None:
-        """Another worker has retired a page."""
-        if page := self.collection.find(url):
-            self.collection.retire(page.row)
-
 
 def brings_page(visit: Visit) -> bool:
     """Whether a visit adds a page to the collection."""

@@ -125,5 +125,5 @@ class RevisitPart(Part):
             self.revisits.shared.was_attached(page)
         elif kind == LISTED:
             self.revisits.rereads.adopt(SharedListing.checked(*values))
-        elif kind == RETIRED:
-            self.revisits.hear_retired(str(values[0]))
+        elif kind == RETIRED and (gone := self.revisits.collection.find(str(values[0]))) is not None:
+            self.revisits.collection.retire(gone.row)

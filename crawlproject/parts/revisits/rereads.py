@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from crawlproject.parts.revisits.shared_records import SharedListing
 from crawlproject.records import REREAD, REREADS, CrawlUrl, Visit
 
 _FIRST = 86_400.0  # seconds until a listing is read for the second time
 _LONGEST = 30 * 86_400.0
-
-
-@dataclass(slots=True)
-class _Listing:
-    kind: str
-    depth: int
-    interval: float
-    due: float
-    etag: str = ""
-    last_modified: str = ""
 
 
 class Rereads:
@@ -30,7 +19,7 @@ class Rereads:
 
     def __init__(self, shortest: float) -> None:
         self._shortest = shortest
-        self._listings: dict[str, _Listing] = {}
+        self._listings: dict[str, SharedListing] = {}
 
     def __len__(self) -> int:
         return len(self._listings)
@@ -38,21 +27,18 @@ class Rereads:
     def __contains__(self, url: str) -> bool:
         return url in self._listings
 
+    def __getitem__(self, url: str) -> SharedListing:
+        return self._listings[url]
+
     def add(self, visit: Visit) -> None:
         """A listing was read for the first time, live or replayed."""
-        interval = max(_FIRST, self._shortest)
-        self._listings.setdefault(
-            visit.url, _Listing(visit.kind, visit.depth, interval, visit.at + interval, visit.etag, visit.last_modified)
-        )
-
-    def shared(self, url: str) -> SharedListing:
-        """What other workers have to know of a listing, to read it next."""
-        known = self._listings[url]
-        return SharedListing(url, known.kind, known.depth, known.interval, known.due, known.etag, known.last_modified)
+        url, interval = visit.url, max(_FIRST, self._shortest)
+        found = visit.kind, visit.depth, interval, visit.at + interval, visit.etag, visit.last_modified
+        self._listings.setdefault(url, SharedListing(url, *found))
 
     def adopt(self, listing: SharedListing) -> None:
         """Another worker has read a listing last."""
-        self._listings[listing.url] = _Listing(*listing[1:])
+        self._listings[listing.url] = listing
 
     def records(self, *, now: bool = False) -> Iterator[CrawlUrl]:
         """As the frontier has them; ``now``: due at once."""
@@ -66,9 +52,7 @@ class Rereads:
 
     def validators(self, url: str) -> dict[str, str]:
         """The headers that ask whether a listing has changed."""
-        known = self._listings[url]
-        asked = {"If-None-Match": known.etag, "If-Modified-Since": known.last_modified}
-        return {name: value for name, value in asked.items() if value}
+        return validators(self._listings[url].etag, self._listings[url].last_modified)
 
     def read(
         self,
@@ -86,14 +70,23 @@ class Rereads:
         ``pushed``: a hub had asked for it, which says nothing about the interval. That is ``stretch`` times as long this time.
         """
         known, longest = self._listings[url], max(_LONGEST, self._shortest)
+        interval = known.interval
         if not pushed:
-            known.interval = min(max(known.interval * (0.5 if news else 1.5), self._shortest), longest)
-        known.etag, known.last_modified = etag or known.etag, last_modified or known.last_modified
-        known.due = now + min(known.interval * stretch, longest)
-        return known.due
+            interval = min(max(interval * (0.5 if news else 1.5), self._shortest), longest)
+        due = now + min(interval * stretch, longest)
+        known = known._replace(etag=etag or known.etag, last_modified=last_modified or known.last_modified)
+        self._listings[url] = known._replace(interval=interval, due=due)
+        return due
 
     def no_later(self, url: str, now: float) -> float:
         """No hub speaks for a listing any more: when it is due next, an interval from ``now`` at the latest."""
         known = self._listings[url]
-        known.due = min(known.due, now + known.interval)
-        return known.due
+        due = min(known.due, now + known.interval)
+        self._listings[url] = known._replace(due=due)
+        return due
+
+
+def validators(etag: str, last_modified: str) -> dict[str, str]:
+    """The headers that ask whether something has changed that came with these."""
+    asked = {"If-None-Match": etag, "If-Modified-Since": last_modified}
+    return {name: value for name, value in asked.items() if value}

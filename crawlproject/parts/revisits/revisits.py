@@ -160,7 +160,7 @@ class Revisits(LearnedVisits):
 
     def listing_read(self, listing: CrawlUrl) -> None:
         """The next reading of a listing may be another worker's."""
-        self.shared.attach_listing(listing.key, self.rereads.shared(listing.url))
+        self.shared.attach_listing(listing.key, self.rereads[listing.url])
 
     def hinted(self, entries: Iterable[Entry], now: float) -> bool:
         """A listing was read again: pages that it says have changed are due, if its host is believed. Whether there are any."""

@@ -47,13 +47,13 @@ class SharedPage(NamedTuple):
 
     @classmethod
     def checked(cls, *values: Any) -> Self:
-        """As ``values`` wrote it. Raises ``TypeError`` and ``ValueError`` for values of another kind."""
+        """As a message has it. Raises ``TypeError`` and ``ValueError`` for values of another kind."""
         *page, holder, sketch = _checked(_PAGE, values)
         return cls(CollectedPage(-1, *page), holder, sketch)
 
-    def values(self) -> list[Any]:
-        """The fields of the page but its row, then ``holder`` and ``sketch``."""
-        return [*astuple(self.page)[1:], self.holder, self.sketch]
+    def message(self) -> list[Any]:
+        """As other workers are told: the fields of the page but its row, then ``holder`` and ``sketch``."""
+        return [COLLECTED, *astuple(self.page)[1:], self.holder, self.sketch]
 
 
 class SharedListing(NamedTuple):
@@ -72,24 +72,13 @@ class SharedListing(NamedTuple):
         """As ``SharedPage.checked``."""
         return cls(*_checked(_LISTING, values))
 
+    def message(self) -> list[Any]:
+        """As other workers are told."""
+        return [LISTED, *self]
+
 
 NAME = "revisits"  # of the part, in messages
 COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # what a message is about
-
-
-def collected(page: SharedPage) -> list[Any]:
-    """A page of the collection after its last visit, as a message."""
-    return [COLLECTED, *page.values()]
-
-
-def listed(listing: SharedListing) -> list[Any]:
-    """A listing after its last reading, as a message."""
-    return [LISTED, *listing]
-
-
-def retired(url: str) -> list[Any]:
-    """A page that has left the collection, as a message."""
-    return [RETIRED, url]
 
 
 _KINDS = get_type_hints(CollectedPage)
@@ -196,15 +185,15 @@ class SharedCollection(OwnCollection):
             shared = SharedPage.of(page, self._name, sketch_of(text).written())
         else:
             shared = SharedPage.of(page, known.holder if known else self._name, known.sketch if known else "")
-        self._peers.attach(self._key(page), NAME, None if page.is_away else collected(shared), page.number)
+        self._peers.attach(self._key(page), NAME, None if page.is_away else shared.message(), page.number)
 
     def retired(self, page: CollectedPage) -> None:
         self._attached.pop(page.url, None)
         self._peers.attach(self._key(page), NAME, None, page.number + 0.5)  # of the same visit, but it counts
-        self._peers.publish(NAME, page.url, retired(page.url))
+        self._peers.publish(NAME, page.url, [RETIRED, page.url])
 
     def attach_listing(self, key: str, listing: SharedListing) -> None:
-        self._peers.attach(key, NAME, listed(listing), listing.due - listing.interval)
+        self._peers.attach(key, NAME, listing.message(), listing.due - listing.interval)
 
     def _key(self, page: CollectedPage) -> str:
         return revisit_key(page.url, SHARED)

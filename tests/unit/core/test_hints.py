@@ -34,9 +34,8 @@ def known(tmp_path: Path) -> tuple[Hints, Collection, History]:
 def visit(known: tuple[Hints, Collection, History], row: int, change: str, at: float = NOW + 2_000.0) -> list[int]:
     """Visit a page; the rows that are due for it."""
     hints, collection, history = known
-    line = Visit(
-        url(row), 200, at, number=collection[row].number + 1, change=change, signs=hints.signs(collection[row])
-    )
+    signs = {HINTED: 1.0} if hints.is_hinted(collection[row]) else {}
+    line = Visit(url(row), 200, at, number=collection[row].number + 1, change=change, signs=signs)
     history.append(line)
     collection.catch_up()
     return [page.row for page in hints.shown(line, row)]

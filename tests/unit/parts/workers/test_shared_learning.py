@@ -29,7 +29,7 @@ from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import original_of
 from crawlproject.parts.duplicates.sketch_store import read_original, written_original
 from crawlproject.parts.revisits.collection import CollectedPage
-from crawlproject.parts.revisits.shared_records import NAME, SharedListing, SharedPage, collected, listed
+from crawlproject.parts.revisits.shared_records import NAME, SharedListing, SharedPage
 from crawlproject.parts.verticals.part import Verticals
 from crawlproject.parts.workers.event_codec import (
     LARGEST,
@@ -287,18 +287,18 @@ def heard(message: list[Any]) -> list[Any]:
     return values
 
 
-@pytest.mark.parametrize("dump", [collected, listed])
+@pytest.mark.parametrize("kind", [SharedPage, SharedListing])
 @given(data=st.data())
-def test_what_is_attached_is_read_as_it_was_written(dump: Any, data: st.DataObject) -> None:
+def test_what_is_attached_is_read_as_it_was_written(kind: type, data: st.DataObject) -> None:
     finite = st.floats(allow_nan=False, allow_infinity=False)
     text, number = st.text(st.characters(codec="utf-8")), st.integers(0, 2**31)
-    if dump is collected:
+    if kind is SharedPage:
         kinds = text, number, text, number, number, finite, finite, finite, text, text, text
         told = SharedPage.of(CollectedPage(7, *(data.draw(kind) for kind in kinds)), data.draw(text), data.draw(text))
-        assert SharedPage.checked(*heard(collected(told))) == told
+        assert SharedPage.checked(*heard(told.message())) == told
     else:
         listing = SharedListing(*(data.draw(kind) for kind in (text, text, number, finite, finite, text, text)))
-        assert SharedListing.checked(*heard(listed(listing))) == listing
+        assert SharedListing.checked(*heard(listing.message())) == listing
 
 
 @pytest.mark.parametrize(
