@@ -81,7 +81,9 @@ def _tabulate(
 ) -> Comparison:
     table = [[kept[topic][row] for topic in kept] for row in range(len(orderings))]
     checkpoints = _checkpoints(question, table)
-    pages, axis = _page_axis(checkpoints), _time_axis(question)
+    pages, axis = of_pages(checkpoints), _time_axis(question)
+    last = pages[-1] if pages else 0
+    pages = of_pages((*pages, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()))
     final = finals(checkpoints)[0]
     return Comparison(
         question=question,
@@ -98,12 +100,6 @@ def _tabulate(
         robustness=np.array([[run.robustness for run in row] for row in table]),
         left_out=left_out,
     )
-
-
-def _page_axis(checkpoints: tuple[Checkpoint, ...]) -> tuple[int, ...]:
-    pages = of_pages(checkpoints)
-    last = pages[-1] if pages else 0
-    return of_pages((*pages, *np.linspace(1, last, min(last, _TRAJECTORY_POINTS), dtype=int).tolist()))
 
 
 def _values(run: Measured, question: Question, pages: tuple[int, ...], axis: tuple[Elapsed, ...]) -> measures.Curve:

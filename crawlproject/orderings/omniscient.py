@@ -85,7 +85,7 @@ class _Planner:
 
     def __init__(self, graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> None:
         self._seeds = tuple(dict.fromkeys(seeds))
-        self._links = _reached(graph, self._seeds)
+        self._links = reachable(graph, self._seeds)
         bits = {url: 1 << number for number, url in enumerate(sorted(arrivals(graph, targets) & self._links.keys()))}
         free = [url for url, links in self._links.items() if url in bits or isinstance(links, PassageLinks)]
         self._bits = bits
@@ -179,8 +179,8 @@ def _arrival(graph: Graph, url: str) -> str:
     return url
 
 
-def _reached(graph: Graph, seeds: Iterable[str]) -> dict[str, Sequence[str]]:
-    """Every page and redirect that can be reached, with its links; nearest first."""
+def reachable(graph: Graph, seeds: Iterable[str]) -> dict[str, Sequence[str]]:
+    """All pages and redirects that can be reached from the seeds, nearest first, with their links."""
     found: dict[str, Sequence[str]] = {}
     queue = deque(seeds)
     while queue:

@@ -46,19 +46,12 @@ class Simulation:
     """
 
     def __init__(
-        self,
-        collection: SiteCollection,
-        policy: RevisitPolicy,
-        *,
-        days: float,
-        last_modified: bool = False,
-        new_share: float = NEW_SHARE,
+        self, collection: SiteCollection, policy: RevisitPolicy, *, days: float, last_modified: bool = False
     ) -> None:
         self.collection = collection
         self.policy = policy
         self.days = days
         self.last_modified = last_modified
-        self.new_share = new_share
         self.log = VisitLog()
         self._row: dict[int, int] = {}  # row of a page of the collection
         self._page: list[int] = []  # and back
@@ -96,15 +89,12 @@ class Simulation:
     def _plan(self, now: float, rate: float) -> float:
         """Tell the policy the budget; the share of the visits for new pages, while some wait."""
         if rate <= 0 or not self._page:
-            return self.new_share
-        used = self.policy.plan(now, rate, self._new_value() if self._waiting else None)
+            return NEW_SHARE
+        new_value = float(self.collection.weights[list(self._waiting)].mean()) if self._waiting else None
+        used = self.policy.plan(now, rate, new_value)
         rows = len(self._page)
         self._due[:rows] = self.policy.next_visits()
-        return 1 - used / rate if used < rate else self.new_share
-
-    def _new_value(self) -> float:
-        waiting = list(self._waiting)
-        return float(self.collection.weights[waiting].mean())
+        return 1 - used / rate if used < rate else NEW_SHARE
 
     def _next(self, now: float, share: float, must: bool) -> int | None:
         """The page to visit now: a known one that is due, or a new one; ``must``: also one that is due later."""

@@ -13,9 +13,10 @@ from crawlproject.core.reading import make_canonicalizer, make_reader, make_trap
 from crawlproject.core.robots import product_token
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
-from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages, reachable
+from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph
+from crawlproject.orderings.omniscient import reachable
 from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
 from crawlproject.parts import registry
 from crawlproject.records import Topic
@@ -182,7 +183,7 @@ def run_name(ordering: str, repeat: int = 1) -> str:
 
 def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
     if not path.exists():
-        reached = set(reachable(graph, topic.seeds))
+        reached = reachable(graph, topic.seeds)
         found = [target for target in topic.targets if target in reached]
         noted = {"targets": found, "least_pages": least_pages(graph, topic.seeds, found)}
         write_atomically(path, [json.dumps(noted, indent=1).encode()])

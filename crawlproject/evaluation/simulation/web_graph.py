@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 from crawlproject.orderings.base import Graph, PassageLinks, RedirectLinks
@@ -34,22 +34,6 @@ def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable
         return None
 
     return successors
-
-
-def reachable(graph: Graph, seeds: Iterable[str]) -> Iterator[str]:
-    """All pages and redirects that can be reached from the seeds, nearest first."""
-    queue = deque(dict.fromkeys(seeds))
-    seen = set(queue)
-    while queue:
-        url = queue.popleft()
-        linked = graph(url)
-        if linked is None:
-            continue
-        yield url
-        for target in linked:
-            if target not in seen:
-                seen.add(target)
-                queue.append(target)
 
 
 def least_pages(graph: Graph, seeds: Iterable[str], targets: Iterable[str]) -> list[int]:
