@@ -94,7 +94,6 @@ class Comparison:
         return self.finals[0]
 
     def at(self, point: Checkpoint) -> int:
-        """Index of a point."""
         return self.points.index(point)
 
     def robust(self, row: int) -> dict[float, tuple[float, int]]:

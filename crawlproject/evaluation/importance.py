@@ -209,22 +209,20 @@ def keywords_pagerank(pool: PagePool) -> Values:
 
 
 IMPORTANCE: dict[str, Importance] = {
-    "keywords": keywords,
-    "query_similarity": query_similarity,
-    "query_product": query_product,
-    "description_similarity": description_similarity,
-    "seed_similarity": seed_similarity,
-    "classifier": classifier,
-    "retrieval_rank": retrieval_rank,
-    "backlinks": backlinks,
-    "pagerank": pagerank,
-    "external_pagerank": external_pagerank,
-    "trusted_pagerank": trusted_pagerank,
-    "authority": authority,
-    "location": location,
-    "keywords_pagerank": keywords_pagerank,
-    "hot": hot,
-    "hot_backlinks": hot_backlinks,
+    measure.__name__: measure
+    for measure in (
+        *(
+            keywords,
+            query_similarity,
+            query_product,
+            description_similarity,
+            seed_similarity,
+            classifier,
+            retrieval_rank,
+        ),
+        *(backlinks, pagerank, external_pagerank, trusted_pagerank, authority, location, keywords_pagerank),
+        *(hot, hot_backlinks),
+    )
 }
 
 

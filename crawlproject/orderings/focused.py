@@ -151,7 +151,6 @@ class Distiller:
         self._hosts[number] = host
 
     def merge(self, url: str, target: str) -> None:
-        """``url`` redirects to ``target``."""
         self._graph.merge(url, target)
 
     def best_hubs(self, count: int) -> Iterator[tuple[float, Sequence[str]]]:

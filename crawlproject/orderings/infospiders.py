@@ -103,7 +103,6 @@ class InfoSpiders(BaseOrdering):
             self._die(agent)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The number of the agent that owns the links."""
         agent = self._owner if page is self._page else None
         return (float((agent or self._agent_of(page)).number),)
 

@@ -123,7 +123,6 @@ class TermIds:
         return numbers
 
     def number(self, term: str) -> int:
-        """The number of a term."""
         number = self.numbers.get(term)
         if number is None:
             number = len(self.numbers)

@@ -47,7 +47,6 @@ class LinkGraph(Generic[Node]):
 
     @property
     def links(self) -> int:
-        """Distinct links."""
         return len(self._targets)
 
     def id_of(self, node: Node) -> int:

@@ -119,7 +119,6 @@ class PageRank(LinkBased):
             self._solved = len(self._ranks.graph)
 
     def _counted(self, url: str, targets: Sequence[str]) -> Iterable[str]:
-        """The links of a page that count."""
         if self.links == "all":
             return targets
         own = domain_of(url)

@@ -43,7 +43,6 @@ class Arm:
 
     @property
     def mean(self) -> float:
-        """Mean reward."""
         return self.rewards / self.fetches if self.fetches else 0.0
 
     def add(self, url: str, draw: float) -> str | None:

@@ -183,7 +183,6 @@ class _Node:
 
 
 def leaf_of(example: Example) -> Path:
-    """The path of an example's leaf."""
     return (*(f"{step}/" for step in example.path), GOOD if example.is_good else OTHER)
 
 

@@ -153,7 +153,6 @@ class Draft:
 
 
 def topic_text(draft: Draft) -> str:
-    """The topic file (TOML)."""
     lines = [
         "# The topic of a crawl. Check it with `scrapy topic check`; docs/topic-file.md describes the fields.",
         f"name = {_text(draft.name)}",

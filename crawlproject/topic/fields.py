@@ -144,7 +144,6 @@ def _setting_wish(name: str, value: object) -> str | None:
 
 
 def unknown_field(name: str, known: Mapping[str, object]) -> str:
-    """The message for an unknown field."""
     setting = next((each for each in sorted(setting_names()) if each.endswith(f"_{name.upper()}")), "")
     if setting and "crawl" in known:
         return f"no such field; did you mean {setting} in [crawl]?"

@@ -127,7 +127,6 @@ def find_topic(asked: str) -> Topic:
 
 
 def topic_names() -> list[str]:
-    """The names of the bundled topics."""
     return sorted(_topics())
 
 

@@ -20,7 +20,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.pages.text.vectors import cosine
 from crawlproject.topic.parse import load_topic
 from crawlproject.urls.canonical import canonical_url, with_scheme
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import host_of, is_within
 
 SEEDS = 10  # as many as paper 003 section 6 adds to the seeds of a topic
 MOST_BYTES = 16_777_216  # of a seed file
@@ -166,5 +166,4 @@ def is_mirror(counts: Mapping[str, int], description: Mapping[str, int]) -> bool
 
 def is_below(url: str, domains: Collection[str]) -> bool:
     """Whether the host of ``url`` is one of the domains, or below one."""
-    host = f".{host_of(url)}"
-    return any(host.endswith(f".{domain}") for domain in domains)
+    return is_within(host_of(url), domains)

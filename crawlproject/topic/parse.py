@@ -177,7 +177,6 @@ _REQUIRED: dict[int | str, str] = {
 
 
 def _wish(error: ErrorDetails) -> str:
-    """The message for one of pydantic's errors."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     if error["type"] == "missing":

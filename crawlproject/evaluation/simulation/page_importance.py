@@ -68,7 +68,6 @@ class WebScorer:
         return dict(zip(urls, self._importance(pool).tolist(), strict=True))
 
     def close(self) -> None:
-        """Save the parsed pages and close the webs."""
         for cache in self._caches.values():
             cache.close()
         for web, _ in self._webs.values():

@@ -111,7 +111,6 @@ class Rehearser:
                 started = perf_counter()
 
     def close(self) -> None:
-        """Save the parsed pages and close the web."""
         self._stage.close()
         self._web.close()
 
@@ -129,7 +128,6 @@ def rehearse_here(plan: Plan, warn: Callable[[str], None]) -> Generator[Line]:
 
 
 def outcome(crawl: Crawl | None, seconds: float) -> Line:
-    """The fields of the line of a run."""
     if crawl is None:
         return {"kept": True}
     rate = round(crawl.stats.pages / seconds) if seconds else None

@@ -96,7 +96,6 @@ class CrawlSimulation:
             heappop(self._under_way)[2]()
 
     def close(self) -> Crawl:
-        """The crawl, closed."""
         self.crawl.close(self.crawl.end_reason(self.now) or DEAD_END, self.now)
         return self.crawl
 

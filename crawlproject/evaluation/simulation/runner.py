@@ -133,7 +133,6 @@ class Runner:
         return self._latest[2]
 
     def close(self) -> None:
-        """Write what was read and let the stores go."""
         for cache in self._caches.values():
             cache.close()
 
@@ -177,7 +176,6 @@ def read_pages(
 
 
 def run_name(ordering: str, repeat: int = 1) -> str:
-    """The name of a run's folder."""
     return ordering if repeat == 1 else f"{ordering}.repeat-{repeat}"
 
 

@@ -87,7 +87,6 @@ class ActiveSet:
         return float(self._table.told[row]) - self._raised[row] if row in self._raised else 0.0
 
     def removed(self, rows: Rows) -> None:
-        """Rows end."""
         for row in self._raised.keys() & rows.tolist():
             del self._raised[row]
         self._count -= int(np.count_nonzero(self._table.told[rows] >= self.floor))

@@ -170,7 +170,6 @@ class Adaptive(BaseOrdering):
             self._remove(np.array([row]))
 
     def _remove(self, rows: Rows) -> None:
-        """End rows."""
         self._latest = None
         self._active.removed(rows)
         self._evidence.leave(self._table.groups[rows])

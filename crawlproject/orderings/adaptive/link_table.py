@@ -78,7 +78,6 @@ class LinkTable:
         return map(self._urls.__getitem__, rows.tolist())
 
     def waiting(self) -> Rows:
-        """All rows in use."""
         return np.flatnonzero(self._waits)
 
     def of_host(self, group: int) -> Rows:
@@ -128,7 +127,6 @@ class LinkTable:
         return row
 
     def remove(self, rows: Rows) -> None:
-        """End rows."""
         self._waits[rows] = False
         numbers, urls = rows.tolist(), self._urls
         for row in numbers:

@@ -173,7 +173,6 @@ class UrlWords:
         return self.all_of(url)[-last:]
 
     def all_of(self, url: str) -> list[str]:
-        """All terms of a canonical URL."""
         text = url.partition("//")[2]
         if "%" in text:
             return self._terms(_WORD_OF_ANY_SCRIPT.findall(unquote(text).lower()))
@@ -190,7 +189,6 @@ class UrlWords:
         return terms
 
     def of_word(self, word: str) -> list[str]:
-        """The terms of a word."""
         terms = self._known.get(word)
         if terms is None:
             if len(self._known) >= _REMEMBERED:

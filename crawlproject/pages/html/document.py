@@ -208,7 +208,6 @@ class TextPieces(list[str]):
     """Pieces of text, kept as they come: ``append`` costs no Python call. A position is a number of pieces."""
 
     def since(self, start: int) -> str:
-        """The text from ``start`` on."""
         return "".join(self[start:])
 
     def cut(self, start: int) -> None:

@@ -40,7 +40,6 @@ def is_unspaced(language: str) -> bool:
 
 
 def tokenizer(language: str) -> Tokenizer:
-    """The tokenizer of a language."""
     if is_unspaced(language):
         return Bigrams()
     if language in _CUT_BY_SPACY:

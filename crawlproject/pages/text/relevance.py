@@ -129,12 +129,10 @@ class TopicsJudge(TopicJudge):
         self._whole = whole
 
     def join(self, name: str, judge: TopicJudge, whole: TopicJudge) -> None:
-        """A topic joins."""
         self._judges[name] = judge
         self.now_of(whole)
 
     def leave(self, name: str, whole: TopicJudge) -> None:
-        """A topic leaves."""
         del self._judges[name]
         self.now_of(whole)
 
