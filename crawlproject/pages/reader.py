@@ -6,7 +6,7 @@ Links refer to the terms of the page by spans, so the contexts of 5,000 links co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cache, partial
 
@@ -21,7 +21,7 @@ from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
 from crawlproject.pages.main_content import main_text
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
-from crawlproject.pages.text.terms import counts_of
+from crawlproject.pages.text.terms import TermCounts, Terms
 from crawlproject.records import Link, Page, Span
 
 MAX_ANCHOR = 1_000
@@ -117,7 +117,7 @@ class Reader:
         if redirect:  # what else it links to is for readers who never come
             kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
-        counts = counts_of(terms)
+        counts: Mapping[str, int] = TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
         signs = signs_of(document, counts, len(terms), body)
         if self._forms and (forms := read_forms(body, url, content_type)):
             for name, test in ((SEARCH_FORMS, is_query), (TOKEN_FORMS, wants_token)):

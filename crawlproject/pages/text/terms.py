@@ -147,11 +147,6 @@ class TermCounts(Mapping[str, int]):
         return self._counter
 
 
-def counts_of(terms: Sequence[str]) -> Mapping[str, int]:
-    """How often each term occurs, in the order in which they occur first."""
-    return TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
-
-
 def counts_of_some(counts: Mapping[str, int], terms: Iterable[str]) -> dict[str, int]:
     """Those of ``counts`` that are of ``terms``: one pass, where asking for each is a pass for each."""
     if not isinstance(counts, TermCounts):

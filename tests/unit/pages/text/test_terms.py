@@ -20,7 +20,7 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.counting import counted
 from crawlproject.pages.text.minhash import term_hashes
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.pages.text.terms import TermCounts, Terms, Vocabulary, counts_of, frequencies
+from crawlproject.pages.text.terms import TermCounts, Terms, Vocabulary, frequencies
 from crawlproject.pages.text.vectors import span_squared_norms, squared_norm
 from crawlproject.records import Span
 
@@ -45,8 +45,8 @@ def test_it_is_like_the_list(written: list[str]) -> None:
 @given(words, words)
 def test_its_counts_are_like_the_counter(written: list[str], before: list[str]) -> None:
     _, text = numbered(before, written)
-    counts, expected = counts_of(text), Counter(written)
-    assert isinstance(counts, TermCounts) and len(counts) == len(expected)
+    counts, expected = TermCounts(text), Counter(written)
+    assert len(counts) == len(expected)
     for word in ("reef", "coral", "never"):
         assert (counts.get(word), counts.get(word, 7), counts[word], word in counts) == (
             expected.get(word),
@@ -71,7 +71,7 @@ def test_whoever_uses_the_numbers_gets_what_the_list_gives(first: list[str], sec
             assert np.array_equal(found, expected)
         spans = [Span(start, end) for start in range(0, len(written), 3) for end in range(start, len(written) + 1, 5)]
         assert judge.context_scores(text, spans) == judge.context_scores(written, spans)
-        assert judge.relevance(counts_of(text)) == judge.relevance(Counter(written))
+        assert judge.relevance(TermCounts(text)) == judge.relevance(Counter(written))
 
 
 @given(words)
