@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.extensions.progress import is_interactive
+from crawlproject.adapters.extensions.progress import print_share
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.printable import counted
@@ -107,15 +107,10 @@ def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace
     server = SearchServer(url, os.environ)
     retry = RetryPolicy(time.sleep, Random().random, opts.retries)
     sender = Sender(folder, server, selection, retry, max_bytes=opts.batch_bytes, restart=opts.restart)
-    sent = sender.run(_show_progress)
+    sent = sender.run(partial(print_share, "sent"))
     if sent.refused:
         raise BadInput(
             server.name,
             f"accepted {sent.taken:,} and refused {counted(sent.refused, 'document')}; see {sender.refused_path}",
         )
     return f"{counted(sent.taken, 'document')} in {server.name}"
-
-
-def _show_progress(share: float) -> None:
-    if is_interactive(sys.stderr):
-        print(f"\r{share:4.0%} sent", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from functools import partial
 from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.extensions.progress import is_interactive
+from crawlproject.adapters.extensions.progress import print_share
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
@@ -40,15 +40,11 @@ class IndexCommand(Subcommand):
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
-            done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=_show_progress)
+            shown = partial(print_share, "indexed")
+            done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=shown)
             copies = f", {done.left_out:,} left out as duplicates" if done.left_out else ""
             again = f", {done.replaced:,} replaced" if done.replaced else ""
             again += f", {done.removed:,} removed" if done.removed else ""
             print(
                 f"{counted(done.added, 'page')} added{again}{copies}; {counted(done.pages, 'page')} in {folder / 'index'}"
             )
-
-
-def _show_progress(share: float) -> None:
-    if is_interactive(sys.stderr):
-        print(f"\r{share:4.0%} indexed", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crawlproject.errors import BadInput
+from crawlproject.urls.hosts import is_within
 
 MOST_URLS = 500  # saved, and dismissed: the latest
 _TOP = ("language", "paused", "interests", "never", "saved", "dismissed", "updated")
@@ -43,7 +44,7 @@ class Profile:
 
     def is_excluded(self, host: str) -> bool:
         """Whether the person wants nothing to be known of this host."""
-        return any(host == domain or host.endswith(f".{domain}") for domain in self.never)
+        return is_within(host, self.never)
 
     def mark(self, url: str, verdict: str) -> None:
         """The person has ``saved`` or ``dismissed`` a page, or (any other verdict) takes that back."""

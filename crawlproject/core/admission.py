@@ -20,7 +20,7 @@ from crawlproject.records import ACTIVE, FIRST, CrawlUrl
 from crawlproject.storage.history import History
 from crawlproject.storage.logs import Refusals
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import host_of, is_within
 from crawlproject.urls.post import is_post
 from crawlproject.urls.traps import TrapFilter
 
@@ -208,7 +208,7 @@ class EntryRules:
 
         ``any_extension``: its file name may end as if it were no page.
         """
-        if self._domains and not self._in_scope(host_of(url)):
+        if self._domains and not is_within(host_of(url), self._domains):
             return "scope/domain"
         rule = self.traps.refusal(url, depth, any_extension=any_extension)
         if rule:
@@ -228,6 +228,3 @@ class EntryRules:
     def is_barred(self, url: str, depth: int) -> bool:
         """Whether a canonical URL may not enter, and on no other path either."""
         return self.refusal(url, depth) not in (None, TOO_DEEP)
-
-    def _in_scope(self, host: str) -> bool:
-        return any(host == domain or host.endswith("." + domain) for domain in self._domains)

@@ -45,15 +45,6 @@ _HEADINGS = {
 _NAMESPACE = "http://www.w3.org/2005/Atom"
 _NOT_XML = re.compile("[\ufffe\uffff]")  # besides what is not printable
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
-_WORDS = {
-    NEW: "New",
-    CHANGED: "Changed",
-    MOVED: "Moved",
-    GONE: "Gone",
-    MISSING: "Missing",
-    BACK: "Back",
-    RETIRED: "Retired",
-}
 
 
 def print_changes(changes: Changes, name: str, since: float | None, stream: TextIO) -> None:
@@ -191,8 +182,9 @@ def atom_feed(changes: Iterable[PageChange], info: CrawlInfo) -> bytes:
 def _entry(feed: Element, change: PageChange) -> None:
     entry = SubElement(feed, "entry")
     number = f"{page_name(change.url)}/{change.number}/{change.change}"
+    kind = change.change.capitalize() if change.change in KINDS else change.change
     _add(entry, "id", _tag(host_of(change.url), change.at, number))
-    _add(entry, "title", f"{_WORDS.get(change.change, change.change)}: {title_of(change)}")
+    _add(entry, "title", f"{kind}: {title_of(change)}")
     _add(entry, "updated", _time(change.at))
     SubElement(entry, "link", rel="alternate", href=_text(change.target or change.url))
     SubElement(entry, "category", term=_text(change.change))

@@ -18,7 +18,7 @@ from crawlproject.records import Visit
 from crawlproject.reports.why.lookup import paths_to
 from crawlproject.storage.append_log import unexpected
 from crawlproject.storage.read import LINKS, CrawlInfo, present_visits, read_info
-from crawlproject.urls.hosts import host_of
+from crawlproject.urls.hosts import host_of, is_within
 
 NODES = 1_000  # default number of pages on a map
 EDGES_PER_NODE = 5  # links drawn per page, besides those of the paths
@@ -81,7 +81,7 @@ def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[st
         if not visit.md5:
             continue
         pages += 1
-        if visit.duplicate_of or (site and not _is_on_site(host_of(visit.url), site)):
+        if visit.duplicate_of or (site and not is_within(host_of(visit.url), [site])):
             continue
         entry = (visit.relevance, -pages, visit.url)
         if len(heap) < limit:
@@ -105,7 +105,7 @@ def _neighbours(folder: Path, chosen: Collection[str], site: str) -> Counter[str
     """Pages of other hosts that are linked to or from the chosen pages, with the number of these links."""
     near: Counter[str] = Counter()
     for source, target in _links(folder):
-        if source in chosen and target not in chosen and not _is_on_site(host_of(target), site):
+        if source in chosen and target not in chosen and not is_within(host_of(target), [site]):
             near[target] += 1
         elif target in chosen and source not in chosen:
             near[source] += 1
@@ -164,7 +164,3 @@ def _links(folder: Path, sources: Collection[str] | None = None) -> Iterator[tup
                 raise unexpected(path, number, damage) from None
             if wanted is None or source.encode() in wanted:
                 yield source, target
-
-
-def _is_on_site(host: str, site: str) -> bool:
-    return host == site or host.endswith("." + site)

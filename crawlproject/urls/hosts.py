@@ -42,6 +42,11 @@ def domain_of(url: str) -> str:
     return registrable_domain(host_of(url))
 
 
+def is_within(host: str, domains: Iterable[str]) -> bool:
+    """Whether a host is one of these domains, or a host of one."""
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
 def sites_linked(url: str, links: Iterable[str]) -> dict[str, None]:
     """The sites, other than its own, that a page at ``url`` links to, in the order of its links."""
     sites = dict.fromkeys(map(registrable_domain, dict.fromkeys(map(host_of, links))))

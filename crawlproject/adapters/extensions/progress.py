@@ -186,6 +186,12 @@ def is_interactive(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "")
 
 
+def print_share(what: str, share: float) -> None:
+    """On a terminal, how much of a work is done, in place of what was said of it before."""
+    if is_interactive(sys.stderr):
+        print(f"\r{share:4.0%} {what}", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)
+
+
 def print_above(message: str, stream: TextIO) -> None:
     """Print a line to ``stream``, above the status line if it has one."""
     above = next((line for line in _open if line.is_on(stream)), None)

@@ -23,7 +23,7 @@ from crawlproject.records import CrawlUrl
 from crawlproject.reports.why.lookup import Cause, UrlStatus
 from crawlproject.storage.logs import read_robots
 from crawlproject.storage.read import CrawlInfo, RefusalCounts, read_refused
-from crawlproject.urls.hosts import host_of, origin_of
+from crawlproject.urls.hosts import host_of, is_within, origin_of
 
 SCOPE = "scope/domain"
 EVICTED = "frontier/evicted"
@@ -105,8 +105,7 @@ def causes(
 
 def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -> Iterator[Cause]:
     domains = [domain.lower().lstrip(".") for domain in options.crawl_allowed_domains]
-    host = host_of(url)
-    if domains and not any(host == domain or host.endswith("." + domain) for domain in domains):
+    if domains and not is_within(host_of(url), domains):
         yield Cause(SCOPE, _SENTENCES[SCOPE])
     rule = make_traps(options).refusal(url, depth)
     if rule:
