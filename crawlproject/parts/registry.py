@@ -23,7 +23,7 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "languages": "Languages",
     "spam": "Spam",
     "sites": "Sites",
-    "probes": "ProbePart",
+    "probes": "Probes",
     "duplicates": "Duplicates",
     "verticals": "Verticals",
     "listings": "Listings",

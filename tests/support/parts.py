@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from crawlproject.core.crawl import Crawl
 from crawlproject.parts.duplicates.part import Duplicates
-from crawlproject.parts.probes.part import ProbePart
-from crawlproject.parts.probes.probes import Probes
+from crawlproject.parts.probes.part import Probes
 from crawlproject.parts.rendering.part import Rendering
 from crawlproject.parts.revisits.part import RevisitPart
 from crawlproject.parts.revisits.revisits import Revisits
@@ -27,9 +26,9 @@ def duplicates_of(crawl: Crawl) -> Duplicates:
 
 
 def probes_of(crawl: Crawl) -> Probes:
-    part = crawl.part(ProbePart)
+    part = crawl.part(Probes)
     assert part is not None
-    return part.probes
+    return part
 
 
 def rendering_of(crawl: Crawl) -> Rendering:

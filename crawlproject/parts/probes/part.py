@@ -1,80 +1,194 @@
-"""Probes: second looks at a page or a host, for cloaking and for soft 404s, which no history knows of."""
+"""Probes: second looks at a page or a host, for cloaking and for soft 404s, which no history knows of. Which are wanted, what
+their answers say, and what that means for the pages that follow.
+
+A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its
+variant, its parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import UNREACHABLE, FetchPlan, Handler, Services, why_no_page
 from crawlproject.pages.page_types import SOFT_404
+from crawlproject.parts.probes.cloaking import can_be_judged, copy_of, is_sampled, judge
 from crawlproject.parts.probes.options import ProbeOptions
-from crawlproject.parts.probes.probe_log import DISGUISED, NAME, Finding, ProbeLog, ProbeResponse, read_findings
-from crawlproject.parts.probes.probes import Probes, SiteTrust
+from crawlproject.parts.probes.probe_log import (
+    BROWSER,
+    CLOAKED,
+    DISGUISED,
+    HONEST,
+    MISSING,
+    NAME,
+    OPEN,
+    UNDECIDED,
+    Finding,
+    ProbeLog,
+    ProbeResponse,
+    read_findings,
+)
+from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
-from crawlproject.records import PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply
+from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply
 from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import post_of
 from crawlproject.webs.page_cache import location
 
+_UNWELCOME = 10_000  # hosts that turned a probe away and are remembered
+_ENDED = 10_000  # steps that ended lately: many times what can be in flight when a crawl is killed
 
-class ProbePart(Part):
-    """There where ``CRAWL_CLOAKING_PROBE`` or ``CRAWL_SOFT_404_PROBE`` asks for it, or did before: what was found still holds."""
+
+class Probes(Part):
+    """There where ``CRAWL_CLOAKING_PROBE`` or ``CRAWL_SOFT_404_PROBE`` asks for it, or did before: what was found still holds.
+
+    Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks. A probe is
+    fetched before other URLs, as its finding serves these. ``publish`` is called with what is found.
+    """
 
     name = "probes"
     _services: Services
 
-    def __init__(self, setup: Setup) -> None:
-        options = setup.options.of(ProbeOptions)
-        self._setup = setup
-        self.probes = Probes(
-            share=options.crawl_cloaking_probe,
-            seed=options.crawl_seed,
-            missing=Soft404Detector(after=options.crawl_soft_404_probe, seed=options.crawl_seed),
-            trust=SiteTrust(self._distrust),
-            log=ProbeLog(setup.folder.path),
-            publish=self._publish,
-        )
-        setup.folder.beside.append(self.probes)
+    def __init__(
+        self,
+        *,
+        share: float = 0.0,
+        seed: int = 1,
+        missing: Soft404Detector | None = None,
+        trust: SiteTrust | None = None,
+        log: ProbeLog | None = None,
+        publish: Callable[[Finding], object] = lambda finding: None,
+    ) -> None:
+        self.trust = trust or SiteTrust(self._distrust)
+        self.lowered = self.trust.adjusted_score  # type: ignore[method-assign]
+        self._share = share
+        self._seed = seed
+        self._missing = missing or Soft404Detector()
+        self._log = log
+        self._publish = publish
+        self._ended: OrderedDict[tuple[str, str], None] = OrderedDict()  # steps with a verdict
+        self._unwelcome: OrderedDict[str, None] = OrderedDict()
+        self.counts: Counter[str] = Counter()
 
     @classmethod
-    def make(cls, setup: Setup) -> ProbePart | None:
-        options = setup.options.of(ProbeOptions)
-        wanted = options.crawl_cloaking_probe or options.crawl_soft_404_probe or (setup.folder.path / NAME).exists()
-        return cls(setup) if wanted else None
+    def make(cls, setup: Setup) -> Probes | None:
+        options, folder, seed = setup.options.of(ProbeOptions), setup.folder, setup.options.crawl_seed
+        share, after = options.crawl_cloaking_probe, options.crawl_soft_404_probe
+        if not (share or after or (folder.path / NAME).exists()):
+            return None
+
+        def publish(finding: Finding) -> None:
+            setup.peers.publish(cls.name, finding.url, asdict(finding))
+
+        log = ProbeLog(folder.path)
+        folder.beside.append(log)
+        return cls(share=share, seed=seed, missing=Soft404Detector(after=after, seed=seed), log=log, publish=publish)
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
         self._services = services
-        return {PROBE: ProbeHandler(services, self.probes)}
+        return {PROBE: ProbeHandler(services, self)}
 
     def restore(self, now: float) -> None:
-        for finding in read_findings(self._setup.folder.path):
-            self.probes.apply_finding(finding)
+        for finding in read_findings(self._services.folder.path):
+            self.apply_finding(finding)
 
-    def lowered(self, url: str, score: float) -> float:
-        return self.probes.trust.adjusted_score(url, score)
+    # ------------------------------------------------------------ which are wanted
 
-    def examine(self, page: Page, fetch: Fetch) -> Page:
-        return self.probes.inspect(page, fetch)
+    def kept(self, page: Page, fetch: Fetch) -> Iterator[CrawlUrl]:
+        if not page.is_kept or (self._unwelcome and host_of(page.url) in self._unwelcome):
+            return
+        post = post_of(page.url)
+        if self._share and post is None and self._is_chosen(page.url) and can_be_judged(page):
+            yield self._record(page, page.url, BROWSER, copy_of(page).numbers())
+        if url := self._missing.asked_for(post.url if post else page.url):
+            yield self._record(page, url, MISSING)
 
-    def redirected(self, url: CrawlUrl, target: str) -> str:
-        return SOFT_404 if self.probes.is_soft_404(url, target) else ""
+    def _is_chosen(self, url: str) -> bool:
+        return is_sampled(url, self._share, self._seed) or self.trust.probes_all_of(url)
 
-    def learn(self, event: FetchEvent) -> None:
-        if event.visit.number == 1:
-            self.probes.learn(event)
+    def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
+        depth = page.depth + 1
+        return CrawlUrl(url, page.score, depth, page.url, inherited=numbers, kind=PROBE, variant=step, precedence=FIRST)
 
-    def kept(self, page: Page, fetch: Fetch) -> Iterable[CrawlUrl]:
-        return self.probes.wanted(page)
+    # ------------------------------------------------------------ what they found
 
-    def counters(self) -> Mapping[str, int]:
-        return self.probes.stats()
+    def answered(self, record: CrawlUrl, answer: ProbeResponse) -> list[CrawlUrl]:
+        """A probe came back: what it found is noted, and what has to follow is returned. Raises ``StorageFailed``."""
+        url, step = record.url, record.variant
+        page, fetch = record.parent or url, answer.fetch
+        then: list[CrawlUrl] = []
+        if step == MISSING:
+            said = self._missing.judge(url, answer)
+        else:
+            verdict = judge(step, record.inherited, answer, page)
+            said = {"verdict": verdict.verdict, "why": verdict.why}
+            said |= {"hidden": round(verdict.hidden, 3), "churn": round(verdict.churn, 3)}
+            if verdict.then:
+                then.append(replace(record, variant=verdict.then, not_before=0.0, inherited=verdict.copies))
+        is_news = self._note(Finding(url, step, page, fetch.at, fetch.seconds, fetch.status, **said))
+        return then if is_news else []
+
+    def refused(self, record: CrawlUrl, reason: str) -> None:
+        """A probe was not fetched: robots.txt forbids it, or its host was given up."""
+        self._note(Finding(record.url, record.variant, record.parent or record.url, 0.0, 0.0, 0, UNDECIDED, reason))
+
+    def _note(self, finding: Finding) -> bool:
+        """Write down a step. False: it has its verdict, and was taken again because the crawl was killed."""
+        if (finding.url, finding.step) in self._ended:
+            return False
+        if self._log is not None:
+            self._log.append(finding)
+        self.apply_finding(finding)
+        self._publish(finding)
+        return True
 
     def hear(self, message: Any) -> None:
-        self.probes.apply_finding_of_another(Finding(**message))
+        """Another worker has ended a step."""
+        finding = Finding(**message)
+        if (finding.url, finding.step) not in self._ended:
+            self.apply_finding(finding)
 
-    def _publish(self, finding: Finding) -> None:
-        self._setup.peers.publish(self.name, finding.url, asdict(finding))
+    def apply_finding(self, finding: Finding) -> None:
+        """Learn from a step of a probe, live or read from ``probes.jsonl``."""
+        self.counts["fetches"] += finding.at > 0
+        if finding.verdict != OPEN:
+            self._ended[finding.url, finding.step] = None
+            if len(self._ended) > _ENDED:
+                self._ended.popitem(last=False)
+            kind = "missing" if finding.step == MISSING else "cloaking"
+            self.counts[f"{kind}/{finding.verdict}"] += 1
+        if finding.unwelcome:
+            self._unwelcome[host_of(finding.url)] = None
+            if len(self._unwelcome) > _UNWELCOME:
+                self._unwelcome.popitem(last=False)
+        if finding.step == MISSING:
+            self._missing.learn(finding)
+        elif finding.verdict in (CLOAKED, HONEST):
+            self.trust.add(finding.page, cloaked=finding.verdict == CLOAKED)
+
+    # ------------------------------------------------------------ what that means
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        """The page of a host that says so of what is not there is none; that of a distrusted site looks like spam."""
+        if self._missing.is_page(page):
+            return replace(page, page_type=SOFT_404)
+        return self.trust.marked(page)
+
+    def learn(self, event: FetchEvent) -> None:
+        if event.visit.number == 1 and event.visit.md5:
+            self._missing.count(event.visit.url)
+
+    def redirected(self, url: CrawlUrl, target: str) -> str:
+        """The redirect may be how the host says that ``url`` is not there."""
+        return SOFT_404 if self._missing.is_redirect(url, target) else ""
+
+    def counters(self) -> dict[str, int]:
+        """Over all resumes: fetches, and verdicts of each kind of probe."""
+        return {f"probes/{name}": count for name, count in self.counts.items()}
 
     def _distrust(self, site: str, degree: float) -> None:
         for part in self._services.parts:

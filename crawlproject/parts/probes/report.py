@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from crawlproject.options import Options
-from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, OPEN, Finding, read_findings
+from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, MISSING, OPEN, Finding, read_findings
 from crawlproject.urls.hosts import domain_of, host_of
-
-MISSING = "missing"  # the step that requests a page that does not exist
 
 
 @dataclass(slots=True)
@@ -68,39 +65,6 @@ def read_probes(folder: Path) -> ProbeFindings | None:
     return found if found.pages or found.hosts else None
 
 
-def probe_sentences(folder: Path, url: str) -> list[str]:
-    """The findings about a page, its site and its host as sentences; empty when nothing was probed."""
-    return list(_sentences(list(read_findings(folder)), url))
-
-
 def describe_answer(finding: Finding) -> str:
     """The answer of a host to a request for a page that does not exist."""
     return f"a redirect to {finding.redirect}" if finding.redirect else f"a page, “{finding.title[:80]}”"
-
-
-def _sentences(findings: Iterable[Finding], url: str) -> Iterator[str]:
-    site = ProbedSite(domain_of(url))
-    for finding in findings:
-        if finding.step == MISSING:
-            if finding.verdict == MADE_UP and host_of(finding.url) == host_of(url):
-                yield f"Soft 404: its host answers {finding.url}, which does not exist, with {describe_answer(finding)}."
-            continue
-        if finding.verdict == OPEN:
-            continue
-        if domain_of(finding.page) == site.site:
-            site.add(finding)
-        if finding.page == url:
-            yield _verdict(finding)
-    if site.cloaked:
-        yield (
-            f"Probes of {site.site} found {site.cloaked:,} cloaked and {site.honest:,} honest pages; "
-            f"the most cloaked one is {site.sample}, which hides {site.hidden:.0%} of its {site.why}."
-        )
-
-
-def _verdict(finding: Finding) -> str:
-    if finding.verdict == CLOAKED:
-        return f"Probed: cloaked. {finding.hidden:.0%} of its {finding.why} is shown to the crawler only, not to a browser."
-    if finding.verdict == HONEST:
-        return "Probed: a browser is shown the same page."
-    return f"Probed: undecided ({finding.why})."

@@ -13,13 +13,15 @@ from support.pages import random_terms as text
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
+from crawlproject.parts.probes.part import Probes
 from crawlproject.parts.probes.probe_log import AGAIN, BROWSER, MISSING, ProbeLog, ProbeResponse, read_findings
-from crawlproject.parts.probes.probes import Probes, SiteTrust
+from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
 from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, Page
 from crawlproject.urls.post import is_post, post_url
 
 URL = "http://www.a.example/dir/page.html"
+FETCH = Fetch(200, 1.0, 0.1)
 
 
 def a_page(url: str = URL, seed: object = "ours", **fields: object) -> Page:
@@ -54,52 +56,54 @@ def test_what_is_wanted_after_a_page(tmp_path: Path) -> None:
     probes = some_probes()
     page = a_page()
     probes.learn(page_event(page))
-    browser, missing = probes.wanted(page)
+    browser, missing = probes.kept(page, FETCH)
     assert (browser.url, browser.kind, browser.variant) == (URL, PROBE, BROWSER) and browser.inherited
     assert missing.variant == MISSING and missing.url.startswith("http://www.a.example/dir/")
     for record in (browser, missing):
         assert (record.parent, record.depth) == (URL, 3)
         assert (record.score, record.precedence) == (page.score, FIRST), "before what waits, whatever it is worth"
-    assert [record.url for record in probes.wanted(page)] == [browser.url, missing.url], "a page that is fetched again"
+    assert [record.url for record in probes.kept(page, FETCH)] == [browser.url, missing.url], (
+        "a page that is fetched again"
+    )
 
 
 def test_an_answer_to_a_post_is_not_fetched_as_a_browser() -> None:
     probes = some_probes()
     page = a_page(post_url("http://www.a.example/find", "q=reef"))
     probes.learn(page_event(page))
-    (missing,) = probes.wanted(page)
+    (missing,) = probes.kept(page, FETCH)
     assert missing.variant == MISSING and not is_post(missing.url) and "#" not in missing.url
 
 
 def test_what_is_not_wanted() -> None:
     off = some_probes(share=0.0, after=0)
     off.learn(page_event(a_page()))
-    assert not list(off.wanted(a_page())) and off.inspect(page := a_page(), Fetch(200, 1.0, 0.1)) is page
+    assert not list(off.kept(a_page(), FETCH)) and off.examine(page := a_page(), FETCH) is page
     probes = some_probes(after=0)
-    assert not list(probes.wanted(a_page(indexable=False)))
-    assert not list(probes.wanted(Page(URL, terms=text(1, 10)))), "too short to tell"
+    assert not list(probes.kept(a_page(indexable=False), FETCH))
+    assert not list(probes.kept(Page(URL, terms=text(1, 10)), FETCH)), "too short to tell"
 
 
 def test_a_cloaking_site_is_found_and_doubted(tmp_path: Path) -> None:
     probes = some_probes(tmp_path, share=0.001, after=0)
-    first = some_probes(after=0).wanted(a_page()).__next__()
+    first = some_probes(after=0).kept(a_page(), FETCH).__next__()
     assert len(run(probes, first, a_page(seed="shop"), a_page())) == 3
     lines = list(read_findings(tmp_path))
     assert [line.verdict for line in lines] == ["", "", "cloaked"] and lines[2].hidden > 0.9
     assert {line.page for line in lines} == {URL} and lines[0].at == 7.0
-    assert probes.inspect(a_page("http://a.example/next"), Fetch(200, 1.0, 0.1)).signs == {"cloaked": 0.5}
-    assert list(probes.wanted(a_page("http://a.example/next"))), "its pages are looked at closely"
-    assert probes.stats() == {"probes/fetches": 3, "probes/cloaking/cloaked": 1}
+    assert probes.examine(a_page("http://a.example/next"), FETCH).signs == {"cloaked": 0.5}
+    assert list(probes.kept(a_page("http://a.example/next"), FETCH)), "its pages are looked at closely"
+    assert probes.counters() == {"probes/fetches": 3, "probes/cloaking/cloaked": 1}
 
 
 def test_a_host_that_turns_a_probe_away_is_left_alone(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
     probes.learn(page_event(page))
-    browser, _ = probes.wanted(page)
+    browser, _ = probes.kept(page, FETCH)
     assert probes.answered(browser, answer(status=403, error="http 403")) == []
-    assert not list(probes.wanted(a_page("http://www.a.example/other")))
-    assert list(probes.wanted(a_page("http://c.example/other")))
+    assert not list(probes.kept(a_page("http://www.a.example/other"), FETCH))
+    assert list(probes.kept(a_page("http://c.example/other"), FETCH))
 
 
 def test_a_probe_that_robots_txt_forbids_is_noted(tmp_path: Path) -> None:
@@ -107,27 +111,26 @@ def test_a_probe_that_robots_txt_forbids_is_noted(tmp_path: Path) -> None:
     probes.refused(CrawlUrl(URL, 1.0, parent=URL, kind=PROBE, variant=BROWSER), "robots/forbidden")
     (line,) = read_findings(tmp_path)
     assert (line.verdict, line.why, line.status) == ("undecided", "robots/forbidden", 0)
-    assert probes.stats() == {"probes/cloaking/undecided": 1, "probes/fetches": 0}
+    assert probes.counters() == {"probes/cloaking/undecided": 1, "probes/fetches": 0}
 
 
 def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
     probes = some_probes(tmp_path)
     page = a_page()
     probes.learn(page_event(page))
-    browser, missing = probes.wanted(page)
+    browser, missing = probes.kept(page, FETCH)
     asked = run(probes, browser, a_page(seed="shop"), a_page())
     probes.answered(missing, answer(Page(missing.url, "Gone", terms=text("gone"))))
-    probes.close()
 
     resumed = some_probes(tmp_path)
     replay(resumed, tmp_path)
     resumed.learn(page_event(page))
     gone = Page("http://www.a.example/dir/gone.html", "Gone", terms=text("gone"), depth=1)
     for each in (probes, resumed):
-        assert each.inspect(gone, Fetch(200, 1.0, 0.1)).page_type == "soft_404"
+        assert each.examine(gone, FETCH).page_type == "soft_404"
         assert each.trust.distrust(URL) == 0.5
-        assert [record.variant for record in each.wanted(page)] == [BROWSER, MISSING]
-    assert resumed.stats() == probes.stats()
+        assert [record.variant for record in each.kept(page, FETCH)] == [BROWSER, MISSING]
+    assert resumed.counters() == probes.counters()
     # Killed between the line and the end of the lease: the last step is taken again, and changes nothing.
     assert resumed.answered(asked[-1], answer(a_page())) == []
     assert resumed.trust.distrust(URL) == 0.5 and len(list(read_findings(tmp_path))) == 4
@@ -135,7 +138,7 @@ def test_a_resumed_crawl_knows_what_was_found(tmp_path: Path) -> None:
 
 def test_a_step_that_left_a_question_open_is_asked_again_after_a_kill(tmp_path: Path) -> None:
     probes = some_probes(tmp_path, after=0)
-    (browser,) = probes.wanted(a_page())
+    (browser,) = probes.kept(a_page(), FETCH)
     assert probes.answered(browser, answer(a_page(seed="shop")))
     resumed = some_probes(tmp_path, after=0)
     replay(resumed, tmp_path)
@@ -159,7 +162,7 @@ def test_a_damaged_log_is_named(tmp_path: Path, line: object) -> None:
 @pytest.mark.parametrize("kind", ["memory", "disk"])
 def test_what_a_probe_carries_survives_the_frontier(tmp_path: Path, kind: str) -> None:
     page = a_page()
-    (browser,) = some_probes(after=0).wanted(page)
+    (browser,) = some_probes(after=0).kept(page, FETCH)
     options = read_options({"FRONTIER": kind, "POLITENESS_MIN_DELAY": 0})
     frontier = open_frontier(options, tmp_path, clock=lambda: 0.0, commit=1, name="x")
     assert frontier.put(browser) and not frontier.put(browser)

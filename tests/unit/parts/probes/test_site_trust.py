@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.events import page_event
 
-from crawlproject.parts.probes.probes import CLOSELY, REMEMBERED, SiteTrust
+from crawlproject.parts.probes.site_trust import CLOSELY, REMEMBERED, SiteTrust
 from crawlproject.parts.sites.part import SiteTurns
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import ACTIVE, WASTE, Page
