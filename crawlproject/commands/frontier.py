@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand, reporting_errors
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
+from crawlproject.reports.why.text import later
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -236,8 +237,9 @@ def _sentences(found: QueuePosition, why_waits: str) -> Iterable[str]:
         return
     yield f"Waits with score {found.record.score:.4g}, {link}."
     yield f"{found.ahead:,} waiting URLs come before it, {found.ahead_on_host:,} of them on its host {row.host}."
+    yield from later(found.record.precedence)
     if found.held:
-        yield f"It is held for another {found.held:.1f} s: its URL template is uninformative."
+        yield f"It is held for another {found.held:.1f} s."
     if row.blocked:
         yield f"Its host is blocked for another {row.blocked:.1f} s: {why_waits or BLOCKED}."
     elif why_waits:

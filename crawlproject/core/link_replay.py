@@ -54,7 +54,9 @@ class LinkReplay:
             self._note_score(visit.redirect, visit.score)
         if not visit.leads_on:
             return
-        if not visit.repeats:
+        if visit.repeats:
+            self._recover_copied(event)
+        else:
             page = event.page()
             if page is None and not recovery:
                 return
@@ -63,6 +65,15 @@ class LinkReplay:
         self._revised = list(self._ordering.revise())
         if self._judged:
             self._scores.update(self._revised)
+
+    def _recover_copied(self, event: FetchEvent) -> None:
+        """The links of a duplicate concern no ordering."""
+        if self._recovery:
+            page = event.page() or linked_from(event.visit, event.links)
+            with self._services.frontier.batch():
+                for url in self._feed.copied(page):
+                    if not self._services.admission.rules.is_barred(url.url, url.depth):
+                        self._recovery.offer(url)
 
     def _follow_links(self, page: Page) -> None:
         recovery, frontier = self._recovery, self._services.frontier

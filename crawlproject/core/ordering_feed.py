@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import with_context_score
-from crawlproject.records import JUDGED, CrawlUrl, FetchEvent, Page
+from crawlproject.records import JUDGED, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
 from crawlproject.storage.logs import write_agents
 
 AGENTS_KEPT = 1_000
@@ -74,6 +74,14 @@ class OrderingFeed:
             else:
                 depth, context_score = page.depth + 1, link.context_score
                 yield CrawlUrl(link.url, score, depth, page.url, link.anchor, context_score, 0.0, inherited)
+
+    def copied(self, page: Page) -> Iterator[CrawlUrl]:
+        """The links of a duplicate. They wait behind all others, with its score: the ordering has not seen the page."""
+        for followed in self._followed:
+            page = followed(page)
+        for link in page.links:
+            found = CrawlUrl(link.url, page.score, page.depth + 1, page.url, link.anchor, link.context_score)
+            yield replace(found, precedence=UNINFORMATIVE)
 
     def _discounted(self, page: Page) -> Page:
         if self._latest is None or self._latest[0] is not page:

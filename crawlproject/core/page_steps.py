@@ -116,15 +116,14 @@ class PageSteps:
             self._feed.observe(page)  # the crawl was killed before its links were offered: now they may be others
 
     def offer(self, page: Page, fetch: Fetch) -> None:
-        """Put the page's links into the frontier, and end its lease, in one atomic step.
-
-        The links of a duplicate were followed elsewhere.
-        """
+        """Put the page's links into the frontier, and end its lease, in one atomic step."""
         with self._frontier.batch():
             for before_links in self._before_links:
                 for url in before_links(page):
                     self._offer(url)
-            if not page.repeats:
+            if page.repeats:
+                self._follow_copy(page)
+            else:
                 self.follow(page)
             for kept in self._kept:
                 for url in kept(page, fetch):
@@ -146,6 +145,12 @@ class PageSteps:
         for links in self._links:
             for url in links(page):
                 self._offer(url)
+
+    def _follow_copy(self, page: Page) -> None:
+        """Offer the links of a duplicate that are new: most lead where those of the first page led."""
+        for url in self._feed.copied(page):
+            if url.url not in self._frontier:
+                self._admission.offer(url)
 
     def stored(self, visit: Visit, inherited: tuple[float, ...], load: Callable[[str], bytes]) -> Page | None:
         """The page of a visit, read and judged again; None when ``load`` raises ``FileNotFoundError``."""

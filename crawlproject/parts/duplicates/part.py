@@ -9,6 +9,7 @@ copies, and yet the hundredth says nothing new.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +42,10 @@ from crawlproject.parts.duplicates.url_rule_store import (
     read_rules,
 )
 from crawlproject.parts.duplicates.url_templates import UrlTemplates
-from crawlproject.records import NOVELTY, OWN_LINKS, Fetch, FetchEvent, Page
+from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
+from crawlproject.urls.post import is_post
 
 try:
     from crawlproject.pages.text import text_hashes
@@ -55,6 +57,7 @@ STALE = 0.1  # below this share a page says nothing new, and its novelty is a si
 LEAST = 20  # shingles of which fewer say nothing
 
 _IN_FLIGHT = 1000  # pages that are examined and not learned yet
+_LATER = 10_000  # URLs behind others that are remembered
 _SAMPLED = np.uint64(3)  # of four shingles one is remembered
 _PLACES = 1 << 22
 
@@ -71,7 +74,10 @@ class Duplicates(Part):
         rules: UrlRuleLearner | None = None,
         templates: UrlTemplates | None = None,
         rule_store: UrlRuleStore | None = None,
+        reclass: Callable[[str, int], object] = lambda key, precedence: None,
     ) -> None:
+        self._reclass = reclass
+        self._later: OrderedDict[str, str] = OrderedDict()  # keys and URLs that this part has put behind others
         self.copies = copies
         self.rules = rules
         self.templates = templates
@@ -81,9 +87,11 @@ class Duplicates(Part):
         if copies is not None:
             self.examine = copies.inspect  # type: ignore[method-assign]
         if rules is not None:
-            self.respelled = rules.variants.normalized  # type: ignore[method-assign]
+            self.respelled = rules.variants.replaced  # type: ignore[method-assign]
         if templates is not None:
-            self.lowered, self.precedence = templates.lowered, templates.precedence  # type: ignore[method-assign]
+            self.lowered = templates.lowered  # type: ignore[method-assign]
+        if rules is None and templates is None:
+            self.idle = ("precedence",)
 
     @classmethod
     def make(cls, setup: Setup) -> Duplicates | None:
@@ -98,14 +106,32 @@ class Duplicates(Part):
             else None,
             templates=UrlTemplates() if options.trap_templates else None,
             rule_store=store,
+            reclass=setup.frontier.set_precedence,
         )
         folder.beside += [each for each in (part.copies, part.rule_store) if each is not None]
         return part
 
+    def precedence(self, url: CrawlUrl, now: float) -> int:
+        """``UNINFORMATIVE`` for what a learned rule makes a copy of a known URL, and under a demoted template."""
+        precedence = url.precedence
+        if url.depth and not url.variant and self._is_copy(url.url):
+            precedence = UNINFORMATIVE
+        elif self.templates is not None:
+            precedence = self.templates.precedence(url, now)
+        if precedence > url.precedence:
+            self._later[url.key] = url.url
+            if len(self._later) > _LATER:
+                self._later.popitem(last=False)
+        return precedence
+
     def learn(self, event: FetchEvent) -> None:
-        if event.visit.number == 1:
-            for learn in self._learning:
-                learn(event)
+        if event.visit.number > 1:
+            return
+        before = self._acquittals()
+        for learn in self._learning:
+            learn(event)
+        if self._later and self._acquittals() != before:
+            self._bring_forward()
 
     def begin(self, now: float) -> None:
         """Write down which rules hold now, and every change from now on."""
@@ -130,11 +156,26 @@ class Duplicates(Part):
 
     # ------------------------------------------------------------ inside
 
+    def _is_copy(self, url: str) -> bool:
+        return self.rules is not None and not is_post(url) and self.rules.variants.normalized(url) != url
+
+    def _acquittals(self) -> int:
+        """How often a rule was withdrawn, or a template has recovered."""
+        return (self.rules.withdrawn if self.rules else 0) + (self.templates.recovered if self.templates else 0)
+
+    def _bring_forward(self) -> None:
+        """What waits behind others without a reason by now waits as others again."""
+        for key, url in list(self._later.items()):
+            if not self._is_copy(url) and (self.templates is None or self.templates.demoted(url) is None):
+                del self._later[key]
+                self._reclass(key, ACTIVE)
+
     def _note(self, evidence: RuleEvidence) -> None:
         assert self.rule_store is not None
         if evidence.confirmed or evidence.rule in self.rule_store.entries:
             event = CONFIRMED if evidence.confirmed else WITHDRAWN
-            self.rule_store.note(evidence.rule, event, evidence.pairs, evidence.examples)
+            pairs = evidence.all_pairs if evidence.certain else evidence.pairs
+            self.rule_store.note(evidence.rule, event, pairs, evidence.examples)
 
 
 def _copies(folder: CrawlFolder, most: int, *, shares: bool) -> DuplicateInspector:

@@ -15,8 +15,9 @@ mirror     the other host                the same path and query on both hosts
 ========== ============================= ================================================
 
 ``replace`` is a substitution of substrings as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004 section 6.1), at the
-borders of names. ``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), spelled as a shape:
-``{n}`` is a number, ``{x}`` letters and digits.
+borders of names. None replaces a language code by another: a page that nobody has translated yet says nothing of the others.
+``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), spelled as a shape: ``{n}`` is a number,
+``{x}`` letters and digits.
 """
 
 from __future__ import annotations
@@ -164,7 +165,9 @@ def _substitutions(host: str, one: list[str], two: list[str], *, has_query: bool
         place = differing[0]
         a, b = words[place], others[place]
         before, after = ["/", *words][place], [*words, ""][place + 1]
-    if not 0 < min(len(a), len(b)) <= max(len(a), len(b)) <= _LONGEST:
+    if not 0 < min(len(a), len(b)) <= max(len(a), len(b)) <= _LONGEST or (
+        _LANGUAGE.fullmatch(a) and _LANGUAGE.fullmatch(b)
+    ):
         return
     if not _DIGITS.search(a + b):
         short, long = sorted((a, b), key=lambda name: (len(name), name))
@@ -208,6 +211,7 @@ def _without(query: str, name: str) -> str:
 
 _NAMING = ("param", "suffix", "segment", "replace", "pattern", "mirror")  # kinds with a ``what``
 _BORDERS = "/.;"
+_LANGUAGE = re.compile(r"[a-z]{2}(?:[-_@](?:[a-z]{2,8}|[0-9]{3}))*", re.IGNORECASE)  # or a country: en, pt-br, zh_Hant
 _WORDS = re.compile(r"([._-])")
 _DIGITS = re.compile(r"[A-Za-z]*[0-9][A-Za-z0-9]*")
 _LONGEST = 40  # characters of a suffix or a segment

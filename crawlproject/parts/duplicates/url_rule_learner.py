@@ -4,9 +4,11 @@ A pair of URLs with the same text that differ in one way proposes a rule. Every 
 evidence for or against it: two URLs that the rule makes one have the same text, or they have not. Only pairs with a text
 of their own count for a rule, so that an error page behind a hundred URLs counts once. A rule is confirmed when its share
 of such pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter or a pattern
-when three of its values were seen too. A rule that does not hold any more is withdrawn. ``UrlVariants`` does what the
-confirmed rules say: of URLs with the same text the first is crawled. One of ``AUDITED`` variants is crawled all the same,
-so that a rule that does not hold any more is found out.
+when three of its values were seen too. A rule that does not hold any more is withdrawn.
+
+Of URLs that a confirmed rule makes one the first is crawled, and the others come last. A rule refuses them only when its share
+of all pairs, each URL counted, is ``CERTAIN_FROM`` or more (268 and none against), or when a person has named the crawl that it
+comes from. One of ``AUDITED`` variants is crawled all the same, so that a rule that does not hold any more is found out.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from crawlproject.urls.post import is_post
 
 CONFIRMED_FROM = 0.6
 WITHDRAWN_BELOW = 0.4
+CERTAIN_FROM = 0.99
 VALUES = 3  # of a parameter or a pattern
 AUDITED = 25
 
@@ -34,13 +37,19 @@ _FIRST = 200_000  # URLs that are crawled in place of their variants, and rememb
 
 @dataclass(slots=True)
 class RuleEvidence:
-    """What is known of a rule. ``before``: pairs for and against it in earlier crawls. ``examples``: pairs for it."""
+    """What is known of a rule. ``before``: pairs for and against it in earlier crawls. ``examples``: pairs for it.
+
+    ``given``: a person has named the crawl that confirmed it.
+    """
 
     rule: UrlRule
     confirmed: bool = False
+    certain: bool = False
+    given: bool = False
     off: bool = False
     before: tuple[float, float] = (0.0, 0.0)
     against: int = 0
+    copies: int = 0
     texts: set[int] = field(default_factory=set)
     values: set[str] = field(default_factory=set)
     examples: list[tuple[str, str]] = field(default_factory=list)
@@ -50,6 +59,11 @@ class RuleEvidence:
     def pairs(self) -> tuple[float, float]:
         """Pairs for and against the rule."""
         return self.before[0] + len(self.texts), self.before[1] + self.against
+
+    @property
+    def all_pairs(self) -> tuple[float, float]:
+        """The same with each URL counted, whatever its text."""
+        return self.before[0] + self.copies, self.pairs[1]
 
     def add(self, url: str, text: int) -> None:
         """A page was fetched; ``text`` identifies what it says."""
@@ -64,6 +78,7 @@ class RuleEvidence:
         if text_before != text:
             self.against += 1
             return
+        self.copies += 1
         if len(self.texts) < _PAIRS:
             self.texts.add(text)
         if len(self.values) < _PAIRS:
@@ -79,6 +94,15 @@ class RuleEvidence:
         enough = self.rule.kind not in ("param", "pattern") or len(self.values) >= VALUES
         return enough and share >= CONFIRMED_FROM
 
+    def is_sure(self) -> bool:
+        """Whether a rule that holds is to refuse URLs."""
+        return self.given or is_certain(self.all_pairs)
+
+
+def is_certain(pairs: tuple[float, float]) -> bool:
+    """Whether that many pairs for and against a rule leave next to no doubt."""
+    return wilson_lower_bound(*pairs) >= CERTAIN_FROM
+
 
 class UrlRuleLearner:
     """A learner: the rules of a crawl. ``variants`` does what they say.
@@ -90,6 +114,7 @@ class UrlRuleLearner:
     def __init__(self, known: Callable[[str], bool]) -> None:
         self.variants = UrlVariants(known)
         self.changed: Callable[[RuleEvidence], None] = lambda evidence: None
+        self.withdrawn = 0  # rules, so far
         self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
 
     def learn(self, event: FetchEvent) -> None:
@@ -116,7 +141,7 @@ class UrlRuleLearner:
         """A rule that was confirmed in an earlier crawl, with the pairs for and against it."""
         evidence = self._evidence_of(rule)
         evidence.before = pairs
-        evidence.confirmed = True
+        evidence.confirmed = evidence.certain = evidence.given = True
         self._set_rules()
 
     def switch(self, rule: UrlRule, *, off: bool) -> None:
@@ -148,17 +173,19 @@ class UrlRuleLearner:
 
     def _judge(self, evidence: RuleEvidence) -> None:
         confirmed = evidence.holds()
-        if confirmed == evidence.confirmed:
+        certain = confirmed and evidence.is_sure()
+        if (confirmed, certain) == (evidence.confirmed, evidence.certain):
             return
-        evidence.confirmed = confirmed
+        self.withdrawn += evidence.confirmed and not confirmed
+        evidence.confirmed, evidence.certain = confirmed, certain
         self._set_rules()
-        if confirmed:
-            for _, url in evidence.urls.values():
-                self.variants.first(url)
+        for _, url in evidence.urls.values() if confirmed else ():
+            self.variants.first(url)
         self.changed(evidence)
 
     def _set_rules(self) -> None:
-        self.variants.set_rules(found.rule for found in self.evidence() if found.confirmed and not found.off)
+        on = [found for found in self.evidence() if found.confirmed and not found.off]
+        self.variants.set_rules((found.rule for found in on), (found.rule for found in on if found.certain))
 
 
 class UrlVariants:
@@ -170,12 +197,14 @@ class UrlVariants:
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
         self.rules: dict[str, list[UrlRule]] = {}  # those that hold, by their hosts
+        self._certain: frozenset[UrlRule] = frozenset()
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL with it
         self._asked = 0
 
-    def set_rules(self, rules: Iterable[UrlRule]) -> None:
+    def set_rules(self, rules: Iterable[UrlRule], certain: Iterable[UrlRule]) -> None:
         """Other rules hold: so there are other normal forms."""
         self.rules = {}
+        self._certain = frozenset(certain)
         for rule in rules:
             self.rules.setdefault(rule.host, []).append(rule)
         for of_host in self.rules.values():
@@ -210,6 +239,17 @@ class UrlVariants:
             return url
         self._asked += 1
         return url if self._asked % AUDITED == 0 else first
+
+    def replaced(self, url: str) -> str:
+        """The same where all rules that say so are certain; else ``url``."""
+        if not self._certain or (first := self.normalized(url)) == url:
+            return url
+        parts = parts_of(url)
+        for rule in self._rules_for(parts[1]):
+            if (normal := rule.normal(parts)) != parts and rule not in self._certain:
+                return url
+            parts = normal
+        return first
 
     def _normal(self, url: str) -> Parts:
         parts = parts_of(url)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.parts.duplicates.url_rule import UrlRule
+from crawlproject.parts.duplicates.url_rule_learner import is_certain
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 
 NAME = "rules.jsonl"
@@ -36,6 +37,11 @@ class StoredRule:
     examples: tuple[tuple[str, str], ...] = ()
 
     @property
+    def refuses(self) -> bool:
+        """Whether it refuses URLs while it holds; else they come last."""
+        return self.given is not None or is_certain(self.pairs)
+
+    @property
     def state(self) -> str:
         """``off``, ``holds`` or ``withdrawn``."""
         return OFF if self.off else "holds" if self.holds else WITHDRAWN
@@ -55,7 +61,7 @@ class UrlRuleStore:
         shown = list(examples)
         before = self.entries.get(rule, StoredRule(rule))
         after = _after(before, event, pairs, shown)
-        if (before.holds, before.off) == (after.holds, after.off):
+        if (before.holds, before.off, before.refuses) == (after.holds, after.off, after.refuses):
             return
         self._log.append(
             {

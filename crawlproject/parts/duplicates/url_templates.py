@@ -1,7 +1,8 @@
 """Which URL templates lead to pages that say nothing new.
 
-Calendars, shops with every order of their goods, soft 404s for every address, sessions in the path: what is behind the next
-URL is like what was behind the last. Such a template is demoted: its URLs come later.
+Calendars, shops with every order of their goods, soft 404s for every address, sessions in the path, pages that ask not to be
+kept, files that nobody reads: what is behind the next URL is like what was behind the last. Such a template is demoted: its
+URLs come later.
 
 They count less, too: one of them is tried at a time before the others have their turn.
 
@@ -25,7 +26,7 @@ FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles
 LONGEST_DELAY = 3600.0
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
 
-_NOTHING = ("soft_404", "parked")  # types of pages that are uninformative, too
+_NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformative, too
 _WIDE = 2  # templates of a URL that are wide: the last ones
 _INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
@@ -65,22 +66,26 @@ class UrlTemplates:
     def __init__(self, *, most: int = 100_000) -> None:
         self._most = most
         self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
+        self.recovered = 0  # times that a template was no longer demoted
         self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
         self._turns: OrderedDict[str, float] = (
             OrderedDict()
         )  # when the next URL of a template may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
-        """A fetch that brought nothing, or a captcha, says nothing about what its template brings."""
+        """A fetch that brought nothing, or a captcha, says nothing about what its template brings; a page that asks not to be
+        kept is uninformative.
+        """
         visit = event.visit
         if not visit.is_page and not visit.error.startswith(_NOTHING):
             return
-        informative = visit.is_page and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
+        informative = bool(visit.md5) and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
         for name in templates_of(visit.url):
             template = self._templates.setdefault(name, UrlTemplate())
             self._templates.move_to_end(name)
             before = template.demoted
             template.add(informative=informative)
+            self.recovered += before > template.demoted
             if template.demoted != before:
                 self._count(host_of(visit.url), template.demoted - before)
         while len(self._templates) > self._most:

@@ -21,9 +21,9 @@ def cause(folder: Path, url: str) -> Cause | None:
 
 
 def normalized_by_rules(folder: Path, url: str) -> tuple[str, list[str]]:
-    """The URL that the learned rules turn ``url`` into, and the rules that apply; ``url`` itself when none applies."""
+    """The URL that the rules that refuse turn ``url`` into, and those that apply; ``url`` itself when none applies."""
     parts, applied = parts_of(url), []
-    entries = [entry for entry in read_rules(folder).values() if entry.holds and not entry.off]
+    entries = [entry for entry in read_rules(folder).values() if entry.holds and not entry.off and entry.refuses]
     for entry in sorted(entries, key=lambda entry: (entry.rule.kind == "mirror", entry.rule)):
         if (changed := entry.rule.normal(parts)) != parts:
             parts = changed

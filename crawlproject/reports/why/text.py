@@ -23,6 +23,7 @@ from crawlproject.records import (
     RENDERED,
     RETRY_AFTER,
     SUSPECTS,
+    UNINFORMATIVE,
     CrawlUrl,
     Visit,
 )
@@ -152,7 +153,7 @@ def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
     if RENDERED in visit.signs:
         yield f"It was rendered in a browser, which costs its site {visit.signs[RENDERED]:g} fetches more."
     if visit.duplicate_of:
-        yield f"It is a duplicate of {visit.duplicate_of}, so its links were not followed."
+        yield f"It is a duplicate of {visit.duplicate_of}, so its links came last."
     if found.copy_count:
         yield f"{counted(found.copy_count, 'duplicate')} of it: {', '.join(found.copies)}"
     if visit.spam:
@@ -177,8 +178,9 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
         yield f"Being fetched (or was, when the crawl was killed), with score {record.score:.4g}."
     else:
         yield f"Waits with score {record.score:.4g}: {frontier.ahead:,} of {frontier.waiting:,} waiting URLs come before it."
+    yield from later(record.precedence)
     if frontier.held:
-        yield f"It is held for another {frontier.held:.0f} s: its URL template is uninformative."
+        yield f"It is held for another {frontier.held:.0f} s."
     if frontier.blocked:
         reason = f": {frontier.why_waits}" if frontier.why_waits else ""
         yield f"Its host is blocked for another {frontier.blocked:.0f} s{reason}."
@@ -187,6 +189,12 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
     elif frontier.rests:
         yield f"Its host will not be visited for another {frontier.rests:.0f} s."
     yield from _origin(record.parent, record.anchor, record.context_score, record.depth)
+
+
+def later(precedence: int) -> Iterable[str]:
+    """Why a URL of this class waits behind others."""
+    if precedence == UNINFORMATIVE:
+        yield "It comes after all others: its like brought nothing new, a learned rule makes it a copy, or a copy links to it."
 
 
 def _origin(parent: str | None, anchor: str, context_score: float, depth: int) -> Iterable[str]:

@@ -111,7 +111,7 @@ def test_blocks_and_holds_are_told_from_rests(kind: str, tmp_path: Path, capsys:
     assert "Its host is blocked for another" in out and f"s: {command.BLOCKED}." in out and "visited now" not in out
     assert run("why", tmp_path, url("b", 1)) == 0 and "may be visited now" in capsys.readouterr().out
     assert run("why", tmp_path, url("c", 0)) == 0
-    assert "held for another" in (out := capsys.readouterr().out) and "template" in out
+    assert "held for another" in capsys.readouterr().out
 
 
 def test_peek(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:

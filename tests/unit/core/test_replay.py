@@ -118,7 +118,7 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "Sites": frozenset({"turns", "_is_live", "_ordering"}),
-    "Duplicates": frozenset({"_learning"}),
+    "Duplicates": frozenset({"_learning", "_later"}),
     "UrlTemplates": frozenset({"_turns"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(

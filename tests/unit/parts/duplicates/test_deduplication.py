@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from support.events import page_event
 from support.livecrawl import crawl_on
 from support.parts import duplicates_of
 from support.webs import HTML, DictWeb
@@ -20,9 +21,11 @@ from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.duplicates.part import Duplicates
 from crawlproject.parts.duplicates.url_rule import UrlRule
+from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
-from crawlproject.records import Reply, Topic
+from crawlproject.records import ACTIVE, UNINFORMATIVE, CrawlUrl, Page, Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
@@ -79,34 +82,56 @@ def fetched(folder: Path) -> list[dict[str, Any]]:
     return list(read_lines(folder / "history.jsonl"))
 
 
-def test_copies_are_marked_and_their_links_not_followed(tmp_path: Path):
+def test_copies_are_marked_and_their_links_come_last(tmp_path: Path):
     web = DictWeb(
         {
             f"{A}/": Reply(f"{A}/", 200, HTML, page(words(1), "/one/reef", "/two/reef")),
             f"{A}/one/reef": Reply("", 200, HTML, page(words(2), "/one/a", title="The great reef")),
             f"{A}/two/reef": Reply("", 200, HTML, page(words(2), "/two/a", title="The great reef")),
             f"{A}/one/a": Reply("", 200, HTML, page(words(3))),
+            f"{A}/one/b": Reply("", 200, HTML, page(words(5))),
             f"{A}/two/a": Reply("", 200, HTML, page(words(4))),
         }
     )
+    web.replies[f"{A}/one/a"] = Reply("", 200, HTML, page(words(3), "/one/b"))
     rehearse(web, tmp_path, 10)
     lines = {line["url"]: line for line in fetched(tmp_path)}
     assert lines[f"{A}/two/reef"]["duplicate_of"] == f"{A}/one/reef"
-    assert f"{A}/one/a" in lines
-    assert f"{A}/two/a" not in lines
+    assert list(lines)[-3:] == [f"{A}/one/a", f"{A}/one/b", f"{A}/two/a"]
     rehearse(web, tmp_path / "off", 10, PAGE_DUPLICATES=False)
-    assert f"{A}/two/a" in {line["url"] for line in fetched(tmp_path / "off")}
+    assert [line["url"] for line in fetched(tmp_path / "off")][-2:] == [f"{A}/two/a", f"{A}/one/b"]
 
 
-def test_a_session_trap_ends_when_its_rule_is_known(tmp_path: Path):
-    crawl = rehearse(Shop(), tmp_path, 300)
+def test_a_session_trap_comes_last_and_ends_when_its_rule_is_certain(tmp_path: Path):
+    crawl = rehearse(Shop(), tmp_path, 1000)
     lines = fetched(tmp_path)
-    originals = {line["url"].partition("?")[0] for line in lines if not line["duplicate_of"]}
+    originals = {line["url"].partition("?")[0] for line in lines[:60] if not line["duplicate_of"]}
     assert len(originals) >= 10
-    assert len(lines) < 60
+    assert 268 < len(lines) < 1000
     refused = crawl.folder.refusals.counts
     assert refused["dust/respelled"] + refused["dust/copy"] > 0
     assert crawl.stats.counters()["refused/dust/copy"] > 0
+
+
+def test_what_a_rule_put_behind_others_comes_forward_when_it_is_withdrawn():
+    known: set[str] = set()
+    moved: list[tuple[str, int]] = []
+    rules = UrlRuleLearner(known.__contains__)
+    part = Duplicates(rules=rules, reclass=lambda key, precedence: moved.append((key, precedence)))
+
+    def fetch(url: str, first: str = "") -> None:
+        known.add(url)
+        part.learn(page_event(Page(url, duplicate_of=first)))
+
+    for number in range(5):
+        for session in "abc":
+            fetch(f"{A}/{number}?sid={session}", f"{A}/{number}?sid=a" if session != "a" else "")
+    waiting = CrawlUrl(f"{A}/3?sid=z", 0.5, depth=1)
+    assert part.precedence(waiting, 0.0) == UNINFORMATIVE and part.respelled(waiting.url) == waiting.url
+    assert part.precedence(CrawlUrl(f"{A}/3?sid=y", 0.5, depth=0), 0.0) == ACTIVE, "a person named it"
+    for number in range(10):
+        fetch(f"{A}/{number % 5}?sid=other{number}")  # each session shows something else now
+    assert moved == [(waiting.url, ACTIVE)]
 
 
 def test_without_all_of_it_the_trap_takes_the_budget(tmp_path: Path):

@@ -56,6 +56,10 @@ def test_two_urls_that_differ_in_one_way_propose_a_rule_that_makes_them_one(one,
         (f"http://{A}/a/b/x", f"http://{A}/c/d/x"),
         (f"http://{A}/x", "http://b.example/y"),
         (f"http://{A}/" + "s" * 50 + "/x", f"http://{A}/x"),
+        (f"http://{A}/hr-HR/x", f"http://{A}/en-US/x"),
+        (f"http://{A}/de/x", f"http://{A}/en/x"),
+        (f"http://{A}/zh_Hant/x", f"http://{A}/ja/x"),
+        (f"http://{A}/page-2.pt-br.html", f"http://{A}/page-2.en.html"),
     ],
 )
 def test_two_urls_that_differ_in_several_ways_propose_nothing(one, two):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.events import error_event, page_event
 
 from crawlproject.parts.duplicates.url_rule import UrlRule
-from crawlproject.parts.duplicates.url_rule_learner import AUDITED, UrlRuleLearner
+from crawlproject.parts.duplicates.url_rule_learner import AUDITED, UrlRuleLearner, is_certain
 from crawlproject.records import Page
 
 A = "http://a.example"
@@ -125,6 +125,31 @@ def test_one_of_many_goes_through_and_may_refute_the_rule():
     assert crawl.learner.variants.normalized(f"{A}/3?sid=5") == f"{A}/3?sid=5"
 
 
+def test_a_rule_refuses_only_when_it_is_certain_and_says_who_comes_last_before():
+    assert is_certain((268.0, 0.0)) and not is_certain((267.0, 0.0)) and not is_certain((400.0, 1.0))
+    crawl = Crawled()
+    crawl.sessions(range(6), sessions=45)
+    variants = crawl.learner.variants
+    assert variants.normalized(f"{A}/3?sid=999") == f"{A}/3?sid=30"
+    assert variants.replaced(f"{A}/3?sid=999") == f"{A}/3?sid=999", "264 copies"
+    crawl.sessions(range(6, 7), sessions=45)
+    assert variants.replaced(f"{A}/3?sid=999") == f"{A}/3?sid=30"
+    assert crawl.changes == [(str(SID), True)] * 2
+    assert crawl.learner.withdrawn == 0
+
+
+def test_an_uncertain_rule_beside_a_certain_one_does_not_refuse():
+    crawl = Crawled()
+    crawl.learner.add_confirmed(SID, (5.0, 0.0))
+    for number in range(5):
+        crawl.fetch(f"{A}/art/{number}")
+        crawl.fetch(f"{A}/print/{number}", f"{A}/art/{number}")
+    variants = crawl.learner.variants
+    assert variants.replaced(f"{A}/art/3?sid=1") == f"{A}/art/3", "a person has named its crawl"
+    assert variants.normalized(f"{A}/print/3?sid=1") == f"{A}/art/3"
+    assert variants.replaced(f"{A}/print/3?sid=1") == f"{A}/print/3?sid=1"
+
+
 def test_a_mirror_gives_way_host_by_host():
     crawl = Crawled()
     for page in range(5):
@@ -160,6 +185,7 @@ def test_a_given_rule_is_withdrawn_when_this_crawl_sees_otherwise():
     for number in range(6):
         crawl.fetch(f"{A}/x?sid={number}")
     assert crawl.changes == [(str(SID), False)]
+    assert crawl.learner.withdrawn == 1
 
 
 def test_answers_to_post_teach_nothing():

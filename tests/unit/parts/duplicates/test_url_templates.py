@@ -6,7 +6,7 @@ import pytest
 from support.events import error_event, page_event
 
 from crawlproject.parts.duplicates.url_templates import FACTOR, FIRST_DELAY, LONGEST_DELAY, UrlTemplates
-from crawlproject.records import ACTIVE, NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
+from crawlproject.records import ACTIVE, NOT_KEPT, NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
 
 A = "http://a.example"
 CALENDAR = "a.example/cal/#"
@@ -34,8 +34,10 @@ def demoted() -> UrlTemplates:
         page_event(Page(f"{A}/cal/1", signs={NOVELTY: 0.02})),
         error_event(f"{A}/cal/1", "soft_404"),
         error_event(f"{A}/cal/1", "parked"),
+        error_event(f"{A}/cal/1", NOT_KEPT),
+        error_event(f"{A}/cal/1", "content type application/rss+xml"),
     ],
-    ids=["copy", "nothing new", "soft 404", "parked"],
+    ids=["copy", "nothing new", "soft 404", "parked", "not to be kept", "not read"],
 )
 def test_a_template_whose_pages_say_nothing_is_demoted(event):
     templates = UrlTemplates()

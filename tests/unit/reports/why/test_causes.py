@@ -24,7 +24,9 @@ def asked(write_crawl, tmp_path):
             ordering=ordering,
             settings=settings or {},
         )
-        lines = [{"version": 1, "event": "confirmed", "for": 9, "against": 0, "examples": [], **rule} for rule in rules]
+        lines = [
+            {"version": 1, "event": "confirmed", "for": 300, "against": 0, "examples": [], **rule} for rule in rules
+        ]
         (folder / "rules.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         reply = {"url": "http://reef.example/robots.txt", "status": 200, "at": 1.0, "content_type": "", "location": ""}
         (folder / "robots.jsonl").write_text(json.dumps({**reply, "body": robots}) + "\n")
@@ -49,6 +51,7 @@ def test_a_rule_that_refuses_the_url_is_the_cause(asked):
 def test_a_learned_rule_names_the_url_that_is_crawled_instead(asked, tmp_path):
     (cause,) = asked(rules=[{"rule": "reef.example param view"}])
     assert cause.reason == "dust/respelled" and "http://reef.example/page?id=7" in cause.words
+    assert asked(rules=[{"rule": "reef.example param view", "for": 9}]) == [], "it only says who comes last"
     assert asked(rules=[{"rule": "reef.example param view"}, {"rule": "reef.example param view", "event": "off"}]) == []
     assert normalized_by_rules(tmp_path / "crawl", "http://other.example/?view=1") == (
         "http://other.example/?view=1",
