@@ -22,7 +22,7 @@ import orjson
 from crawlproject.pages.html.head import FEED as NAMED
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.listings.listing import NO_LINKS, Entry, HubLinks, Listing, listing_page, path_words
+from crawlproject.parts.listings.listing import MAX_LENGTH, NO_LINKS, Entry, HubLinks, Listing, listing_page, path_words
 from crawlproject.parts.listings.safe_xml import EntryEvents, chained, read_events, unpacked
 from crawlproject.records import FEED, CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
@@ -32,7 +32,6 @@ from crawlproject.urls.traps import extension_of
 
 MAX_ENTRIES = 1_000  # of a feed that are looked at: most have ten to fifty
 
-_MAX_LENGTH = 2_048  # characters of a URL
 _MAX_TEXT = 1_000  # characters of an entry's title and summary together
 _URLS = ("link", "guid", "id")  # the first that is one
 _DATES = ("updated", "modified", "pubdate", "published", "date", "issued")  # the latest event first
@@ -153,7 +152,7 @@ class _FeedEvents(EntryEvents):
             rel = attributes.get("rel", "alternate")
             if self.entry_depth and rel == "alternate":
                 self.values.setdefault("link", attributes["href"])
-            elif not self.entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= _MAX_LENGTH:
+            elif not self.entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= MAX_LENGTH:
                 self.next = attributes["href"]
             elif not self.entry_depth:
                 self.links = self.links.with_link(rel, attributes["href"].strip())
@@ -175,7 +174,7 @@ def _entry(values: Mapping[str, Any]) -> FeedEntry | None:
     text_of = {name: value for name, value in values.items() if isinstance(value, str) and value}
     urls = [text_of[name] for name in _URLS if name in text_of]
     url = urls[0] if urls and (urls[0] == text_of.get("link") or urls[0].startswith(("http://", "https://"))) else ""
-    if not url or len(url) > _MAX_LENGTH:
+    if not url or len(url) > MAX_LENGTH:
         return None
     date = next((text_of[name] for name in _DATES if name in text_of), "")
     texts = [_plain(text_of.get(name, "")[: 4 * _MAX_TEXT]) for name in _TEXTS]
@@ -207,7 +206,7 @@ def _from_json(body: bytes, limit: int) -> FeedFile:
             if entry is not None:
                 found.append(entry)
     older = feed.get("next_url")
-    return FeedFile(tuple(found), older if isinstance(older, str) and len(older) <= _MAX_LENGTH else "", _links(feed))
+    return FeedFile(tuple(found), older if isinstance(older, str) and len(older) <= MAX_LENGTH else "", _links(feed))
 
 
 def _links(feed: Mapping[str, Any]) -> HubLinks:

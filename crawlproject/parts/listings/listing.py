@@ -14,7 +14,7 @@ from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import origin_of
 
 MAX_HUBS = 5
-MAX_LENGTH = 2_048  # characters of a URL
+MAX_LENGTH = 2_048  # characters of a URL: the limit of the protocol of sitemaps
 Entry = tuple[str, ...]  # URL, date as written and, of a feed, title and text
 
 _MAX_HEADER = 16_384  # characters that are looked at

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.listings.listing import Entry, Listing, listing_page, path_words
+from crawlproject.parts.listings.listing import MAX_LENGTH, Entry, Listing, listing_page, path_words
 from crawlproject.parts.listings.safe_xml import MAX_BYTES, EntryEvents, chained, read_events, unpacked
 from crawlproject.records import LISTINGS, SITEMAP, CrawlUrl, Link, Page, Span
 from crawlproject.storage.append_log import AppendLog, read_lines
@@ -35,7 +35,6 @@ from crawlproject.urls.hosts import host_of, origin_of
 ROBOTS_TXT = "/robots.txt"
 MAX_ENTRIES = 10_000  # of a file that are looked at
 
-_MAX_LENGTH = 2_048  # characters of a URL (the protocol's limit)
 _DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first that there is
 
 
@@ -144,7 +143,7 @@ def read_sitemap(body: bytes, *, max_entries: int = MAX_ENTRIES, max_bytes: int 
 def _from_text(body: bytes, limit: int) -> Iterator[SitemapEntry]:
     for line in body.decode("utf-8-sig", "replace").splitlines():
         url = line.strip()
-        if url.startswith(("http://", "https://")) and len(url) <= _MAX_LENGTH and limit > 0:
+        if url.startswith(("http://", "https://")) and len(url) <= MAX_LENGTH and limit > 0:
             limit -= 1
             yield SitemapEntry(url)
 
@@ -171,7 +170,7 @@ class _SitemapEvents(EntryEvents):
 
     def add(self, name: str) -> bool:
         url = self.values.get("loc", "")
-        if not url or len(url) > _MAX_LENGTH:
+        if not url or len(url) > MAX_LENGTH:
             return False
         day = next((self.values[day] for day in _DAYS if day in self.values), "")
         (self.sitemaps if name == "sitemap" else self.pages).append(SitemapEntry(url, day[:40]))

@@ -9,12 +9,11 @@ from crawlproject.core.part import Part, Setup
 from crawlproject.options import Options
 from crawlproject.parts.verticals.options import VerticalOptions
 from crawlproject.parts.verticals.series import next_page
-from crawlproject.parts.verticals.site_template import SiteTemplates, load_templates
-from crawlproject.records import PLANTED, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.parts.verticals.site_template import SiteTemplates, chosen_templates
+from crawlproject.records import PLANTED, CrawlUrl, FetchEvent, Page
 
 if TYPE_CHECKING:
     from crawlproject.parts.verticals.redundancy.redundant_urls import RedundantUrls
-    from crawlproject.parts.verticals.redundancy.shown_content import ShownContent
 
 
 class Verticals(Part):
@@ -32,7 +31,6 @@ class Verticals(Part):
         self._relevant = options.page_relevant
         self._positions: dict[str, int] = {}  # of pages that follow another in a series
         self._redundant: RedundantUrls | None = None
-        self._shown: ShownContent | None = None
         if options.learns_redundant or templates:  # else nothing of it is imported
             from crawlproject.parts.verticals.redundancy.redundant_urls import RedundantUrls
 
@@ -41,9 +39,8 @@ class Verticals(Part):
         if self._redundant is not None and options.learns_redundant:
             from crawlproject.parts.verticals.redundancy.shown_content import ShownContent
 
-            self._shown = ShownContent(self._redundant.leads_on, known)
-        off = {"refusal": self._redundant is None, "learn": self._redundant is None}
-        off |= {"examine": self._shown is None, "links": not self._longest}
+            self.examine = ShownContent(self._redundant.leads_on, known).inspect  # type: ignore[method-assign]
+        off = {"refusal": self._redundant is None, "learn": self._redundant is None, "links": not self._longest}
         self.idle = [hook for hook, is_off in off.items() if is_off]
 
     @classmethod
@@ -53,15 +50,12 @@ class Verticals(Part):
     @classmethod
     def make(cls, setup: Setup) -> Verticals | None:
         options = setup.options.of(VerticalOptions)
-        templates = load_templates(options.crawl_site_templates)
+        templates = chosen_templates(options)
         wanted = options.crawl_series or options.learns_redundant or templates
         return cls(setup, templates) if wanted else None
 
     def refusal(self, url: str, depth: int) -> str:
         return self._redundant.refusal(url) if self._redundant is not None and depth else ""
-
-    def examine(self, page: Page, fetch: Fetch) -> Page:
-        return self._shown.inspect(page, fetch) if self._shown is not None else page
 
     def learn(self, event: FetchEvent) -> None:
         if self._redundant is not None and event.visit.number == 1:

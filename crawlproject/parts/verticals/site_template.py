@@ -110,14 +110,9 @@ class SiteTemplates:
 
 
 def chosen_templates(options: Options) -> SiteTemplates:
-    """The templates that the settings name. Raises ``BadSetting``."""
-    return load_templates(options.of(VerticalOptions).crawl_site_templates)
-
-
-def load_templates(named: Mapping[str, str]) -> SiteTemplates:
     """The templates of ``CRAWL_SITE_TEMPLATES``: by host, ``package.module.Class``. Raises ``BadSetting``."""
     templates = SiteTemplates()
-    for host, name in named.items():
+    for host, name in options.of(VerticalOptions).crawl_site_templates.items():
         module, _, attribute = name.rpartition(".")
         try:
             template = getattr(importlib.import_module(module), attribute)()

@@ -59,7 +59,9 @@ class RankedTopics(BaseOrdering):
     # ------------------------------------------------------------ topics
 
     def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
-        """A topic joins: what is found from now on is scored for it, too. Raises ``ValueError`` as ``FairShare.join``."""
+        """A topic joins: what is found from now on is scored for it, too. Its ``place`` among all that ever joined is the next,
+        unless it is given. Raises ``ValueError`` as ``FairShare.join``.
+        """
         ordering = self._make(context)
         self.share.join(context.topic.name, weight)
         self._orderings.append(ordering)

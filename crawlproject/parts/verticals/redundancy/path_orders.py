@@ -79,15 +79,15 @@ class PathOrders:
         """A page was fetched, with these links."""
         if "?" in url:
             return
-        found = [(key, name, self._list_of(base)) for key, name, base in self._orders(url)]
+        found = [(key, name, view_patterns(base)[0]) for key, name, base in self._orders(url)]
         for key, _, place in found:
             if key not in self._groups:
                 self._groups[key] = _Lists()
                 self._of_list.setdefault(place, set()).add(key)
-        own = self._list_of(url)
+        own = view_patterns(url)[0]
         found += [(key, LIST, own) for key in self._of_list.get(own, ())]
         looked_at = islice(dict.fromkeys(links), _LINKS) if found else ()
-        told = [(xxh3_64_intdigest(link.encode()), self._list_of(link), _patterns(link)) for link in looked_at]
+        told = [(xxh3_64_intdigest(link.encode()), view_patterns(link)[0], _patterns(link)) for link in looked_at]
         for key, name, place in found:
             items = [link for link, pattern, others in told if pattern != place and key not in others]
             self._groups[key].add(name, items)
@@ -109,10 +109,6 @@ class PathOrders:
         for key, name, base in _without_segments(url):
             if self._known(base):
                 yield key, name, base
-
-    @staticmethod
-    def _list_of(url: str) -> str:
-        return view_patterns(url)[0]
 
 
 def _patterns(url: str) -> frozenset[str]:

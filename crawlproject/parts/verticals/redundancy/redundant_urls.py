@@ -161,14 +161,14 @@ class RedundantUrls:
                     return not self._is_base(site, pattern)
                 if found.informative >= 1.0:
                     return False
-        return is_redundant(url) and self._is_known(base_of(url))
+        if not is_redundant(url):
+            return False
+        base = base_of(url)
+        return not base or self._known(base)
 
     def leads_on(self, source: str, target: str) -> bool:
         """Whether a link that is new may lead to new content: not to another view, not to a page like the one that has it."""
         return not (self.is_view(target) or is_redundant(target) or _alike(source, target))
-
-    def _is_known(self, base: str) -> bool:
-        return not base or self._known(base)
 
     @staticmethod
     def _is_base(site: _Site, pattern: str) -> bool:
