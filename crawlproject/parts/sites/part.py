@@ -203,9 +203,8 @@ class SiteTurns:
                 self._bring_forward(name, turns)
 
     def is_postponed(self, url: str) -> bool:
-        """Whether the host of ``url`` comes later."""
-        name = domain_of(url)
-        return name in self.later and self._is_over(self._sites.get(name), self._turns[name])
+        """Whether the site of ``url`` comes later: until it is reconsidered, whatever it has earned since."""
+        return domain_of(url) in self.later
 
     # ------------------------------------------------------------ inside
 
