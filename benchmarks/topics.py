@@ -164,9 +164,9 @@ def cpu_seconds(topic: Topic, ordering: str, pages: Sequence[tuple[CrawlUrl, byt
         for number, (url, body, content_type, at) in enumerate(pages):
             put_through(crawl, url, body, content_type, at)
             if number % 50 == 0 and (part := crawl.part(TopicsPart)) is not None:
-                part.topics.catch_up()
+                part.catch_up()
         if (part := crawl.part(TopicsPart)) is not None:
-            part.topics.catch_up()
+            part.catch_up()
         took = time.process_time() - began
         crawl.close("finished", pages[-1][3])
         return took

@@ -9,7 +9,6 @@ from crawlproject.parts.rendering.part import Rendering
 from crawlproject.parts.revisits.part import RevisitPart
 from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.parts.sites.part import Sites
-from crawlproject.parts.topics.crawl_topics import CrawlTopics
 from crawlproject.parts.topics.part import TopicsPart
 
 
@@ -43,7 +42,7 @@ def revisits_of(crawl: Crawl) -> Revisits:
     return part.revisits
 
 
-def topics_of(crawl: Crawl) -> CrawlTopics:
+def topics_of(crawl: Crawl) -> TopicsPart:
     part = crawl.part(TopicsPart)
     assert part is not None
-    return part.topics
+    return part

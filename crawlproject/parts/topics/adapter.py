@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from crawlproject.core.crawl import Crawl
-    from crawlproject.parts.topics.crawl_topics import CrawlTopics
 
 logger = logging.getLogger(__name__)
 LOOK_EVERY = 2.0  # seconds between two looks at the folder
@@ -36,8 +35,8 @@ def connect(crawler: Crawler, crawl: Crawl, arguments: dict[str, Any]) -> None:
     """The spider of ``crawl`` was made with these ``arguments``."""
     part, folder = crawl.part(TopicsPart), _folder_of_topics(arguments)
     if part is not None and folder is not None:
-        TopicsFolder(crawler, folder, part.topics).connect()
-        TopicViews(crawler, crawl, part.topics).connect()
+        TopicsFolder(crawler, folder, part).connect()
+        TopicViews(crawler, crawl, part).connect()
 
 
 def _folder_of_topics(arguments: dict[str, Any]) -> Path | None:
@@ -52,7 +51,7 @@ class TopicsFolder:
     A file that is wrong or does not fit is told once, and the crawl goes on without it; so is one that has changed.
     """
 
-    def __init__(self, crawler: Crawler, folder: Path, topics: CrawlTopics) -> None:
+    def __init__(self, crawler: Crawler, folder: Path, topics: TopicsPart) -> None:
         self._crawler = crawler
         self._folder = folder
         self._topics = topics
@@ -119,7 +118,7 @@ def _stamp(path: Path) -> Stamp:
 class TopicViews:
     """Those of ``crawl``, which ``crawler`` runs."""
 
-    def __init__(self, crawler: Crawler, crawl: Crawl, topics: CrawlTopics) -> None:
+    def __init__(self, crawler: Crawler, crawl: Crawl, topics: TopicsPart) -> None:
         self._crawler = crawler
         self._crawl = crawl
         self._topics = topics
