@@ -11,9 +11,10 @@ has to be imported is made of the documentation on this machine. A site that can
 Each site is crawled one crawler after the other: ours with its default settings and no pause, ``wget -r``, and Scrapy's
 CrawlSpider. All stay on the host. The access log of nginx, which stands in front of each site, is what they are judged by:
 
-- *pages*: answers of HTML, by URL as our crawler spells it, so that two spellings are one page. *content*: those that people
-  visit the site for: articles, files, posts, but not histories, logins, feeds. *lacks*: known pages that were not fetched.
-- *a fetch*: different content pages for each request, at as many requests as all crawlers made, and at half as many.
+- *pages*: answers of HTML, by URL as our crawler spells it, so that two spellings are one page. *content*: what people
+  visit the site for: articles, files, posts, but not histories, logins, feeds; once, however many URLs show it. *lacks*: content
+  that the site is known to have and the crawl did not get.
+- *a fetch*: different content for each request, at as many requests as all crawlers made, and at half as many.
 - *copies*: share of the pages that have the bytes of another one. *gap*: the longest pause between two requests.
 - *ended*: whether the crawl ended by itself, before ``--fetches`` and ``--seconds``.
 
@@ -39,10 +40,12 @@ from benchmarks.served_sites import front
 from benchmarks.served_sites.comparison import Figures, Found, document, figures, found, left_out, missing
 from benchmarks.served_sites.crawlers import CRAWLERS, Limit, crawl
 from benchmarks.served_sites.packages import CannotBeHad, Packages
+from benchmarks.served_sites.repositories import REPOSITORIES
 from benchmarks.served_sites.site import Place, Site
 from benchmarks.served_sites.static_trees import TREES
+from benchmarks.served_sites.wikis import WIKIS
 
-SITES: dict[str, Site] = {site.name: site for site in (*TREES,)}
+SITES: dict[str, Site] = {site.name: site for site in (*TREES, *REPOSITORIES, *WIKIS)}
 
 _HEADING = (
     f"{'site':18} {'crawler':8} {'fetches':>8} {'pages':>7} {'content':>8} {'lacks':>6} {'a fetch':>8} {'half':>6} "
@@ -94,12 +97,12 @@ def _absent(site: Site, nginx: front.Front, results: Sequence[Found]) -> dict[st
 
 
 def _show(other: Found, lacking: dict[str, Any], beyond: Sequence[str]) -> None:
-    print(
-        f"    {other.run.crawler} has {len(lacking['copies'])} pages with the bytes of one of ours; of others that ours lacks "
-        f"{lacking['content']} are content; ours has {len(beyond)} that it lacks{_examples(beyond)}"
-    )
+    name, content = other.run.crawler, lacking["content"]
+    print(f"    {name} has {len(lacking['copies'])} more pages with the bytes of one of ours")
+    print(f"    {name} has {len(content)} pages with content that ours lacks{_examples(content)}")
+    print(f"    {name} lacks {len(beyond)} pages of ours{_examples(beyond)}")
     for reason, urls in sorted(lacking["reasons"].items(), key=lambda item: -len(item[1])):
-        print(f"    ours lacks {len(urls):6}, {reason}{_examples(urls)}")
+        print(f"    ours lacks {len(urls)} pages, {reason}{_examples(urls)}")
 
 
 def _examples(urls: Sequence[str]) -> str:
@@ -108,7 +111,7 @@ def _examples(urls: Sequence[str]) -> str:
 
 def _line(line: Figures) -> str:
     return (
-        f"{line.site:18} {line.crawler:8} {line.fetches:8} {line.pages:7} {line.content:8} {line.expected:6} {line.rate:8.2f} "
+        f"{line.site:18} {line.crawler:8} {line.fetches:8} {line.pages:7} {line.content:8} {line.lacks:6} {line.rate:8.2f} "
         f"{line.half_rate:6.2f} {line.copies:7.2f} {'yes' if line.ended else 'no':>6} {line.seconds:8.1f} {line.gap:6.1f}"
     )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.served_sites.crawlers import Run, bodies
 from benchmarks.served_sites.front import Front
-from benchmarks.served_sites.site import Place, Site, is_page
+from benchmarks.served_sites.site import Place, Site
 from crawlproject.adapters.explanation import explain
 from crawlproject.errors import InvalidUrl
 from crawlproject.frontier.views.open import read_frontier
@@ -30,11 +30,11 @@ _LOOKED_AT = 1_000  # missing pages that are fetched, to see whether they are co
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a crawl found: pages by the canonical form of their URL, as the server was asked for them."""
+    """What a crawl found: pages by the canonical form of their URL, and the first of these that shows each content."""
 
     run: Run
     pages: Mapping[str, str]
-    content: Collection[str]
+    content: Mapping[str, str]
     bodies: Sequence[str]
 
     @property
@@ -45,14 +45,14 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A line of the table. ``rate`` is content pages a fetch, each counted once, at ``equal`` fetches of all crawlers."""
+    """A line of the table. ``rate`` is different content for each fetch, at ``equal`` fetches of all crawlers."""
 
     site: str
     crawler: str
     fetches: int
     pages: int
     content: int
-    expected: int
+    lacks: int
     equal: int
     rate: float
     half_rate: float
@@ -65,37 +65,49 @@ class Figures:
 def found(site: Site, run: Run) -> Found:
     """Reads what a run left."""
     pages: dict[str, str] = {}
-    content = set()
+    content: dict[str, str] = {}
     for access in run.accesses:
-        if is_page(access) and (key := _key(access.url)):
+        if site.is_page(access) and (key := _key(access.url)):
             pages.setdefault(key, access.url)
-            if site.counts(access):
-                content.add(key)
+            if shown := site.shown(access):
+                content.setdefault(shown, key)
     return Found(run, pages, content, bodies(run))
 
 
 def figures(site: Site, place: Place, results: Sequence[Found]) -> list[Figures]:
     """The lines of a site."""
     equal = min(len(result.run.accesses) for result in results)
-    expected = {_key(f"http://{site.host}{path}") for path in site.expected(place)}
+    expected = site.expected(place)
     return [
         Figures(
-            site.name, result.run.crawler, len(result.run.accesses), len(result.pages), len(result.content),
-            len(expected - result.pages.keys()), equal, _rate(site, result.run, equal), _rate(site, result.run, equal // 2),
-            result.copies, result.run.ended, result.run.seconds, result.run.gap,
+            site=site.name,
+            crawler=result.run.crawler,
+            fetches=len(result.run.accesses),
+            pages=len(result.pages),
+            content=len(result.content),
+            lacks=len(expected - result.content.keys()),
+            equal=equal,
+            rate=_rate(site, result.run, equal),
+            half_rate=_rate(site, result.run, equal // 2),
+            copies=result.copies,
+            ended=result.run.ended,
+            seconds=result.run.seconds,
+            gap=result.run.gap,
         )
         for result in results
-    ]  # fmt: skip
+    ]
 
 
 def _rate(site: Site, run: Run, fetches: int) -> float:
-    """Different content pages among the first ``fetches`` requests, robots.txt included, for each of them."""
-    keys = {_key(access.url) for access in run.accesses[:fetches] if site.counts(access)}
-    return len(keys) / max(1, fetches)
+    """What different content the first ``fetches`` requests brought, robots.txt included, for each of them."""
+    return len({site.shown(access) for access in run.accesses[:fetches]} - {""}) / max(1, fetches)
 
 
 def missing(site: Site, front: Front, ours: Found, other: Found) -> dict[str, Any]:
-    """The pages of another crawl that ours has not, by reason; those with the bytes of a page that it has are copies."""
+    """The pages of another crawl that ours has not, by reason; those with the bytes of a page that it has are copies.
+
+    ``content`` has only those with content that ours has not at any other URL either.
+    """
     lacking = [key for key in other.pages if key not in ours.pages]
     have = set(ours.bodies)
     copies = {key for key in lacking[:_LOOKED_AT] if _digest(front, other.pages[key]) in have}
@@ -104,9 +116,13 @@ def missing(site: Site, front: Front, ours: Found, other: Found) -> dict[str, An
     return {
         "copies": sorted(copies),
         "reasons": {reason: sorted(urls) for reason, urls in by_reason.items()},
-        "content": sum(key in other.content for key in lacking if key not in copies),
+        "content": sorted(_lost(ours, other, copies)),
         "why": {url: _why(folder, url) for urls in by_reason.values() for url in sorted(urls)[:_EXPLAINED]},
     }
+
+
+def _lost(ours: Found, other: Found, copies: Collection[str]) -> list[str]:
+    return [key for shown, key in other.content.items() if shown not in ours.content and key not in copies]
 
 
 def reasons(folder: Path, urls: Iterable[str]) -> dict[str, list[str]]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from hashlib import md5
 from pathlib import Path
 
-from benchmarks.served_sites.front import Access, Front
+from benchmarks.served_sites.access import Access
+from benchmarks.served_sites.front import Front
 from benchmarks.served_sites.site import Site
 from crawlproject.storage.read import read_visits
 

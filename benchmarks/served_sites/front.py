@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.served_sites.access import Access
 from benchmarks.served_sites.site import LOOPBACK, Place, Site, free_port
 
 PACKAGES = ("nginx-light",)
@@ -45,20 +46,6 @@ http {{
     }}
 }}
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """A request that was answered; ``at`` is the end of the answer, ``url`` as it was asked for."""
-
-    at: float
-    seconds: float
-    url: str
-    method: str
-    status: int
-    content_type: str
-    location: str
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)

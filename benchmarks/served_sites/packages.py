@@ -62,19 +62,20 @@ class Packages:
         return target
 
 
-def run_quietly(command: Sequence[str], folder: Path, **environment: str) -> str:
+def run_quietly(command: Sequence[str], folder: Path, *, said: str = "", **environment: str) -> str:
     """Run a command of the software in ``folder``; its output. Raises ``CannotBeHad`` with the last line that it wrote."""
-    return _run(command, folder, f"{Path(command[0]).name} failed", **environment)
+    return _run(command, folder, f"{Path(command[0]).name} failed", said, **environment)
 
 
-def _run(command: Sequence[str], folder: Path, complaint: str, **environment: str) -> str:
+def _run(command: Sequence[str], folder: Path, complaint: str, said: str = "", **environment: str) -> str:
+    variables = {**os.environ, **environment}
     try:
-        done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=folder, env=variables, input=said, capture_output=True, text=True)
     except FileNotFoundError:
         raise CannotBeHad(f"{complaint}: there is no {command[0]}") from None
     if done.returncode:
-        said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        raise CannotBeHad(f"{complaint}: {said[-1].strip()[:200] if said else f'exit code {done.returncode}'}")
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        raise CannotBeHad(f"{complaint}: {lines[-1].strip()[:200] if lines else f'exit code {done.returncode}'}")
     return done.stdout
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from hashlib import md5
 from pathlib import Path
+from typing import TextIO
 
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse
@@ -18,6 +19,7 @@ class PlainCrawl(CrawlSpider):
     """Follows every link of the site."""
 
     name = "plain_crawl"
+    seen: TextIO
     rules = (Rule(LinkExtractor(), callback="note", follow=True),)
 
     def note(self, response):

@@ -9,23 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
+from benchmarks.served_sites.access import Access
 from benchmarks.served_sites.packages import CannotBeHad, Packages
 
 LOOPBACK = "127.0.0.1"
-PAGES = ("text/html", "application/xhtml+xml")
+HTML = ("text/html", "application/xhtml+xml")
+TEXT = "text/plain"
 
 _PATIENCE = 60.0  # seconds that a server may take to listen
-
-
-class Answered(Protocol):
-    """What is known of an answer: a line of the access log."""
-
-    url: str
-    status: int
-    content_type: str
 
 
 @dataclass(frozen=True)
@@ -56,6 +49,7 @@ class Site:
     installed: Sequence[str] = ()  # Debian packages that have to be installed
     python: Sequence[str] = ()  # packages of PyPI
     node: Sequence[str] = ()  # packages of npm
+    types: Sequence[str] = HTML  # content types of pages
     settings: Sequence[str] = ()  # NAME=VALUE that our crawler needs for it
 
     @property
@@ -74,22 +68,21 @@ class Site:
         """Start the servers; the ``location`` blocks of nginx that lead to them."""
         raise NotImplementedError
 
-    def is_content(self, split: SplitResult, answer: Answered) -> bool:
-        """Whether a page that came is what people visit the site for."""
-        return True
+    def content(self, split: SplitResult) -> str:
+        """What a page shows of what people visit the site for, the same for all URLs that show it; empty: nothing."""
+        return split.path
 
     def expected(self, place: Place) -> set[str]:
-        """The paths of the pages that the files of the site are known to make; empty when it is not known."""
+        """All ``content`` that the site is known to have; empty when it is not known."""
         return set()
 
-    def counts(self, answer: Answered) -> bool:
-        """Whether an answer is a page with content."""
-        return is_page(answer) and self.is_content(urlsplit(answer.url), answer)
+    def is_page(self, access: Access) -> bool:
+        """Whether an answer is a page."""
+        return access.status == 200 and access.content_type.partition(";")[0].strip().lower() in self.types
 
-
-def is_page(answer: Answered) -> bool:
-    """Whether an answer is a page of HTML."""
-    return answer.status == 200 and answer.content_type.partition(";")[0].strip().lower() in PAGES
+    def shown(self, access: Access) -> str:
+        """The content that an answer has; empty: none."""
+        return self.content(access.split) if self.is_page(access) else ""
 
 
 def free_port() -> int:

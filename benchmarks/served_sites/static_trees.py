@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import SplitResult, quote
 
-from benchmarks.served_sites.site import LOOPBACK, Answered, Place, Site, free_port
+from benchmarks.served_sites.site import HTML, LOOPBACK, TEXT, Place, Site, free_port
 
 LANGUAGES = ("da", "de", "en", "es", "fr", "ja", "ko", "pt-br", "ru", "tr", "zh-cn")  # of the manual of Apache
 
@@ -44,11 +44,11 @@ class Tree(Site):
 
     installed: Sequence[str] = ()
 
-    def __init__(self, name: str, package: str, root: str, *keywords: str, entry: str = "/") -> None:
+    def __init__(self, name: str, package: str, root: str, *keywords: str, types: Sequence[str] = HTML) -> None:
         self.name = name
         self.unpacked = (package,) if package else ()
         self.keywords = keywords
-        self.entry = entry
+        self.types = types
         self._root = root
 
     def root(self, place: Place) -> Path:
@@ -62,11 +62,14 @@ class Tree(Site):
         root = self.root(place)
         found = (Path(folder, name) for folder, _, names in os.walk(root, followlinks=True) for name in names)
         return {
-            "/" + quote(str(path.relative_to(root))) for path in found if path.suffix in (".html", ".htm", ".xhtml")
+            "/" + quote(str(path.relative_to(root))).removesuffix("index.html")
+            for path in found
+            if path.suffix in (".html", ".htm", ".xhtml") or (TEXT in self.types and path.name == "copyright")
         }
 
-    def is_content(self, split: SplitResult, answer: Answered) -> bool:
-        return not split.path.endswith("/") or not split.query
+    def content(self, split: SplitResult) -> str:
+        listed = TEXT in self.types and split.path.endswith("/")
+        return "" if split.query or listed else split.path.removesuffix("index.html")
 
 
 class NegotiatedManual(Site):
@@ -115,7 +118,13 @@ class NegotiatedManual(Site):
     def expected(self, place: Place) -> set[str]:
         manual = place.folder / "manual"
         found = (path.relative_to(manual) for path in manual.rglob("*.html.*"))
-        return {f"/manual/{path.suffix[1:]}/{quote(str(path.with_suffix('')))}" for path in found}
+        return {
+            f"/manual/{path.suffix[1:]}/{quote(str(path.with_suffix(''))).removesuffix('index.html')}" for path in found
+        }
+
+    def content(self, split: SplitResult) -> str:
+        language = split.path.removeprefix("/manual/").partition("/")[0]
+        return split.path.removesuffix("index.html") if language in LANGUAGES else ""
 
 
 TREES: Sequence[Site] = (
@@ -127,5 +136,5 @@ TREES: Sequence[Site] = (
     Tree("javadoc", "openjdk-17-doc", "usr/share/doc/openjdk-17-jre-headless", "Java", "class", "interface"),
     Tree("doxygen", "libeigen3-doc", "usr/share/doc/libeigen3-dev/html", "Eigen", "matrix", "linear algebra"),
     Tree("boost-doc", "libboost1.74-doc", "usr/share/doc/libboost1.74-doc/doc/html", "Boost", "C++", "library"),
-    Tree("usr-share-doc", "", "usr/share/doc", "changelog", "copyright", "documentation"),
+    Tree("usr-share-doc", "", "usr/share/doc", "changelog", "copyright", "documentation", types=(*HTML, TEXT)),
 )  # fmt: skip

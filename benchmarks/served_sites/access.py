@@ -1,0 +1,25 @@
+"""A line of the access log, which is all that is known of an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A request that was answered; ``at`` is the end of the answer, ``url`` as it was asked for."""
+
+    at: float
+    seconds: float
+    url: str
+    method: str
+    status: int
+    content_type: str
+    location: str
+    bytes: int
+
+    @property
+    def split(self) -> SplitResult:
+        """The parts of the URL."""
+        return urlsplit(self.url)
