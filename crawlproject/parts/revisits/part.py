@@ -7,7 +7,7 @@ from typing import Any
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Handler, Services
-from crawlproject.core.stopping import ROUND, Budget
+from crawlproject.core.stopping import Budget
 from crawlproject.errors import BadSetting
 from crawlproject.options import Options
 from crawlproject.parts.listings.part import Listings
@@ -20,17 +20,6 @@ from crawlproject.records import REREAD, REVISIT, SUBSCRIBE, CrawlUrl, Fetch, Fe
 from crawlproject.storage.logs import RETIRED
 
 
-class Round:
-    """The budget of a crawl that visits pages again: ``CRAWL_REVISIT_ROUND`` fetches, or none."""
-
-    def __init__(self, revisits: Revisits) -> None:
-        self.is_in_flight = revisits.round_is_in_flight
-        self._is_over = revisits.round_is_over
-
-    def end_reason(self, now: float) -> str:
-        return ROUND if self._is_over(now) else ""
-
-
 class RevisitPart(Part):
     """There where ``CRAWL_REVISIT`` names a policy."""
 
@@ -39,6 +28,8 @@ class RevisitPart(Part):
 
     def __init__(self, setup: Setup) -> None:
         self.revisits = Revisits(setup, revisit_policy(setup.options.of(RevisitOptions)))
+        self.next_time = self.revisits.pace.next_time  # type: ignore[method-assign]
+        self.taken = self.revisits.pace.taken  # type: ignore[method-assign]
         self._peers = setup.peers
         self._is_replayed_by_all = setup.peers.has_server  # its own history is not learned by itself then
 
@@ -72,13 +63,7 @@ class RevisitPart(Part):
         return kinds
 
     def budget(self) -> Budget:
-        return Round(self.revisits)
-
-    def next_time(self) -> float:
-        return self.revisits.pace.next_time()
-
-    def taken(self, now: float) -> None:
-        self.revisits.pace.taken(now)
+        return self.revisits
 
     # ------------------------------------------------------------ a run
 

@@ -9,6 +9,7 @@ from itertools import islice
 from math import inf
 
 from crawlproject.core.part import Setup
+from crawlproject.core.stopping import ROUND
 from crawlproject.errors import BadSetting
 from crawlproject.parts.listings.listing import Entry
 from crawlproject.parts.listings.options import ListingOptions
@@ -35,7 +36,8 @@ _AT_ONCE = 1000  # pages that the frontier is asked about together
 
 
 class Revisits(LearnedVisits):
-    """The schedule of the visits to come, by what was learned from those before.
+    """The schedule of the visits to come, by what was learned from those before; the budget of such a crawl:
+    ``CRAWL_REVISIT_ROUND`` fetches, or none.
 
     ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``): when ``CRAWL_MAX_PAGES`` are stored.
     """
@@ -69,7 +71,7 @@ class Revisits(LearnedVisits):
         return self._peers.pages(self._folder.history.pages) >= most
 
     def learn(self, event: FetchEvent) -> None:
-        """As ``LearnedVisits.apply``. Pages that are new after the first harvest are changes."""
+        """As ``LearnedVisits.learn``. Pages that are new after the first harvest are changes."""
         super().learn(event)
         visit = event.visit
         if brings_page(visit) and (self._round or self.is_harvested):
@@ -231,22 +233,22 @@ class Revisits(LearnedVisits):
         for key in (*pages, *(listing.key for listing in self.rereads.records())):
             self._frontier.hold(key, 0.0)
 
-    def round_is_in_flight(self) -> bool:
+    def is_in_flight(self) -> bool:
         """Whether the open leases may already be the rest of a round. One that waits for its robots.txt is given back."""
         return 0 < self._round <= self.tally.visits + self._frontier.leases()
 
-    def round_is_over(self, now: float) -> bool:
-        """Whether a round has had its fetches, or nothing more is due in the next minutes."""
+    def end_reason(self, now: float) -> str:
+        """A round has had its fetches, or nothing more is due in the next minutes."""
         if not self._round:
-            return False
-        if self.tally.visits >= self._round:
-            return True
-        if self._frontier.leases():
-            return False
-        if self._peers.has_server:
-            return self._peers.nothing_due(now + _SOON)
-        due = self._frontier.next_due(now)
-        return due is None or due > now + _SOON
+            return ""
+        is_over = self.tally.visits >= self._round
+        if not is_over and not self._frontier.leases():
+            if self._peers.has_server:
+                is_over = self._peers.nothing_due(now + _SOON)
+            else:
+                due = self._frontier.next_due(now)
+                is_over = due is None or due > now + _SOON
+        return ROUND if is_over else ""
 
     def end(self) -> None:
         """The crawl ends."""
