@@ -156,9 +156,9 @@ class Options(BaseModel):
     segments once less"""
     trap_max_segments: Count = 20
     """segments | of a path"""
-    trap_max_depth: Count = 50
+    trap_max_depth: Count = 0
     """links | from a seed"""
-    trap_max_urls_per_host: Count = 10_000
+    trap_max_urls_per_host: Count = 0
     """URLs | of one host that may enter the frontier"""
     trap_extensions: Names = []
     """file name endings, without dot, refused besides the [built-in

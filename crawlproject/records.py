@@ -33,6 +33,7 @@ NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to
 NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
 JUDGED = "judged"  # what a person said of the page: 1 relevant, 0 not; orderings see it in place of its own relevance
 SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if its parent shows the same, 0.5 if others do
+UNFOLLOWED = "unfollowed"  # how many links a page has that asks that none is followed
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from crawlproject.pages.page_types import PageTypeInspector
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import with_context_score
-from crawlproject.records import NEEDS_BROWSER, NOT_KEPT, CrawlUrl, Fetch, Page, Visit
+from crawlproject.records import NEEDS_BROWSER, NOT_KEPT, UNFOLLOWED, CrawlUrl, Fetch, Page, Visit
+from crawlproject.storage.logs import NOFOLLOW
 
 if TYPE_CHECKING:
     from crawlproject.core.services import Services
@@ -125,6 +126,9 @@ class PageSteps:
                 self._follow_copy(page)
             else:
                 self.follow(page)
+            if UNFOLLOWED in page.signs:
+                self._folder.refusals.add(NOFOLLOW, page.url, page.parent)
+                self._folder.refusals.count(NOFOLLOW, int(page.signs[UNFOLLOWED]) - 1)
             for kept in self._kept:
                 for url in kept(page, fetch):
                     self._offer(url)

@@ -10,6 +10,7 @@ from crawlproject.core.part import Parts
 from crawlproject.frontier.base import Frontier
 from crawlproject.pages.reader import Reader
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.logs import NOFOLLOW
 
 
 class CrawlStats:
@@ -48,6 +49,11 @@ class CrawlStats:
     @property
     def refused(self) -> int:
         return self._folder.refusals.counts.total()
+
+    @property
+    def unfollowed(self) -> int:
+        """Links of pages that ask that none of theirs is followed."""
+        return self._folder.refusals.counts[NOFOLLOW]
 
     @property
     def frontier_size(self) -> int:

@@ -22,7 +22,7 @@ from crawlproject.pages.main_content import main_text
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.terms import TermCounts, Terms
-from crawlproject.records import Link, Page, Span
+from crawlproject.records import UNFOLLOWED, Link, Page, Span
 
 MAX_ANCHOR = 1_000
 
@@ -119,6 +119,8 @@ class Reader:
         terms, links = self._link_terms(document.text, kept)
         counts: Mapping[str, int] = TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
         signs = signs_of(document, counts, len(terms), body)
+        if rules.nofollow and document.links and self._obey_meta_robots:
+            signs[UNFOLLOWED] = float(len(document.links))
         if self._forms and (forms := read_forms(body, url, content_type)):
             for name, test in ((SEARCH_FORMS, is_query), (TOKEN_FORMS, wants_token)):
                 if found := sum(map(test, forms)):

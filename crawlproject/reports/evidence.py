@@ -34,6 +34,7 @@ WORDS = {
     "trap/host_full": "its host has had its share of URLs (TRAP_MAX_URLS_PER_HOST)",
     "dust/respelled": "the same page has another URL, by a learned rule",
     "dust/copy": "the same page was known under another URL, by a learned rule",
+    "page/nofollow": "the page asks that its links are not followed (PAGE_OBEY_META_ROBOTS)",
     "ordering/not_followed": "the ordering does not follow such links",
     "frontier/full": "the frontier was full of better URLs (FRONTIER_MAX_URLS)",
     "robots/forbidden": "robots.txt forbids it",

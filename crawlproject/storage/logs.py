@@ -173,6 +173,9 @@ def read_robots(folder: Path) -> Iterator[Exchange]:
             raise unexpected(path, number, damage) from None
 
 
+NOFOLLOW = "page/nofollow"  # why links are left out of pages that ask for it; the samples are these pages
+
+
 class Refusals:
     """Counts and samples, kept in memory and saved with ``save``."""
 

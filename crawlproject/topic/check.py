@@ -15,7 +15,7 @@ import orjson
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import counted, printable
-from crawlproject.records import NEEDS_BROWSER, Page, Topic, Visit
+from crawlproject.records import NEEDS_BROWSER, UNFOLLOWED, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3
@@ -146,7 +146,12 @@ def _weak_seed(seed: SeedPreview, topic: Topic, options: Options) -> Iterator[We
     if language and language != topic.language.split("-")[0]:
         what = f"declares the language {page.language!r}, but the language of the topic is {topic.language!r}"
         yield Weakness("warning", seed.url, what, f'set language = "{language}", or choose another page')
-    if not page.links:
+    if UNFOLLOWED in page.signs:
+        what = f"asks that none of its {counted(int(page.signs[UNFOLLOWED]), 'link')} is followed (nofollow)"
+        yield Weakness(
+            "warning", seed.url, what, "choose another page, or set PAGE_OBEY_META_ROBOTS to False if it is yours"
+        )
+    elif not page.links:
         yield Weakness("hint", seed.url, "has no link to follow", "the crawl can find no other pages from it")
     if seed.landed and host_of(seed.landed) != host_of(seed.url):
         yield Weakness("hint", seed.url, f"leads to another site: {seed.landed}", "name that URL itself")

@@ -31,7 +31,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 source = SimpleNamespace(
     pages=1234, fetches=1300, recent_relevance=lambda: 0.25, frontier_size=5000, hosts_waiting=77,
-    best_waiting=0.875, refused=12, errors=3, report_path=Path(sys.argv[1]), max_pages=2000,
+    best_waiting=0.875, unfollowed=0, refused=12, errors=3, report_path=Path(sys.argv[1]), max_pages=2000,
 )
 
 class Quiet(scrapy.Spider):
@@ -63,7 +63,14 @@ process.start()
 
 def source(**changes):
     values = {"pages": 10, "fetches": 12, "frontier_size": 3456, "hosts_waiting": 7, "best_waiting": 0.5}
-    values |= {"refused": 1, "errors": 2, "report_path": None, "max_pages": 0, "recent_relevance": lambda: 0.125}
+    values |= {
+        "refused": 1,
+        "errors": 2,
+        "unfollowed": 0,
+        "report_path": None,
+        "max_pages": 0,
+        "recent_relevance": lambda: 0.125,
+    }
     return SimpleNamespace(**values | changes)
 
 
@@ -114,6 +121,12 @@ def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
 def test_the_summary_of_a_crawl_without_pages_says_where_to_look():
     assert "No page was stored" in summary_line(source(pages=0), 0, 5.0, "finished")
     assert "No page was stored" not in summary_line(source(), 10, 5.0, "finished")
+
+
+def test_the_summary_says_that_pages_ask_that_their_links_are_not_followed():
+    assert "nofollow" not in summary_line(source(), 10, 5.0, "finished")
+    summary = summary_line(source(unfollowed=27), 10, 5.0, "finished")
+    assert "27 links of pages that ask for it (nofollow) not followed." in summary.splitlines()
 
 
 def test_the_summary_of_one_page_has_no_plural():

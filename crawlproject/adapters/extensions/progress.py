@@ -166,6 +166,8 @@ def summary_line(source: CrawlStats, new_pages: int, elapsed: float, reason: str
     ]
     if not source.pages:
         lines.append("No page was stored; the report shows what happened to the seeds.")
+    if source.unfollowed:
+        lines.append(f"{counted(source.unfollowed, 'link')} of pages that ask for it (nofollow) not followed.")
     if reason in _RESUMABLE:
         lines.append("Run the same command again to go on.")
     report = source.report_path

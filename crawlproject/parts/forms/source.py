@@ -156,7 +156,9 @@ class FormSource:
         if page is not None:
             self._shared.words.learn(page.text)
         if query.value is None:
-            self._compare(page)
+            if page is not None:
+                self._furniture.update(link.url for link in page.links)
+                self._candidates.furniture = frozenset(page.counts)
         elif not self._compared and page is not None:
             self._compare_first(query, page)
         else:
@@ -207,11 +209,6 @@ class FormSource:
         self._paused = [(rate, query) for rate, query in self._paused if query.url != url]
         if self._following is not None and self._following.url == url:
             self._following = None
-
-    def _compare(self, page: Page | None) -> None:
-        if page is not None:
-            self._furniture.update(link.url for link in page.links)
-            self._candidates.furniture = frozenset(page.counts)
 
     def _compare_first(self, query: Query, page: Page) -> None:
         """What the first two answers of a form of menus have in common is no result."""

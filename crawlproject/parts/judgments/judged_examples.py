@@ -47,7 +47,7 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
         own = place / FOLDERS["positive" if relevant else "negative"]
         try:
             if relevant is not None:
-                _write(own, f"{page_name(url)}{ENDINGS[url in plain]}", pages.load(url))
+                write_atomically(own / f"{page_name(url)}{ENDINGS[url in plain]}", [pages.load(url)], sync=False)
         except FileNotFoundError:
             lost.append(url)
             continue
@@ -62,10 +62,6 @@ def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
     if new != text:
         write_atomically(topic, [new.encode()])
     return ExamplesKept(counts["positive"], counts["negative"], tuple(lost))
-
-
-def _write(folder: Path, name: str, body: bytes) -> None:
-    write_atomically(folder / name, [body], sync=False)
 
 
 def _remove(folder: Path, name: str) -> None:

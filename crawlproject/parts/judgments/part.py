@@ -53,7 +53,7 @@ class Judgments(Part):
 
     def learn(self, event: FetchEvent) -> None:
         if self._learning is not None:
-            self._learning.fetched(event)
+            self._learning.fresh.append(event)
 
     @property
     def share(self) -> float | None:
@@ -93,27 +93,25 @@ class Relearning:
         self._services = services
         self._feed = OrderingFeed(ordering, judgments, services.parts.bound("followed"))
         self._links = LinkReplay(services, self._feed, rescores=True)
-        self._fresh: deque[FetchEvent] = deque()
+        self.fresh: deque[FetchEvent] = deque()  # fetches that have ended since
         history = services.folder.history
         self._events = len(history) + history.revisits
         self._done = 0
         stored = read_events(services, self._links.linked, float("inf"), services.steps.uncounted())
         self._stored = islice(stored, self._events)
 
-    def fetched(self, event: FetchEvent) -> None:
-        """A fetch has ended since."""
-        self._fresh.append(event)
-
     @property
     def share(self) -> float:
         """How much of the history is learned, 0 to 1."""
-        return self._done / max(1, self._events + len(self._fresh))
+        return self._done / max(1, self._events + len(self.fresh))
 
     def step(self) -> bool:
         """Learn from one fetch; at last take the place of the old ordering. Whether that is done."""
         event = next(self._stored, None) or self._next_fresh()
         if event is None:
-            self._take_over()
+            with self._services.frontier.batch():
+                self._services.feed.replace(self._feed.ordering, self._feed.judgments)
+                self._links.pass_on()
             return True
         self._done += 1
         if event.visit.number == 1:
@@ -123,17 +121,12 @@ class Relearning:
 
     def _next_fresh(self) -> FetchEvent | None:
         """A fetch that has ended since, whose page has inherited what the new ordering hands down."""
-        if not self._fresh:
+        if not self.fresh:
             return None
-        event = self._fresh.popleft()
+        event = self.fresh.popleft()
         page = event.page()
         if page is None:
             return event
         own = self._links.linked.get(page.url, ()) if page.parent else ()
         page = replace(page, inherited=own)
         return replace(event, page=lambda: page)
-
-    def _take_over(self) -> None:
-        with self._services.frontier.batch():
-            self._services.feed.replace(self._feed.ordering, self._feed.judgments)
-            self._links.pass_on()

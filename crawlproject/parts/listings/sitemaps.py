@@ -136,7 +136,9 @@ def read_sitemap(body: bytes, *, max_entries: int = MAX_ENTRIES, max_bytes: int 
     chunks = unpacked(body, max_bytes)
     first = next(chunks, b"")
     if b"<" in first[:1_000].replace(b"\0", b"")[:500]:
-        return _from_xml(chained(first, chunks), max_entries)
+        entries = _SitemapEvents(max_entries)
+        read_events(chained(first, chunks), entries)
+        return SitemapFile(tuple(entries.pages), tuple(entries.sitemaps))
     return SitemapFile(pages=tuple(_from_text(b"".join(chained(first, chunks)), max_entries)))
 
 
@@ -175,12 +177,6 @@ class _SitemapEvents(EntryEvents):
         day = next((self.values[day] for day in _DAYS if day in self.values), "")
         (self.sitemaps if name == "sitemap" else self.pages).append(SitemapEntry(url, day[:40]))
         return True
-
-
-def _from_xml(pieces: Iterable[bytes], limit: int) -> SitemapFile:
-    entries = _SitemapEvents(limit)
-    read_events(pieces, entries)
-    return SitemapFile(tuple(entries.pages), tuple(entries.sitemaps))
 
 
 class ListingLog:

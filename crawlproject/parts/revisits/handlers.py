@@ -141,7 +141,7 @@ class RevisitHandler(RefetchHandler):
                 self.redirect(url, target, fetch)
         elif error := why_no_page(reply, self.steps.content_types):
             self.fail(url, error, fetch)
-        elif known.digest == self._digest(reply.body):
+        elif known.digest == hashlib.md5(reply.body[: self.steps.max_bytes], usedforsecurity=False).hexdigest():
             self.steps.end(url, fetch, SAME)
         else:
             headers = reply.headers
@@ -178,9 +178,6 @@ class RevisitHandler(RefetchHandler):
         page = self.steps.known(url.url)
         self.steps.end(url, fetch, MOVED if for_good else "", redirect=target)
         return for_good and self._admission.offer(CrawlUrl(target, page.weight, max(page.depth, 1), url.url))
-
-    def _digest(self, body: bytes) -> str:
-        return hashlib.md5(body[: self.steps.max_bytes], usedforsecurity=False).hexdigest()
 
 
 class SubscribeHandler(RefetchHandler):

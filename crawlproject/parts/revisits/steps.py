@@ -69,6 +69,9 @@ class RevisitSteps(PageSteps):
         """The history line; stores the page file when the text is another than before."""
         known = self.known(url.url)
         before, new = self._compare(url, page.text, fetch)
+        stored = (
+            known.version if self._of.shared.has_stored(url.url) else 0
+        )  # by another worker: it is not in this folder
         if new:
             self._before[url.url] = before, page.text
         return self._history.line(
@@ -76,7 +79,7 @@ class RevisitSteps(PageSteps):
             fetch,
             {**page.signs, **self._of.signs(url, known)},
             relevance=page.relevance if new else known.weight,
-            md5=self._folder.store(page.url, body, self._stored_version(known)) if new else "",
+            md5=self._folder.store(page.url, body, stored) if new else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
             title=page.title,
@@ -122,10 +125,6 @@ class RevisitSteps(PageSteps):
             return stored, novelty(stored, text) if stored is not None else 0.0
         estimate = estimated_novelty(sketch, sketch_of(text))
         return stored, novelty(stored, text) if stored is not None and estimate else estimate
-
-    def _stored_version(self, page: CollectedPage) -> int:
-        """The version that is in this folder: 0 when another worker has stored the last one."""
-        return page.version if self._of.shared.has_stored(page.url) else 0
 
     def _text_before(self, url: CrawlUrl, fetch: Fetch) -> str:
         """The text of the stored version; empty when its file is gone."""

@@ -81,19 +81,11 @@ def _events(folder: Path) -> Iterator[TopicEvent]:
     path = folder / NAME
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            topic = _topic(line["topic"])
-            yield TopicEvent(topic, str(line["event"]), float(line["at"]), int(line["pages"]))
+            fields: dict[str, Any] = {name: value for name, value in line["topic"].items() if name in _FIELDS}
+            fields |= {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+            yield TopicEvent(Topic(**fields), str(line["event"]), float(line["at"]), int(line["pages"]))
         except (KeyError, TypeError, ValueError) as damage:
             raise unexpected(path, number, damage) from damage
-
-
-def _topic(fields: dict[str, Any]) -> Topic:
-    values: dict[str, Any] = {name: value for name, value in fields.items() if name in _FIELDS}
-    return Topic(**{name: _frozen(value) for name, value in values.items()})
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:

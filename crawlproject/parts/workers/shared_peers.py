@@ -195,12 +195,9 @@ class SharedPeers(ServerPeers):
         elif message.kind == REFUSED:
             ordering.refused(message.name)
         elif message.kind == PART:
-            self._hear(message)
-
-    def _hear(self, message: Message) -> None:
-        for part in self._services.parts:
-            if part.name == message.name:
-                _understood(part.hear, message.content)
+            for part in self._services.parts:
+                if part.name == message.name:
+                    _understood(part.hear, message.content)
 
     def _learn_fetch(self, event: FetchEvent, message: Message) -> None:
         visit, services = event.visit, self._services

@@ -23,6 +23,7 @@ from crawlproject.records import (
     RENDERED,
     RETRY_AFTER,
     SUSPECTS,
+    UNFOLLOWED,
     UNINFORMATIVE,
     CrawlUrl,
     Visit,
@@ -152,6 +153,9 @@ def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
         yield f"Its text is made by scripts, which {ran}: it was not judged, and its links count as those of a mean page."
     if RENDERED in visit.signs:
         yield f"It was rendered in a browser, which costs its site {visit.signs[RENDERED]:g} fetches more."
+    if UNFOLLOWED in visit.signs:
+        links = counted(int(visit.signs[UNFOLLOWED]), "link")
+        yield f"{links}, none followed: the page asks for it (nofollow, setting PAGE_OBEY_META_ROBOTS)."
     if visit.duplicate_of:
         yield f"It is a duplicate of {visit.duplicate_of}, so its links came last."
     if found.copy_count:

@@ -223,6 +223,16 @@ def test_depth_is_counted_from_the_seed(tmp_path: Path) -> None:
     assert crawl.take(1.0) is None and crawl.folder.refusals.counts == {"trap/too_deep": 1}
 
 
+def test_links_of_a_page_that_asks_that_none_is_followed_are_counted(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    body = b"<meta name=robots content=nofollow>" + html("/1", "/2", "/3", text="coral reef")
+    receive(crawl, taken(crawl), body)
+    assert crawl.take(1.0) is None
+    assert crawl.folder.refusals.counts == {"page/nofollow": 3}
+    assert [url for url, _ in crawl.folder.refusals.samples["page/nofollow"]] == ["http://a.example/"]
+    assert crawl.stats.unfollowed == 3
+
+
 def test_a_seed_is_checked_like_a_link(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, "http://b.example/", CRAWL_ALLOWED_DOMAINS="a.example")
     assert crawl.stats.frontier_size == 0 and crawl.folder.refusals.counts == {"scope/domain": 1}

@@ -6,7 +6,7 @@ from collections import Counter
 
 from crawlproject.configuration import read_options
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.records import Link, Page, Span, Topic, Visit
+from crawlproject.records import UNFOLLOWED, Link, Page, Span, Topic, Visit
 from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview, weak_as_fetched, weak_as_written
 
 ANALYZER = Analyzer("en")
@@ -107,3 +107,9 @@ def test_pages_that_need_a_browser_are_named_as_such() -> None:
     found = list(weak_as_fetched(topic(), OPTIONS, ANALYZER, [unread, probed(SEEDS[1])], []))
     assert [(weak.grade, weak.subject) for weak in found] == [("warning", SEEDS[0]), ("hint", "scripts")]
     assert "needs a browser" in found[0].what and "off the topic" not in found[0].what
+
+
+def test_a_seed_that_asks_that_nothing_is_followed_is_named() -> None:
+    seeds = [probed(SEEDS[0], links=0, signs={UNFOLLOWED: 27.0}), *map(probed, SEEDS[1:])]  # type: ignore[arg-type]
+    (weak,) = weak_as_fetched(topic(), OPTIONS, ANALYZER, seeds, [])
+    assert (weak.grade, weak.subject) == ("warning", SEEDS[0]) and "27 links" in weak.what

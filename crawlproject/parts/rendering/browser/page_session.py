@@ -153,15 +153,12 @@ class PageSession:
         self._events += 1
         self._told += size
         try:
-            if self._is_flood() and event != "closed":
+            if event != "closed" and (self._events > MOST_EVENTS or self._told > MOST_TOLD):
                 self._end_flood()
             else:
                 self._react(event, told)
         except BrowserGone:
             self._finish(Snapshot(failure=CRASH))
-
-    def _is_flood(self) -> bool:
-        return self._events > MOST_EVENTS or self._told > MOST_TOLD
 
     def _end_flood(self) -> None:
         """No script of it runs any more, and nothing that it asks for is answered."""
