@@ -130,7 +130,6 @@ class LearnedVisits:
         self.tell(change)
 
     def tell(self, change: PageChange) -> None:
-        """Tell the listeners."""
         for listener in self.listeners:
             listener(change)
 

@@ -69,9 +69,7 @@ class RevisitSteps(PageSteps):
         """The history line; stores the page file when the text is another than before."""
         known = self.known(url.url)
         before, new = self._compare(url, page.text, fetch)
-        stored = (
-            known.version if self._of.shared.has_stored(url.url) else 0
-        )  # by another worker: it is not in this folder
+        stored = known.version if self._of.shared.has_stored(url.url) else 0  # 0: it is in another worker's folder
         if new:
             self._before[url.url] = before, page.text
         return self._history.line(

@@ -68,8 +68,6 @@ class HubDeliveries:
         return extension
 
     async def begin(self) -> None:
-        """Serve."""
-
         failed = partial(stop, self._crawler)
         self._server = DeliveryServer(self._subscriptions, self._listening, self._count, failed)
         await self._server.begin()
