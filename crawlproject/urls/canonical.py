@@ -35,11 +35,12 @@ import ada_url
 from crawlproject.errors import InvalidUrl
 from crawlproject.urls.resolve import MAX_LENGTH, absolute, cleaned
 
+# What servers answer with for a folder. Not ``default.html``, which Apache and nginx take for a file beside their own list.
 DEFAULT_PAGES = frozenset(
     (
         "index.html", "index.htm", "index.shtml", "index.xhtml",
         "index.php", "index.php3", "index.phtml", "index.asp", "index.aspx", "index.jsp", "index.cfm", "index.cgi",
-        "default.html", "default.htm", "default.asp", "default.aspx",
+        "default.asp", "default.aspx",
     )
 )  # fmt: skip
 # Names used only for advertising, mailing and statistics. Not ``ref``, ``source`` or ``id``, which also select content.
