@@ -24,7 +24,7 @@ from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.listing import MAX_LENGTH, NO_LINKS, Entry, HubLinks, Listing, listing_page, path_words
 from crawlproject.parts.listings.safe_xml import EntryEvents, chained, read_events, unpacked
-from crawlproject.records import FEED, CrawlUrl, Link, Page, Span
+from crawlproject.records import FEED, QUERY, CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.file_extensions import FEED_EXTENSIONS
 from crawlproject.urls.hosts import host_of
@@ -52,8 +52,11 @@ class Feeds:
         self._named: dict[str, set[str]] = {}  # by host
 
     def named(self, page: Page) -> Iterator[CrawlUrl]:
-        """The feeds that a page names or links to, and that were not named before. They are as good as the page."""
-        if not self._per_host:
+        """The feeds that a page names or links to, and that were not named before. They are as good as the page.
+
+        Not those of a query of this crawl, which has its results already.
+        """
+        if not self._per_host or page.kind == QUERY:
             return
         linked = (link.url for link in page.links if extension_of(link.url) in FEED_EXTENSIONS)
         for url in chain((url for kind, url in page.related if kind == NAMED), linked):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import time
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -11,8 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.pages.html.head import FEED, LANGUAGE, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
-from crawlproject.parts.listings.feeds import MAX_ENTRIES, FeedEntry, FeedFile, moment, read_feed
+from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.listings.feeds import MAX_ENTRIES, FeedEntry, FeedFile, Feeds, moment, read_feed
 from crawlproject.parts.listings.listing import HubLinks
+from crawlproject.records import QUERY, Page
+from crawlproject.urls.canonical import canonical_url
 
 RSS = b"""<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
 <title>Blog</title><link>http://h/</link><item><title>Reefs &amp;amp; &lt;b&gt;corals&lt;/b&gt;</title><link>/a?x=1&y=2</link>
@@ -113,3 +118,10 @@ def test_no_markup_takes_long() -> None:
     assert related_in("<a " * 300_000 + "rel" * 100_000) == []
     assert related_in("<a x" + " rel=" * 200_000) == []
     assert time.process_time() - began < 5.0
+
+
+def test_a_result_page_of_the_crawl_s_own_query_names_no_feed() -> None:
+    feeds = Feeds(canonical_url, TopicJudge(["reef"], Analyzer("en")), per_host=3, most=5)
+    page = Page("http://h/find?q=reef", related=((FEED, "http://h/find.rss?q=reef"),))
+    assert list(feeds.named(replace(page, kind=QUERY))) == []
+    assert [url.url for url in feeds.named(page)] == ["http://h/find.rss?q=reef"]
