@@ -40,12 +40,14 @@ from benchmarks.served_sites import front
 from benchmarks.served_sites.comparison import Figures, Found, document, figures, found, left_out, missing
 from benchmarks.served_sites.crawlers import CRAWLERS, Limit, crawl
 from benchmarks.served_sites.packages import CannotBeHad, Packages
+from benchmarks.served_sites.publications import PUBLICATIONS
 from benchmarks.served_sites.repositories import REPOSITORIES
+from benchmarks.served_sites.single_pages import SINGLE_PAGES
 from benchmarks.served_sites.site import Place, Site
 from benchmarks.served_sites.static_trees import TREES
 from benchmarks.served_sites.wikis import WIKIS
 
-SITES: dict[str, Site] = {site.name: site for site in (*TREES, *REPOSITORIES, *WIKIS)}
+SITES: dict[str, Site] = {site.name: site for site in (*TREES, *REPOSITORIES, *WIKIS, *PUBLICATIONS, *SINGLE_PAGES)}
 
 _HEADING = (
     f"{'site':18} {'crawler':8} {'fetches':>8} {'pages':>7} {'content':>8} {'lacks':>6} {'a fetch':>8} {'half':>6} "

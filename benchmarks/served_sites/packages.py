@@ -56,7 +56,18 @@ class Packages:
         target = self.folder / "node" / name
         if not (target / "complete").exists():
             target.mkdir(parents=True, exist_ok=True)
-            install = ["npm", "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(target), *packages]
+            (target / "package.json").write_text('{"private": true}\n')
+            install = [
+                "npm",
+                "install",
+                "--ignore-scripts",
+                "--no-audit",
+                "--no-fund",
+                "--silent",
+                "--prefix",
+                str(target),
+                *packages,
+            ]
             _run(install, target, f"npm cannot install {' '.join(packages)}")
             (target / "complete").touch()
         return target

@@ -27,7 +27,7 @@ _FASTCGI = """location {where} {{
 
 def commits(packages: Packages, count: int) -> Iterator[tuple[str, str, str]]:
     """File, its text by now, and message: files are begun one after the other and then grow by a paragraph at a time."""
-    files = [(f"{one.category.lower()}/{one.name}.txt", one) for one in articles(packages, FILES)]
+    files = [(f"{one.category.lower().replace(' ', '-')}/{one.name}.txt", one) for one in articles(packages, FILES)]
     made = 0
     for length in range(1, 1000):
         for path, one in files:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import SplitResult
@@ -103,18 +105,26 @@ def passed_on(port: int) -> str:
 def _running(command: Sequence[str], folder: Path, **more: object) -> Iterator[subprocess.Popen[bytes]]:
     with (folder / "server.log").open("ab") as log:
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **more)  # type: ignore[call-overload]
+            process = subprocess.Popen(  # type: ignore[call-overload]
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, **more
+            )
         except FileNotFoundError:
             raise CannotBeHad(f"there is no {command[0]}") from None
     try:
         yield process
     finally:
-        process.terminate()
+        _end(process, signal.SIGTERM)
         try:
             process.wait(10)
         except subprocess.TimeoutExpired:
-            process.kill()
+            _end(process, signal.SIGKILL)
             process.wait()
+
+
+def _end(process: subprocess.Popen[bytes], by: signal.Signals) -> None:
+    """With its children, which some servers leave behind."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, by)
 
 
 def _listens(port: int) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -51,6 +52,12 @@ def articles(packages: Packages, count: int = 150) -> list[Article]:
         )
         for _, article in drafts
     ]
+
+
+def written(packages: Packages, file: Path, count: int = 150) -> Path:
+    """The same in a JSON file, for scripts that run inside the software."""
+    file.write_text(json.dumps([asdict(article) for article in articles(packages, count)]))
+    return file
 
 
 @lru_cache

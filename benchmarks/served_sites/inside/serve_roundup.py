@@ -1,0 +1,10 @@
+"""Runs in Roundup's environment: ``serve_roundup.py TRACKER ADDRESS``. Its own server refuses to be run by root."""
+
+import sys
+
+from roundup.cgi.wsgi_handler import RequestDispatcher
+from waitress import serve
+
+if __name__ == "__main__":
+    tracker, address = sys.argv[1:]
+    serve(RequestDispatcher(tracker), listen=address)
