@@ -121,7 +121,7 @@ class Options(BaseModel):
     """bytes | of a body that are fetched; the rest is cut | 000 section 2.3"""
     page_content_types: Names = ["text/html", "application/xhtml+xml", "text/plain"]
     """content types that are read; others stop at the headers; a response without one is read"""
-    page_max_links: Count = 5_000
+    page_max_links: Count = 20_000
     """links | of a page that are looked at"""
     page_obey_nofollow: bool = True
     """do not follow links with `rel=nofollow`"""
