@@ -27,6 +27,7 @@ LONGEST_DELAY = 3600.0
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
 
 _NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformative, too
+_WALL = "block/"
 _WIDE = 2  # templates of a URL that are wide: the last ones
 _INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
@@ -73,14 +74,16 @@ class UrlTemplates:
         )  # when the next URL of a template may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
-        """A fetch that brought nothing, or a captcha, says nothing about what its template brings; a page that asks not to be
-        kept is uninformative.
+        """A fetch that brought nothing says nothing about what its template brings; a page that asks not to be kept is
+        uninformative, and so is a captcha in place of a page, which may stand before some templates of a host.
         """
         visit = event.visit
-        if not visit.is_page and not visit.error.startswith(_NOTHING):
+        is_wall = visit.status == 200 and visit.error.startswith(_WALL)
+        if not visit.is_page and not is_wall and not visit.error.startswith(_NOTHING):
             return
         informative = bool(visit.md5) and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
-        for name in templates_of(visit.url):
+        names = templates_of(visit.url)
+        for name in names[:-_WIDE] if is_wall else names:
             template = self._templates.setdefault(name, UrlTemplate())
             self._templates.move_to_end(name)
             before = template.demoted

@@ -54,7 +54,7 @@ _MOST_DOUBLINGS = 32  # of the first rest: where no host is given up, levels hav
 _BLOCKS = ("block/", "flood/", "safety/decompression")  # errors: no page, on purpose
 _ASKING = (429, 503)  # statuses that mean the host, not the page
 _FORBIDDEN = 403
-_SEVERAL = 3  # forbidden pages in a row before the host is meant
+_SEVERAL = 3  # forbidden pages, or pages with a captcha, in a row before the host is meant
 _PARKED_PAGES = 2
 _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so longest ago is forgotten first
 
@@ -201,7 +201,9 @@ class HostHealth:
         if visit.status == _FORBIDDEN and not is_block and is_action(visit.url):
             return  # a wiki that lets nobody edit has nothing against its readers
         level = self._count(self._levels, host, self._patience)
-        if not self._first_rest or (visit.status == _FORBIDDEN and not is_block and level < _SEVERAL):
+        wall = "block/" if visit.status == 200 else "http"  # a page that says so, or only its status
+        of_page = visit.status in (200, _FORBIDDEN) and visit.error.startswith(wall)
+        if not self._first_rest or (of_page and level < _SEVERAL):
             return
         self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** min(level - 1, _MOST_DOUBLINGS)))
 

@@ -54,9 +54,17 @@ def test_a_template_whose_pages_say_nothing_is_demoted(event):
 def test_walls_and_failures_say_nothing_about_a_template():
     templates = UrlTemplates()
     for number in range(20):
-        templates.learn(error_event(f"{A}/cal/{number}", "block/captcha"))
-        templates.learn(error_event(f"{A}/cal/{number}", "http 404"))
+        templates.learn(error_event(f"{A}/cal/{number}", "block/captcha", status=429))
+        templates.learn(error_event(f"{A}/cal/{number}", "http 404", status=404))
     assert templates.demoted(f"{A}/cal/1") is None
+
+
+def test_a_captcha_before_some_pages_of_a_host_demotes_these_and_no_others():
+    templates = UrlTemplates()
+    for number in range(20):
+        templates.learn(error_event(f"{A}/blame?file={number}", "block/captcha", status=200))
+    assert templates.demoted(f"{A}/blame?file=77") == "a.example/blame?file"
+    assert templates.demoted(f"{A}/file?name=77") is None
 
 
 def test_mixed_pages_do_not_demote():

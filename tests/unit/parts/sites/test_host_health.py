@@ -29,7 +29,7 @@ def test_rests_double_and_end_in_giving_up():
 def test_the_frontier_is_told_of_each_rest_and_of_its_end():
     told: list[tuple[str, float]] = []
     hosts = HostHealth(first_rest=10.0, rests=lambda host, until: told.append((host, until)))
-    failed(hosts, URL, 200, "block/captcha", 100.0)
+    failed(hosts, URL, 403, "block/captcha", 100.0)
     assert hosts.rests_until("http://www.a.example/2") == 110.0
     assert hosts.rests_until("http://b.example/2") == 0.0
     assert list(hosts.resting.items()) == [("www.a.example", 110.0)]
@@ -60,9 +60,19 @@ def test_a_page_takes_back_one_block():
     assert hosts.refusal(URL) == GIVEN_UP
 
 
-def test_one_forbidden_page_is_the_page_several_are_the_host():
+@pytest.mark.parametrize(("status", "error"), [(403, "http 403"), (200, "block/captcha")])
+def test_one_forbidden_page_is_the_page_several_are_the_host(status, error):
+    """Fossil asks for a captcha before pages that cost it much, and only there."""
     hosts = HostHealth(first_rest=10.0)
-    assert [failed(hosts, URL, 403, "http 403", 0.0) > 0.0 for _ in range(3)] == [False, False, True]
+    assert [failed(hosts, URL, status, error, 0.0) > 0.0 for _ in range(3)] == [False, False, True]
+    mixed = HostHealth(first_rest=10.0)
+    for _ in range(20):
+        assert failed(mixed, URL, status, error, 0.0) == 0.0
+        mixed.learn(page_event(Page(URL)))
+
+
+def test_a_wall_with_a_status_of_its_own_is_the_host():
+    assert failed(HostHealth(first_rest=10.0), URL, 403, "block/challenge", 0.0) == 10.0
 
 
 @pytest.mark.parametrize("error", ["http 404", "http 500", "TimeoutError", "soft_404"])
