@@ -1,4 +1,4 @@
-"""Connections that read no more of a response than ``response_limits.py`` allows, in bites that keep nobody else waiting.
+"""Connections that read no more of a response than ``core/responses.py`` allows, in bites that keep nobody else waiting.
 
 aiohttp reads as much as a socket holds, a quarter of a megabyte at a time, and takes any number of 1xx responses, trailers
 and chunks of one byte. Its class for a connection and that for a response are extended here; what is used of them, some of

@@ -9,7 +9,7 @@ file                module              holds
 ``rows``            ``url_table``       24 bytes a URL by its number: score, where its record is, host, state
 ``times``           ``hold_times``      8 bytes a URL by its number: when it may be taken, if it is held
 ``seen``            ``hash_table``      digest of a URL to its number: the URL-seen test
-``hosts``           ``host_numbers``    digest of a host to its number
+``hosts``           ``host_counts``     digest of a host to its number
 ``journal.N``       ``journal``         the last changes, in the order they happened; each frame is one atomic step
 ``state.json``      ``journal``         where the journal begins, and the few things that have no row: picks, rests, blocks
 ``lines``           ``spilled_queue``   sorted runs of the waiting URLs, by score and by time; made anew at every opening
