@@ -29,7 +29,7 @@ SetEnvIf Request_URI "^/manual/({languages})/" prefer-language=$1
 <Directory {folder}/manual>
     Options +Indexes +FollowSymLinks +MultiViews
     Require all granted
-    RemoveType tr
+    RemoveType tr es
     {added}
     LanguagePriority {priority}
     ForceLanguagePriority Prefer Fallback

@@ -115,7 +115,7 @@ def _title(one: Article) -> str:
 
 
 class DokuWiki(Site):
-    """DokuWiki of Debian, which everybody may read and only its owner may edit."""
+    """DokuWiki of Debian, which everybody may read and only its owner may edit; its pages do not wait five days to be indexed."""
 
     name = "dokuwiki"
     keywords = KEYWORDS
@@ -130,6 +130,7 @@ class DokuWiki(Site):
         php.copied(package / "etc/dokuwiki", root / "conf")
         (root / "conf/local.php").write_text(
             "<?php $conf['title'] = 'Manuals'; $conf['savedir'] = './data'; $conf['useacl'] = 1; $conf['superuser'] = 'ann';\n"
+            "$conf['indexdelay'] = 0;\n"
         )
         (root / "conf/acl.auth.php").write_text("*\t@ALL\t1\n")
         (root / "conf/users.auth.php").write_text("ann:!:Ann:ann@site.example:admin,user\n")
