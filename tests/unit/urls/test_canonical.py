@@ -149,7 +149,9 @@ def test_default_pages_are_their_folder(name: str) -> None:
     assert canonical_url(f"http://host/a/{name}") == "http://host/a/"
 
 
-@pytest.mark.parametrize("path", ["index.php?page=2", "home.html", "default.html", "index.html/", "an-index.html", "index.html.de"])
+@pytest.mark.parametrize(
+    "path", ["index.php?page=2", "home.html", "default.html", "index.html/", "an-index.html", "index.html.de"]
+)
 def test_other_pages_keep_their_name(path: str) -> None:
     assert canonical_url(f"http://host/{path}") == f"http://host/{path}"
 
