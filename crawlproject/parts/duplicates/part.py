@@ -42,6 +42,7 @@ from crawlproject.parts.duplicates.url_rule_store import (
     read_rules,
 )
 from crawlproject.parts.duplicates.url_templates import UrlTemplates
+from crawlproject.parts.duplicates.url_versions import UrlVersions
 from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
@@ -73,6 +74,7 @@ class Duplicates(Part):
         copies: DuplicateInspector | None = None,
         rules: UrlRuleLearner | None = None,
         templates: UrlTemplates | None = None,
+        versions: UrlVersions | None = None,
         rule_store: UrlRuleStore | None = None,
         reclass: Callable[[str, int], object] = lambda key, precedence: None,
     ) -> None:
@@ -81,8 +83,9 @@ class Duplicates(Part):
         self.copies = copies
         self.rules = rules
         self.templates = templates
+        self.versions = versions
         self.rule_store = rule_store
-        learners = (each for each in (copies, rules, templates) if each is not None)
+        learners = (each for each in (copies, rules, templates, versions) if each is not None)
         self._learning = [each.learn for each in learners]
         if copies is not None:
             self.examine = copies.inspect  # type: ignore[method-assign]
@@ -90,7 +93,7 @@ class Duplicates(Part):
             self.respelled = rules.variants.replaced  # type: ignore[method-assign]
         if templates is not None:
             self.lowered = templates.lowered  # type: ignore[method-assign]
-        if rules is None and templates is None:
+        if rules is None and templates is None and versions is None:
             self.idle = ("precedence",)
 
     @classmethod
@@ -105,6 +108,7 @@ class Duplicates(Part):
             if options.crawl_learn_rules
             else None,
             templates=UrlTemplates() if options.trap_templates else None,
+            versions=UrlVersions(setup.frontier.__contains__) if options.trap_templates else None,
             rule_store=store,
             reclass=setup.frontier.set_precedence,
         )
@@ -112,7 +116,7 @@ class Duplicates(Part):
         return part
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """``UNINFORMATIVE`` for what a learned rule makes a copy of a known URL, and under a demoted template."""
+        """``UNINFORMATIVE`` for what is known to be a copy or an old version, and under a demoted template."""
         precedence = url.precedence
         if url.depth and not url.variant and self._is_copy(url.url):
             precedence = UNINFORMATIVE
@@ -127,7 +131,7 @@ class Duplicates(Part):
     def learn(self, event: FetchEvent) -> None:
         if event.visit.number > 1:
             return
-        before = self._acquittals()
+        before = self._acquittals() if self._later else 0
         for learn in self._learning:
             learn(event)
         if self._later and self._acquittals() != before:
@@ -150,13 +154,15 @@ class Duplicates(Part):
     def receive(self, event: FetchEvent, published: Any) -> None:
         if self.copies is not None and published:
             self.copies.add_of_another(read_original(published))
-        for learner in (self.rules, self.templates):
+        for learner in (self.rules, self.templates, self.versions):
             if learner is not None and event.visit.number == 1:
                 learner.learn(event)
 
     # ------------------------------------------------------------ inside
 
     def _is_copy(self, url: str) -> bool:
+        if self.versions is not None and self.versions.parameters and self.versions.is_old(url):
+            return True
         return self.rules is not None and not is_post(url) and self.rules.variants.normalized(url) != url
 
     def _acquittals(self) -> int:

@@ -1,0 +1,86 @@
+"""Which query parameter names a version: ``/tree/main.c?id=6f1a9c2e`` shows a file as it once was.
+
+A repository shows each of its files at each of its check-ins. The links alone tell such a parameter: its values are hashes, one
+value stands in URLs that differ otherwise, and URLs that are otherwise alike have several values. A product whose id is a
+hash has an id of its own, so the parameter names no version.
+
+Of URLs that differ in nothing else the one without the parameter comes first, or else the first that was found: pages mostly
+link to the newest. The others come last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+
+from xxhash import xxh3_64_intdigest
+
+from crawlproject.records import FetchEvent
+from crawlproject.urls.hosts import host_of
+
+ENOUGH = 3  # values in several URLs, and URLs with several values
+
+_PARAMETERS = 1_000  # that are remembered
+_SEEN = 20_000  # URLs, and values, of a parameter that are
+_HASH = re.compile(r"[?&;]([A-Za-z_][\w.-]{0,30})=((?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,64})(?=[&;]|$)")
+
+
+class _Parameter:
+    """What is known of a parameter of a host: by the digest of the rest of a URL its first value, and the other way round."""
+
+    __slots__ = ("rest_of", "shared", "value_of", "varied")
+
+    def __init__(self) -> None:
+        self.value_of: dict[int, str] = {}
+        self.rest_of: dict[str, int] = {}
+        self.varied: set[int] = set()  # rests with several values
+        self.shared: set[str] = set()  # values with several rests
+
+    def add(self, rest: int, value: str) -> None:
+        if len(self.value_of) < _SEEN and self.value_of.setdefault(rest, value) != value and len(self.varied) < ENOUGH:
+            self.varied.add(rest)
+        if len(self.rest_of) < _SEEN and self.rest_of.setdefault(value, rest) != rest and len(self.shared) < ENOUGH:
+            self.shared.add(value)
+
+    def names_version(self) -> bool:
+        return len(self.varied) >= ENOUGH and len(self.shared) >= ENOUGH
+
+
+class UrlVersions:
+    """A learner. ``known`` says whether a URL waits or was fetched."""
+
+    def __init__(self, known: Callable[[str], bool]) -> None:
+        self._known = known
+        self.parameters: OrderedDict[str, _Parameter] = OrderedDict()  # by host and name
+
+    def learn(self, event: FetchEvent) -> None:
+        """The links of a page are the evidence."""
+        for url in event.links:
+            for key, rest, value, _ in _versions(url) if "=" in url else ():
+                parameter = self.parameters.get(key)
+                if parameter is None:
+                    parameter = self.parameters[key] = _Parameter()
+                    if len(self.parameters) > _PARAMETERS:
+                        self.parameters.popitem(last=False)
+                parameter.add(rest, value)
+
+    def is_old(self, url: str) -> bool:
+        """Whether a canonical URL shows another version of what a known URL shows."""
+        for key, rest, value, without in _versions(url) if "=" in url else ():
+            parameter = self.parameters.get(key)
+            if parameter is None or not parameter.names_version():
+                continue
+            if parameter.value_of.get(rest, value) != value or self._known(without):
+                return True
+        return False
+
+
+def _versions(url: str) -> Iterator[tuple[str, int, str, str]]:
+    """Of each parameter with a hash: host and name, the digest of the rest of the URL, the value, the URL without it."""
+    for found in _HASH.finditer(url):
+        start, end = found.span()
+        first = url[start] == "?" and end < len(url)
+        without = url[: start + 1] + url[end + 1 :] if first else url[:start] + url[end:]
+        rest = xxh3_64_intdigest(f"{url[: found.start(2)]}{url[end:]}".encode("utf-8", "replace"))
+        yield f"{host_of(url)} {found[1]}", rest, found[2], without
