@@ -27,6 +27,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -132,6 +133,7 @@ def main() -> None:
         "-s", dest="settings", action="append", default=[], metavar="NAME=VALUE", help="for our crawler"
     )
     chosen = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end, too
     if unknown := set(chosen.sites) - SITES.keys():
         parser.error(f"no such site: {', '.join(sorted(unknown))}; --list lists them")
     if chosen.list:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -77,7 +76,7 @@ CRAWLERS: dict[str, Callable[[Site, Path, Sequence[str]], list[str]]] = {"ours":
 
 
 def crawl(name: str, site: Site, front: Front, folder: Path, limit: Limit, settings: Sequence[str]) -> Run:
-    """One crawl of a site; it is told to end, as by Ctrl-C, when it has used its fetches or its seconds."""
+    """One crawl of a site; it is told to end when it has used its fetches or its seconds."""
     folder.mkdir(parents=True)
     command = CRAWLERS[name](site, folder, settings)
     before, start = front.count(), time.monotonic()
@@ -113,7 +112,7 @@ def _wait(process: subprocess.Popen[bytes], is_over: Callable[[], bool]) -> bool
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    process.send_signal(signal.SIGINT)
+    process.terminate()
     try:
         process.wait(_GRACE)
     except subprocess.TimeoutExpired:
