@@ -58,7 +58,8 @@ STALE = 0.1  # below this share a page says nothing new, and its novelty is a si
 LEAST = 20  # shingles of which fewer say nothing
 
 _IN_FLIGHT = 1000  # pages that are examined and not learned yet
-_LATER = 10_000  # URLs behind others that are remembered
+_LATER = 200  # URLs of a host behind others that are remembered
+_HOSTS = 1_000  # with such URLs
 _SAMPLED = np.uint64(3)  # of four shingles one is remembered
 _PLACES = 1 << 22
 
@@ -79,7 +80,7 @@ class Duplicates(Part):
         reclass: Callable[[str, int], object] = lambda key, precedence: None,
     ) -> None:
         self._reclass = reclass
-        self._later: OrderedDict[str, str] = OrderedDict()  # keys and URLs that this part has put behind others
+        self._later: OrderedDict[str, dict[str, str]] = OrderedDict()  # by host the URLs, and their keys, behind others
         self.copies = copies
         self.rules = rules
         self.templates = templates
@@ -123,8 +124,10 @@ class Duplicates(Part):
         elif self.templates is not None:
             precedence = self.templates.precedence(url, now)
         if precedence > url.precedence:
-            self._later[url.key] = url.url
-            if len(self._later) > _LATER:
+            of_host = self._later.setdefault(host_of(url.url), {})
+            if len(of_host) < _LATER:
+                of_host[url.key] = url.url
+            if len(self._later) > _HOSTS:
                 self._later.popitem(last=False)
         return precedence
 
@@ -135,7 +138,7 @@ class Duplicates(Part):
         for learn in self._learning:
             learn(event)
         if self._later and self._acquittals() != before:
-            self._bring_forward()
+            self._bring_forward(host_of(event.visit.url))
 
     def begin(self, now: float) -> None:
         """Write down which rules hold now, and every change from now on."""
@@ -169,11 +172,12 @@ class Duplicates(Part):
         """How often a rule was withdrawn, or a template has recovered."""
         return (self.rules.withdrawn if self.rules else 0) + (self.templates.recovered if self.templates else 0)
 
-    def _bring_forward(self) -> None:
+    def _bring_forward(self, host: str) -> None:
         """What waits behind others without a reason by now waits as others again."""
-        for key, url in list(self._later.items()):
+        of_host = self._later.get(host, {})
+        for key, url in list(of_host.items()):
             if not self._is_copy(url) and (self.templates is None or self.templates.demoted(url) is None):
-                del self._later[key]
+                del of_host[key]
                 self._reclass(key, ACTIVE)
 
     def _note(self, evidence: RuleEvidence) -> None:
