@@ -37,7 +37,7 @@ _SENTENCES = {
     NOT_FOLLOWED: "the ordering does not follow the links to it",
     "trap/host_full": "its host had reached the limit of URLs (TRAP_MAX_URLS_PER_HOST)",
     "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
-    "copies": "the pages that link to it are duplicates, whose links are not followed",
+    "copies": "the pages that link to it are duplicates, whose links come last and are dropped first",
 }
 
 
