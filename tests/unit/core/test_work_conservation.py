@@ -19,6 +19,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.frontier.factory import MARGIN
+from crawlproject.orderings.registry import ORDERINGS
 from crawlproject.records import SPARE, CrawlUrl, Topic
 from crawlproject.urls.hosts import host_of
 
@@ -85,10 +86,7 @@ def crawl_without_idle_slots(crawl: Crawl, web: RandomWeb, slots: int, random: R
     return fetches
 
 
-@pytest.mark.parametrize("scarce", ["time", "both"])
-@pytest.mark.parametrize("ordering", ["adaptive", "dom", "best_first"])
-@settings(max_examples=8, deadline=None)
-@given(
+WEBS = given(
     seed=st.integers(0, 2**32),
     k=st.sampled_from([1, 3, 50]),
     slots=st.integers(1, 6),
@@ -104,6 +102,14 @@ def crawl_without_idle_slots(crawl: Crawl, web: RandomWeb, slots: int, random: R
     ),
     active=st.integers(1, 8),
 )
+# Made from more than a topic; and Best-N-First fetches all of a batch before it chooses the next, as published.
+OTHERS = {"context_graph", "focused", "reinforcement", "omniscient", "intelligent", "best_n_first"}
+
+
+@pytest.mark.parametrize("scarce", ["time", "both"])
+@pytest.mark.parametrize("ordering", ["adaptive", "dom", "best_first"])
+@settings(max_examples=8, deadline=None)
+@WEBS
 def test_a_slot_is_idle_only_while_no_host_is_due(ordering, scarce, seed, k, slots, hosts, budgets, active) -> None:
     web = RandomWeb(seed, hosts=hosts, pages=8, told=False)
     parameters = {"ORDERING_ACTIVE": active, "ORDERING_EXPLORE": 0.5} if ordering == "adaptive" else {}
@@ -114,6 +120,15 @@ def test_a_slot_is_idle_only_while_no_host_is_due(ordering, scarce, seed, k, slo
         fetches = crawl_without_idle_slots(crawl, web, slots, Random(seed), 1.0 if scarce == "both" else 0.0)
         crawl.close("stopped", 5000.0)
     assert fetches > 2
+
+
+@pytest.mark.parametrize("ordering", sorted(ORDERINGS.keys() - OTHERS - {"adaptive", "dom", "best_first"}))
+@settings(max_examples=3, deadline=None)
+@WEBS
+def test_no_ordering_leaves_a_due_host_alone(ordering, seed, k, slots, hosts, budgets, active) -> None:
+    test_a_slot_is_idle_only_while_no_host_is_due.hypothesis.inner_test(
+        ordering, "time", seed, k, slots, hosts, budgets, active
+    )
 
 
 def test_when_pages_are_scarce_slots_do_wait(tmp_path: Path) -> None:
