@@ -14,6 +14,7 @@ CrawlSpider. All stay on the host. The access log of nginx, which stands in fron
 - *pages*: answers of HTML, by URL as our crawler spells it, so that two spellings are one page. *content*: what people
   visit the site for: articles, files, posts, but not histories, logins, feeds; once, however many URLs show it. *lacks*: content
   that the site is known to have and the crawl did not get.
+- *last*: the number of the fetch that brought the last content that was new.
 - *a fetch*: different content for each request, at as many requests as all crawlers made, and at half as many.
 - *copies*: share of the pages that have the bytes of another one. *gap*: the longest pause between two requests.
 - *ended*: whether the crawl ended by itself, before ``--fetches`` and ``--seconds``.
@@ -51,7 +52,7 @@ from benchmarks.served_sites.wikis import WIKIS
 SITES: dict[str, Site] = {site.name: site for site in (*TREES, *REPOSITORIES, *WIKIS, *PUBLICATIONS, *SINGLE_PAGES)}
 
 _HEADING = (
-    f"{'site':18} {'crawler':8} {'fetches':>8} {'pages':>7} {'content':>8} {'lacks':>6} {'a fetch':>8} {'half':>6} "
+    f"{'site':18} {'crawler':8} {'fetches':>8} {'pages':>7} {'content':>8} {'lacks':>6} {'last':>7} {'a fetch':>8} {'half':>6} "
     f"{'copies':>7} {'ended':>6} {'seconds':>8} {'gap':>6}"
 )
 _EXAMPLES = 3
@@ -113,9 +114,10 @@ def _examples(urls: Sequence[str]) -> str:
 
 
 def _line(line: Figures) -> str:
+    ended = "yes" if line.ended else "no"
     return (
-        f"{line.site:18} {line.crawler:8} {line.fetches:8} {line.pages:7} {line.content:8} {line.lacks:6} {line.rate:8.2f} "
-        f"{line.half_rate:6.2f} {line.copies:7.2f} {'yes' if line.ended else 'no':>6} {line.seconds:8.1f} {line.gap:6.1f}"
+        f"{line.site:18} {line.crawler:8} {line.fetches:8} {line.pages:7} {line.content:8} {line.lacks:6} {line.last:7} "
+        f"{line.rate:8.2f} {line.half_rate:6.2f} {line.copies:7.2f} {ended:>6} {line.seconds:8.1f} {line.gap:6.1f}"
     )
 
 

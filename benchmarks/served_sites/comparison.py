@@ -45,7 +45,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A line of the table. ``rate`` is different content for each fetch, at ``equal`` fetches of all crawlers."""
+    """A line of the table. ``rate`` is different content for each fetch, at ``equal`` fetches of all crawlers.
+
+    ``last`` is the number of the fetch that brought the last content that was new.
+    """
 
     site: str
     crawler: str
@@ -54,6 +57,7 @@ class Figures:
     content: int
     lacks: int
     equal: int
+    last: int
     rate: float
     half_rate: float
     copies: float
@@ -87,6 +91,7 @@ def figures(site: Site, place: Place, results: Sequence[Found]) -> list[Figures]
             content=len(result.content),
             lacks=len(expected - result.content.keys()),
             equal=equal,
+            last=_last(site, result.run),
             rate=_rate(site, result.run, equal),
             half_rate=_rate(site, result.run, equal // 2),
             copies=result.copies,
@@ -101,6 +106,12 @@ def figures(site: Site, place: Place, results: Sequence[Found]) -> list[Figures]
 def _rate(site: Site, run: Run, fetches: int) -> float:
     """What different content the first ``fetches`` requests brought, robots.txt included, for each of them."""
     return len({site.shown(access) for access in run.accesses[:fetches]} - {""}) / max(1, fetches)
+
+
+def _last(site: Site, run: Run) -> int:
+    """The number of the request that brought the last content that was new; 0 when none did."""
+    first = {shown: number for number, shown in reversed([*enumerate(map(site.shown, run.accesses), 1)]) if shown}
+    return max(first.values(), default=0)
 
 
 def missing(site: Site, front: Front, ours: Found, other: Found) -> dict[str, Any]:

@@ -23,6 +23,7 @@ _FASTCGI = """location {where} {{
     fastcgi_pass unix:{socket};
 }}
 """
+_FOLLOWED = "sub_filter 'index, nofollow' 'index, follow'; sub_filter_types application/xhtml+xml;"
 
 
 def commits(packages: Packages, count: int) -> Iterator[tuple[str, str, str]]:
@@ -96,7 +97,7 @@ class Cgit(GitSite):
 
 
 class Gitweb(GitSite):
-    """gitweb as Debian configures it."""
+    """gitweb as Debian configures it, but for the "nofollow" of its pages, which cannot be switched off: nginx takes it out."""
 
     name = "gitweb"
     installed = ("gitweb", "fcgiwrap", "git", "libcgi-pm-perl")
@@ -106,7 +107,10 @@ class Gitweb(GitSite):
         configuration.write_text(f'$projectroot = "{place.folder}"; $site_name = "Manuals";\n')
         pictures = "location /static/ { root /usr/share/gitweb; }\n"
         return pictures + cgi(
-            place, "/usr/share/gitweb/gitweb.cgi", f"fastcgi_param GITWEB_CONFIG {configuration};", where="= /"
+            place,
+            "/usr/share/gitweb/gitweb.cgi",
+            f"fastcgi_param GITWEB_CONFIG {configuration}; {_FOLLOWED}",
+            where="= /",
         )
 
     def content(self, split: SplitResult) -> str:

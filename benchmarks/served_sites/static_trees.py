@@ -69,7 +69,7 @@ class Tree(Site):
 
     def content(self, split: SplitResult) -> str:
         listed = TEXT in self.types and split.path.endswith("/")
-        return "" if split.query or listed else split.path.removesuffix("index.html")
+        return "" if split.query or listed or split.path.endswith(".gz") else split.path.removesuffix("index.html")
 
 
 class NegotiatedManual(Site):
