@@ -88,7 +88,7 @@ _MISSING_STRONG = (
 _MISSING_WEAK = (r"\b(?:this|the|that|that's) " + _THING + r"[^.!?]{0,60}?" + _GONE,)
 _FOR_SALE = (
     r"domain(?: name)?[^!?]{0,60} (?:is|may be|might be|could be) (?:now |available )?(?:for sale|available for purchase)",
-    r"(?:buy|purchase|get|own|inquire about|make an offer (?:on|for)|lease) (?:this|the) domain",
+    r"(?:buy|purchase|get|own|inquire about|make an offer (?:on|for)|lease) (?:this|the) domain\b",
     r"(?:this|the) (?:domain(?: name)?|web ?page|web ?site|site|page)[^.!?]{0,40} is parked|parked (?:free"
     r"|domain|page)|domain parking",
     r"(?:domain|website|name)[^.!?]{0,30} (?:has|is) (?:recently )?(?:been )?expired|renew (?:this"
@@ -129,7 +129,7 @@ _CONSENTS = (
     r"|technolog)|and our (?:\d+ )?partners",
     r"(?:value|respect|care about|protect) your privacy|your privacy (?:matters|choices|is important)"
     r"|privacy (?:settings|preferences)",
-    r"(?:accept|agree to|allow|reject|decline|refuse)[^.!?]{0,20}(?:all|cookies|and continue)|i (?:accept"
+    r"\b(?:accept|agree to|allow|reject|decline|refuse)\b[^.!?]{0,20}\b(?:all|cookies|and continue)\b|\bi (?:accept"
     r"|agree)|cookie (?:settings|wall|preferences)",
     r"(?:manage|more|see|customi[sz]e) (?:your )?(?:options|preferences|choices|settings)|consent to|your consent",
     r"you must be (?:at least |over )?(?:18|21|of legal)|age verification|confirm your age|are you (?:over"

@@ -15,7 +15,8 @@ mirror     the other host                the same path and query on both hosts
 ========== ============================= ================================================
 
 ``replace`` is a substitution of substrings as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004 section 6.1), at the
-borders of names. None replaces a language code by another: a page that nobody has translated yet says nothing of the others.
+borders of names. No rule replaces a language code by another, or leaves it out: a page that nobody has translated yet says
+nothing of the others.
 ``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), spelled as a shape: ``{n}`` is a number,
 ``{x}`` letters and digits.
 """
@@ -145,7 +146,11 @@ def _paths(host: str, one: str, two: str, *, has_query: bool) -> Iterator[UrlRul
         left = short.split("/")
         segments = long.split("/")
         for place, segment in enumerate(segments[:-1]):
-            if 0 < len(segment) <= _LONGEST and segments[:place] + segments[place + 1 :] == left:
+            if (
+                0 < len(segment) <= _LONGEST
+                and not _LANGUAGE.fullmatch(segment)
+                and segments[:place] + segments[place + 1 :] == left
+            ):
                 yield UrlRule(host, "segment", segment)
                 return
         yield from _substitutions(host, one.split("/"), two.split("/"), has_query=has_query)

@@ -86,6 +86,12 @@ def test_consent_walls():
         ("Domain theory", "A domain is a partially ordered set in which some sets have a least upper bound."),
         ("Under construction", "This page is not under construction."),
         ("", ""),
+        # references of an API
+        (
+            "Uses of Class BasicFileChooserUI.AcceptAllFileFilter",
+            "Uses of class acceptAllFileFilter. No usage of acceptAllFilter.",
+        ),
+        ("Uses of DomainCombiner", "Get the DomainCombiner associated with this AccessControlContext."),
     ],
 )
 def test_pages_that_only_talk_about_it(title, text):
