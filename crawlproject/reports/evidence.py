@@ -31,6 +31,7 @@ WORDS = {
     "trap/too_deep": "too many links away from a seed (TRAP_MAX_DEPTH)",
     "trap/too_many_segments": "very many folders in the path (TRAP_MAX_SEGMENTS)",
     "trap/repeated_segments": "the path repeats itself, as endless sites do (TRAP_MAX_SEGMENT_REPEATS)",
+    "trap/nested_query": "a parameter in its own value again and again, as in links to a login (TRAP_MAX_SEGMENT_REPEATS)",
     "trap/host_full": "its host has had its share of URLs (TRAP_MAX_URLS_PER_HOST)",
     "dust/respelled": "the same page has another URL, by a learned rule",
     "dust/copy": "the same page was known under another URL, by a learned rule",

@@ -11,6 +11,7 @@ belongs to an endless host. The rules, in the order in which they are applied:
     too_many_segments  more than ``max_segments`` path segments
     repeated_segments  a path segment ``max_segment_repeats`` times at equal distances, or once more often at any; or a run
                        such as ``/a/b/a/b``, once less often
+    nested_query       a parameter in its own value, and there once more: ``/login?next=/login?next=/login?next=/``
     host_full          ``max_urls_per_host`` URLs of the host were admitted
     ================== ==========================================================================================
 
@@ -33,6 +34,7 @@ from crawlproject.urls.hosts import host_of
 SCHEME = "scheme"
 
 _LONGEST_RUN = 8  # longest repeated run of path segments that is detected
+_NESTED = re.compile(r"(?:\?|%(?:25)*3[Ff])([\w.-]+)(?:=|%(?:25)*3[Dd])")
 _DIGITS = re.compile(r"[0-9]+")
 _ID = re.compile(r"(?=[^/?&=]*[0-9])[0-9A-Za-z_~%-]{16,}|[0-9A-Fa-f]{8,}(?:-[0-9A-Fa-f]{4,}){1,4}")
 
@@ -51,8 +53,8 @@ class TrapFilter:
         max_url_length: int = 256,
         max_segment_repeats: int = 3,
         max_segments: int = 20,
-        max_depth: int = 50,
-        max_urls_per_host: int = 10_000,
+        max_depth: int = 0,
+        max_urls_per_host: int = 0,
         extensions: Iterable[str] = NOT_A_PAGE,
         urls_of_host: Callable[[str], int] | None = None,
     ) -> None:
@@ -84,6 +86,8 @@ class TrapFilter:
             return "too_many_segments"
         if slashes >= self._circle and repeats_segments(url, self._max_repeats):
             return "repeated_segments"
+        if self._max_repeats and (url.count("?") > 2 or "%3" in url) and nests_query(url):
+            return "nested_query"
         if self._max_urls_per_host:
             count = self._counted_elsewhere
             known = count(url) if count is not None else self._urls_of_host[host_of(url)]
@@ -152,6 +156,12 @@ def _alternates(segments: list[str], times: int) -> bool:
             if same == width * (times - 1):
                 return True
     return False
+
+
+def nests_query(url: str) -> bool:
+    """Whether a parameter of the query is found twice within values, escaped or not, behind a question mark."""
+    nested = _NESTED.findall(url.partition("?")[2])
+    return len(nested) > len(set(nested))
 
 
 def _segments(url: str) -> list[str]:

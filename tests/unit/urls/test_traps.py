@@ -39,6 +39,10 @@ HOST = "http://host"  # 11 characters with the slash after it
         ("/a/a/b/b/", None),
         ("/p?x=/a/a/a", None),
         ("/a////b", "repeated_segments"),
+        ("/login?next=/login?next=/reef", None),
+        ("/login?next=/login?next=/login?next=/reef", "nested_query"),
+        ("/login?next=/login%3Fnext%3D/login%253Fnext%253D/reef", "nested_query"),
+        ("/find?tag=a&tag=b&tag=c&to=/x%3Ftag%3Da", None),
     ],
 )
 def test_rules_that_look_at_the_url(path: str, rule: str | None) -> None:
@@ -47,7 +51,8 @@ def test_rules_that_look_at_the_url(path: str, rule: str | None) -> None:
 
 @pytest.mark.parametrize(("depth", "rule"), [(0, None), (50, None), (51, "too_deep")])
 def test_depth(depth: int, rule: str | None) -> None:
-    assert TrapFilter().refusal(HOST + "/", depth) == rule
+    assert TrapFilter(max_depth=50).refusal(HOST + "/", depth) == rule
+    assert TrapFilter().refusal(HOST + "/", depth) is None
 
 
 def test_a_host_is_full_of_admitted_urls_not_of_questions() -> None:
@@ -71,7 +76,6 @@ def test_only_http_is_crawled() -> None:
         (TrapFilter(max_url_length=0), "/" + "a" * 300, 0),
         (TrapFilter(max_segment_repeats=0), "/a/a/a/a", 0),
         (TrapFilter(max_segments=0), "/" + "/".join(f"s{n}" for n in range(30)), 0),
-        (TrapFilter(max_depth=0), "/", 99),
         (TrapFilter(extensions=()), "/paper.pdf", 0),
     ],
 )
