@@ -21,8 +21,8 @@ from crawlproject.urls.hosts import host_of
 
 ENOUGH = 3  # values in several URLs, and URLs with several values
 
-_PARAMETERS = 1_000  # that are remembered
-_SEEN = 20_000  # URLs, and values, of a parameter that are
+_PARAMETERS = 200  # that are remembered
+_SEEN = 2_000  # URLs, and values, of a parameter that are
 _HASH = re.compile(r"[?&;]([A-Za-z_][\w.-]{0,30})=((?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,64})(?=[&;]|$)")
 
 
