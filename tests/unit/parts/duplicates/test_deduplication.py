@@ -139,6 +139,31 @@ def test_without_all_of_it_the_trap_takes_the_budget(tmp_path: Path):
     assert len(fetched(tmp_path)) == 200
 
 
+def manual(languages: tuple[str, ...], chapters: int) -> DictWeb:
+    """A manual in a folder for each language; all but the first have only translated each third chapter."""
+    replies = {}
+    for language in languages:
+        for number in range(chapters):
+            translated = language == languages[0] or number % 3 == 0
+            text = words(1000 * languages.index(language) + number if translated else number)
+            links = [f"chapter-{other}.html" for other in (number + 1, number + 2) if other < chapters]
+            links += [f"../{other}/chapter-0.html" for other in languages] if number == 0 else []
+            url = f"{A}/manual/{language}/chapter-{number}.html"
+            replies[url] = Reply(url, 200, HTML, page(text, *links, title=f"The reef, chapter {words(number, 2)}"))
+    start = Reply(f"{A}/", 200, HTML, page(words(9999), f"/manual/{languages[0]}/chapter-0.html"))
+    return DictWeb({f"{A}/": start, **replies})
+
+
+@pytest.mark.parametrize("languages", [("en", "de"), ("en", "hr-HR", "ko", "pt-br", "zh-cn")])
+def test_of_a_manual_that_is_half_translated_every_page_is_fetched(tmp_path: Path, languages: tuple[str, ...]) -> None:
+    """Apache's manual, and the Debian handbook: without a translation a page is a copy of the English one."""
+    web = manual(languages, 30)
+    rehearse(web, tmp_path, 0, CRAWL_SITE_BUDGET=1)
+    lines = fetched(tmp_path)
+    assert {line["url"] for line in lines} == set(web.urls())
+    assert sum(bool(line["duplicate_of"]) for line in lines) == 20 * (len(languages) - 1)
+
+
 class Calendar:
     """Twenty articles, and a calendar without end that every page links to."""
 
