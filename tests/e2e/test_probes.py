@@ -66,7 +66,7 @@ def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
     asked = list(read_log(tmp_path / "log"))
     for host in by_host(asked).values():
         assert all(later["start"] >= earlier["start"] + DELAY for earlier, later in pairwise(host)), "no pause"
-        assert min(gaps(host), default=DELAY) >= 0.8 * DELAY, "the server notes the end a moment late"
+        assert min(gaps(host), default=DELAY) >= 0.5 * DELAY, "a busy server notes the end late"
     disguised = Counter(access["url"] for access in asked if access["agent"] == BROWSER)
     assert disguised and not [url for url in disguised if "robots.txt" in url or url == f"{HONEST}/7.html"]
     assert max(disguised.values()) <= 2

@@ -85,7 +85,7 @@ def test_what_is_published_is_fetched_when_the_hub_says_so(tmp_path: Path) -> No
     assert len({form["hub.callback"] for _, form in web.asked}) == 1
     assert delay < 3600.0, "an interval of the feed is a day"
     requests = by_host(read_log(tmp_path / "log"))["hub.example"]
-    assert min(gaps(requests), default=DELAY) >= 0.8 * DELAY, "the server notes the end a moment late"
+    assert min(gaps(requests), default=DELAY) >= 0.5 * DELAY, "a busy server notes the end late"
     secret = web.asked[0][1]["hub.secret"].encode()
     told = [path for path in folder.rglob("*") if path.is_file() and secret in path.read_bytes()]
     assert told == [folder / NAME], "the secret is nowhere else, not in the archive either"
