@@ -11,7 +11,7 @@ REPLIES = 30  # of a topic; a page shows 20
 
 
 def main() -> None:
-    sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    sys.path.insert(0, str(Path.cwd()))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "forum.settings.prod")
     django.setup()
     from django.contrib.auth import get_user_model

@@ -27,7 +27,7 @@ PRIOR = 1.0  # items of mean relevance that every value counts besides its own
 _COMPARED = 200  # values of the highest degree
 
 
-class Choice(NamedTuple):
+class ChosenValue(NamedTuple):
     """The number of the value to be queried, and what a fetch of its result pages is expected to bring."""
 
     value: int
@@ -42,7 +42,7 @@ class QuerySelection(Protocol):
 
     refines: bool
 
-    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
+    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         """One of ``candidates``, numbers of values that were not queried; None: none of them is worth a query."""
         ...
 
@@ -80,25 +80,25 @@ class RandomValue(PagingThrough):
     def __init__(self, seed: int = 1) -> None:
         self._seed = seed
 
-    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
+    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         if not candidates:
             return None
-        return Choice(Random(f"{self._seed} {len(graph.answers)}").choice(candidates), 1.0)
+        return ChosenValue(Random(f"{self._seed} {len(graph.answers)}").choice(candidates), 1.0)
 
 
 class GreedyFrequency(PagingThrough):
     """The value of the highest degree among the items seen so far. Wu and others (ICDE 2006) call it greedy link-based."""
 
-    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
+    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         value = max(candidates, key=graph.degree.__getitem__, default=None)
-        return None if value is None else Choice(value, float(graph.degree[value]))
+        return None if value is None else ChosenValue(value, float(graph.degree[value]))
 
 
 class MutualInformation(PagingThrough):
     """Min-max mutual information (MMMI): greedy by degree until the answers repeat themselves, then the value that depends
     least on any query so far, ``min over v of max over q of ln(P(v, q) / (P(v) P(q)))``, of those with the highest degree."""
 
-    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
+    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         ranked = sorted(candidates, key=graph.degree.__getitem__, reverse=True)[:_COMPARED]
         if not ranked:
             return None
@@ -106,7 +106,7 @@ class MutualInformation(PagingThrough):
         listed = sum(len(answer.items) for answer in latest)
         some = [value for value in ranked if graph.degree[value] >= LEAST]
         if not some or sum(answer.new for answer in latest) >= SATURATED * listed:
-            return Choice(ranked[0], float(graph.degree[ranked[0]]))
+            return ChosenValue(ranked[0], float(graph.degree[ranked[0]]))
         having = items_having(graph, some)
         known = len(graph.items)
 
@@ -119,7 +119,7 @@ class MutualInformation(PagingThrough):
             return most
 
         value = min(some, key=dependency)
-        return Choice(value, float(graph.degree[value]))
+        return ChosenValue(value, float(graph.degree[value]))
 
 
 def items_having(graph: ValueGraph, values: Sequence[int]) -> dict[int, set[int]]:
@@ -140,7 +140,7 @@ class EstimatedNew(PagingThrough):
     is the number of result pages: it stands for the cost of a query and of its items, which are fetched whatever found them.
     """
 
-    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
+    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         if not candidates:
             return None
         ranks = {
@@ -150,7 +150,7 @@ class EstimatedNew(PagingThrough):
         points = [(ranks[v], len(a.items)) for v, a in graph.answers.items() if a.complete and a.items]
         if len(points) < POINTS or len({rank for rank, _ in points}) < POINTS:
             value = max(candidates, key=graph.degree.__getitem__)
-            return Choice(value, float(graph.degree[value]))
+            return ChosenValue(value, float(graph.degree[value]))
         logarithms = np.log(np.array(points, float))
         slope, height = np.polyfit(logarithms[:, 0], logarithms[:, 1], 1)
         length, most = page_length(graph), longest_list(graph)
@@ -161,7 +161,7 @@ class EstimatedNew(PagingThrough):
 
         some = sorted(candidates, key=lambda value: -graph.degree[value])[:1000]
         value = max(some, key=rate)
-        return Choice(value, rate(value))
+        return ChosenValue(value, rate(value))
 
 
 class RelevantNew:
@@ -179,7 +179,7 @@ class RelevantNew:
 
     refines = True
 
-    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> Choice | None:
+    def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         if not candidates:
             return None
         ranked = sorted(candidates, key=lambda value: graph.single[value] * _relevance(graph, value), reverse=True)
@@ -192,7 +192,7 @@ class RelevantNew:
             return max(0.0, listed - known) * _relevance(graph, value) / max(1, ceil(listed / per_page))
 
         value = max(new, key=rate)
-        return Choice(value, rate(value))
+        return ChosenValue(value, rate(value))
 
     def rest(self, graph: ValueGraph, value: int, brought: tuple[int, float]) -> float:
         seen = len(graph.answers[value].items)

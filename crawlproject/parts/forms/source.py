@@ -11,7 +11,7 @@ from crawlproject.parts.forms.candidates import Candidates, Shared, nonsense
 from crawlproject.parts.forms.fields import Query
 from crawlproject.parts.forms.refinement import Refinements
 from crawlproject.parts.forms.result_page import ResultPage, read_results
-from crawlproject.parts.forms.selection import Choice, QuerySelection
+from crawlproject.parts.forms.selection import ChosenValue, QuerySelection
 from crawlproject.parts.forms.value_graph import Value, ValueGraph, chao
 from crawlproject.records import Page
 
@@ -107,7 +107,7 @@ class FormSource:
                 return query
         return max(self._paused, key=lambda found: found[0])[1] if self._paused else None
 
-    def _choice(self) -> Choice | None:
+    def _choice(self) -> ChosenValue | None:
         return self._selection.best(self.graph, self._candidates.open())
 
     def _query(self, value: Value) -> Query | None:

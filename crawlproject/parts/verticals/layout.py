@@ -17,7 +17,7 @@ from urllib.parse import urljoin
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.head import day_of
 from crawlproject.pages.main_content import read_tree
-from crawlproject.parts.verticals.repeated_parts import Part, PartFrame, Path
+from crawlproject.parts.verticals.repeated_parts import PartFrame, Path, RepeatedPart
 from crawlproject.parts.verticals.site_template import ARTICLE, ENTRY, LISTING, POST, THREAD, Layout, Unit
 from crawlproject.parts.verticals.structured_data import Thing, open_graph_type, text_of, things_in
 from crawlproject.parts.verticals.unit_fields import Fields, fields_of, is_bylined
@@ -47,7 +47,7 @@ class LayoutDocument:
         self.root: Any | None = read_tree(self.markup)
         self.things: list[Thing] = [] if self.root is None else things_in(self.markup, self.root)
         self.frame = frame = None if self.root is None else PartFrame(self.root)
-        self.groups: dict[Path, list[Part]] = {} if frame is None else frame.groups()
+        self.groups: dict[Path, list[RepeatedPart]] = {} if frame is None else frame.groups()
         self.size = 0 if frame is None else frame.size
 
 
@@ -74,12 +74,12 @@ def read_layout(document: LayoutDocument, known: dict[Path, str] | None = None) 
     return Layout(ARTICLE, (article,)) if article is not None else Layout()
 
 
-def best_group(document: LayoutDocument, known: dict[Path, str] | None = None) -> tuple[str, list[Part]]:
+def best_group(document: LayoutDocument, known: dict[Path, str] | None = None) -> tuple[str, list[RepeatedPart]]:
     """The repeated parts that are the units of a page, and what they are; empty when none are.
 
     Of groups one in the other, the outer one that has as many parts: it has author and day, too.
     """
-    best: tuple[float, str, list[Part]] = (0.0, "", [])
+    best: tuple[float, str, list[RepeatedPart]] = (0.0, "", [])
     for path, parts in document.groups.items():
         kind = (known or {}).get(path) or kind_of(document.url, parts)
         if not kind:
@@ -97,7 +97,7 @@ def best_group(document: LayoutDocument, known: dict[Path, str] | None = None) -
     return best[1], best[2]
 
 
-def kind_of(url: str, parts: Sequence[Part]) -> str:
+def kind_of(url: str, parts: Sequence[RepeatedPart]) -> str:
     """``POST``, ``ENTRY`` or ``ARTICLE``, as most of the parts look; empty when they look like nothing of that."""
     if len(parts) < 3:  # two of a kind are chance, unless the site is known to have them
         return ""

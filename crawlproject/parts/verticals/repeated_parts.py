@@ -33,7 +33,7 @@ Path = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Part:
+class RepeatedPart:
     """A member of a group: its element, and how many characters of text it has, outside links and in them."""
 
     element: Any
@@ -78,14 +78,14 @@ class PartFrame:
         name = f"{element.get('class', '')} {element.get('id', '')}"
         return element.get("role") in ("navigation", "banner", "contentinfo") or _NAMED_BESIDE.search(name) is not None
 
-    def groups(self, least: int = 2) -> dict[Path, list[Part]]:
+    def groups(self, least: int = 2) -> dict[Path, list[RepeatedPart]]:
         """The parts of each repeated path, ``least`` and more, in document order."""
-        found: dict[Path, list[Part]] = defaultdict(list)
+        found: dict[Path, list[RepeatedPart]] = defaultdict(list)
         for element in self.elements:
             if element.tag in _WHOLES:
                 own, linked = self._sizes[element]
                 if 0 < own + linked <= MOST_TEXT:
-                    found[path_of(element)].append(Part(element, own, linked))
+                    found[path_of(element)].append(RepeatedPart(element, own, linked))
         return {path: parts for path, parts in found.items() if least <= len(parts) <= MOST_PARTS}
 
     @property
