@@ -24,6 +24,7 @@ from typing import Any
 from lxml import etree
 
 from crawlproject.pages.html.encoding import decode
+from crawlproject.pages.text.printable import printable
 
 try:
     from crawlproject.pages.html import tree_walk
@@ -51,15 +52,15 @@ _READ = frozenset((
 
 
 def main_text(body: bytes, content_type: str = "") -> str:
-    """The main content of a page, a line for each of its blocks; all of a page that is plain text.
+    """The main content of a page, a line for each of its blocks, without control characters; all of a page that is plain text.
 
     ``content_type`` is the HTTP header. Raises nothing, takes less than a second.
     """
     _, markup = decode(body, content_type)
     if is_plain_text(content_type):
-        return _lines(markup[:MAX_MARKUP])
+        return printable(_lines(markup[:MAX_MARKUP]))
     root = read_tree(markup)
-    return "" if root is None else _lines(_extracted(root, markup))
+    return "" if root is None else printable(_lines(_extracted(root, markup)))
 
 
 def marked_tree(markup: str) -> tuple[Any | None, frozenset[str]]:

@@ -64,6 +64,7 @@ def test_a_page_without_a_template_is_content_altogether() -> None:
 
 def test_plain_text_is_taken_as_it_is() -> None:
     assert main_text(b"a  b\r\n\r\nc <p>", "text/plain") == "a b\nc <p>"
+    assert main_text(b"a\x00b\x1b[2Jc", "text/plain") == "ab[2Jc", "without control characters"
     assert markdown(b"x ``` y\n <b>", url=URL, content_type="text/plain") == "````\nx ``` y\n <b>\n````"
 
 
