@@ -84,6 +84,7 @@ class SiteBudgets:
             for name in self._led_to.pop(visit.url, ()):  # the redirects that led to the page were no waste
                 if visit.spam < 0.5 and (before := self._sites.get(name)):
                     before.fetches = max(0.0, before.fetches - POLICY.moved)
+                    self._single_source = max(0.0, self._single_source - POLICY.moved * before.single_source)
         elif visit.redirect:
             self._redirect(visit, site)
         elif visit.error.startswith(_WASTE):
@@ -226,11 +227,12 @@ class BudgetPolicy:
     prior_fetches: float = 10.0  # taken to have been made before, with that share wasted
 
     # sites that only one other site links to: names are as cheap as pages, and a swarm of domains has many first budgets
-    single_source: float = 0.1  # share of all fetches that go to them, times trust
-    most_single_source: float = 3.0  # trust up to which they get more
-    early_fetches: float = (
-        100.0  # taken to have been made of other sites: in the beginning most sites have a single source
+    single_source: float = (
+        0.03  # share of all fetches that go to them, times trust: what crawls of honest webs spend there
     )
+    most_single_source: float = 3.0  # trust up to which they get more
+    # taken to have been made of other sites: in the beginning most sites have a single source
+    early_fetches: float = 300.0
 
     # the worth of a fetch, 1 for the best page
     neutral: float = 0.5  # of a page that is new and honest, whatever it is about: it may be the way to others
