@@ -58,6 +58,10 @@ _OPAQUE = re.compile(
     r"(?=(?:[^0-9]*[0-9]){2})(?=[^A-Za-z]*[A-Za-z])"
     r"(?:\{?[0-9A-Za-z_-]{16,}\}?|[0-9A-Za-z+/_-]{20,}={1,2}|[0-9A-Za-z+/_.:~-]{40,}={0,2})|[0-9]{10,}"
 )
+_STATEMENT = re.compile(  # of a query language, which a form fills in: an editor, not a search
+    r"\s*(?:explain\s+)?(?:select\s.*\sfrom\s|with\s.*\sselect\s|prefix\s+\w*:|(?:select|construct|ask|describe)\s.*\swhere\s*\{)",
+    re.IGNORECASE | re.DOTALL,
+)
 _HEXADECIMAL = re.compile(r"[0-9a-f]{16,}")  # the name of a field: Joomla
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -107,6 +111,8 @@ def is_search(form: Form) -> bool:
 
 def _is_harmful(form: Form, shown: list[Field], words: list[str]) -> bool:
     if any(field.type not in _HARMLESS for field in shown) or any(map(_PERSONAL.search, words)):
+        return True
+    if any(field.type == "hidden" and _STATEMENT.match(field.value or "") for field in form.fields):
         return True
     path = form.action.partition("://")[2].partition("/")[2].lower()
     return bool(_HARMFUL_PATH.search(path)) or not form.action.startswith(("http://", "https://"))

@@ -120,6 +120,8 @@ NO_QUERIES = {
     "comment": "<form action=/post-comment><input name=text><button>Find out</button></form>",
     "mail": "<form action='mailto:a@a.example'><input name=q></form>",
     "phone": "<form action=/search><input type=tel name=q></form>",
+    "query language": "<form action=/db/query><input type=hidden name=sql value='select id, name from town where id = :p0'>"
+    "<input name=p0><input type=submit value='Run query'></form>",
     "register": "<form action=/register><input name=first_name><input name=q></form>",
 }
 
