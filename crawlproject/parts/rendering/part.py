@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from dataclasses import replace
 from typing import Literal
+from urllib.parse import parse_qsl
 
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
 from crawlproject.parts.rendering.options import RenderOptions
-from crawlproject.records import NEEDS_BROWSER, RENDERED, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import NEEDS_BROWSER, RENDERED, CrawlUrl, Fetch, FetchEvent, Link, Page
 from crawlproject.urls.hosts import host_of
 
 Mode = Literal["never", "needed", "always"]
@@ -20,6 +22,7 @@ MORE_TERMS = (
 )
 HTML = "text/html; charset=utf-8"
 
+_HEADING_ID = re.compile(r"<h[1-6]\b[^>]*?\sid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _KNOWN = 10_000  # hosts that are remembered
 _TRUST = 3  # pages of a host that brought nothing in spite of earlier ones, after which it is left alone
 
@@ -73,7 +76,7 @@ class Rendering(Part):
         if page is plain or (plain.needs_browser and not gained(plain, page)):
             return replace(plain, signs={**plain.signs, **signs}), b""
         seen = {name: value for name, value in page.signs.items() if name != NEEDS_BROWSER}
-        return replace(page, signs={**seen, **signs}), body
+        return replace(page, links=without_headings(page, html), signs={**seen, **signs}), body
 
 
 def gained(plain: Page, rendered: Page) -> bool:
@@ -81,6 +84,24 @@ def gained(plain: Page, rendered: Page) -> bool:
     if len(rendered.terms) >= len(plain.terms) + MORE_TERMS:
         return True
     return not {link.url for link in rendered.links} <= {link.url for link in plain.links}
+
+
+def without_headings(page: Page, html: str) -> tuple[Link, ...]:
+    """The links of a rendered page that lead to other pages.
+
+    A script that has the fragment for its own pages writes a heading into the query: ``/page?id=heading``.
+    """
+    headings = set(_HEADING_ID.findall(html))
+    path, _, query = page.url.partition("?")
+    own = set(parse_qsl(query))
+
+    def is_heading(url: str) -> bool:
+        if not headings or url.partition("?")[0] != path:
+            return False
+        new = [value for name, value in parse_qsl(url.partition("?")[2]) if (name, value) not in own]
+        return bool(new) and headings.issuperset(new)
+
+    return tuple(link for link in page.links if not is_heading(link.url))
 
 
 def rendered_until(fetch: Fetch, now: float) -> Fetch:

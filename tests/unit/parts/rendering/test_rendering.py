@@ -10,7 +10,7 @@ import pytest
 from support.crawling import ROOT
 from support.pages import a_link, a_page
 
-from crawlproject.parts.rendering.part import MORE_TERMS, Rendering, gained
+from crawlproject.parts.rendering.part import MORE_TERMS, Rendering, gained, without_headings
 from crawlproject.records import NEEDS_BROWSER, RENDERED, FetchEvent, Page, Visit
 
 SHELL = Page("http://a.example/1", signs={NEEDS_BROWSER: 1.0})
@@ -72,3 +72,14 @@ def test_what_counts_as_gained(more: int, links: int, expected: bool) -> None:
         plain, terms=("reef",) * (1 + more), links=tuple(a_link("http://a.example/new") for _ in range(links))
     )
     assert gained(plain, rendered) is expected
+
+
+def test_a_link_to_a_heading_of_the_page_leads_to_no_other_page() -> None:
+    html = '<h1 id="plugins"><a href="?id=plugins">Plugins</a></h1><h2 class="x" id="wie-geht-es">Wie</h2><p id="more">'
+    urls = ["?id=plugins", "?id=wie-geht-es", "?id=more", "?id=other", "?id=plugins&page=2", "", "/other?id=plugins"]
+    page = a_page("http://a.example/guide?lang=de", links=[a_link(f"http://a.example/guide{url}") for url in urls])
+    assert [link.url.removeprefix("http://a.example/guide") for link in without_headings(page, html)] == [
+        "?id=more", "?id=other", "?id=plugins&page=2", "", "/other?id=plugins",
+    ]  # fmt: skip
+    assert without_headings(replace(page, links=(a_link("http://a.example/guide?id=plugins&lang=de"),)), html) == ()
+    assert without_headings(page, "") == page.links
