@@ -136,5 +136,8 @@ TREES: Sequence[Site] = (
     Tree("javadoc", "openjdk-17-doc", "usr/share/doc/openjdk-17-jre-headless", "Java", "class", "interface"),
     Tree("doxygen", "libeigen3-doc", "usr/share/doc/libeigen3-dev/html", "Eigen", "matrix", "linear algebra"),
     Tree("boost-doc", "libboost1.74-doc", "usr/share/doc/libboost1.74-doc/doc/html", "Boost", "C++", "library"),
+    Tree("postgresql-doc", "postgresql-doc-15", "usr/share/doc/postgresql-doc-15/html", "PostgreSQL", "query", "index"),
+    Tree("maxima-doc", "maxima-doc", "usr/share/doc/maxima-doc/html", "Maxima", "function", "matrix"),
+    Tree("sqlite-doc", "sqlite3-doc", "usr/share/doc/sqlite3", "SQLite", "query", "index"),
     Tree("usr-share-doc", "", "usr/share/doc", "changelog", "copyright", "documentation", types=(*HTML, TEXT)),
 )  # fmt: skip
