@@ -10,8 +10,10 @@ robots.txt count: they are visits too. Half of the links of ``domain`` are forbi
 The webs are honest: every page has a text of its own, and every page links to pages that exist. Those of ``idle_webs`` have
 natural text: 40 hosts of one domain with 5 and with 100 forbidden links a page; wikis of ten hosts and of one, whose pages link
 to their edit, history, diff, login and reply pages, which robots.txt forbids, which are nearly empty, or which are refused; one
-host of 3,000 pages; 500 hosts behind ten addresses, which the ideal rate counts. *Useful*: the share of the fetches, robots.txt
-aside, that were for pages with a text; *stored*: of these, the pages that were read and not taken for copies.
+host of 3,000 pages; 500 hosts behind ten addresses, which the ideal rate counts. One is not: ``swarm`` has ten honest hosts whose
+pages also link to a domain with endless names. *Useful*: the share of the fetches, robots.txt aside, that were for pages with a
+text of honest hosts; *honest*: the rate of these as a share of the ideal; *stored*: of these, the pages that were read and not
+taken for copies.
 
 Ten addresses need a network of their own (Linux, ``unshare`` and ``ip``): there the names are in /etc/hosts and the server
 listens at each address, without a proxy. ``--tree``: crawl with the code in another folder, to compare.
@@ -138,7 +140,7 @@ def measure(name: str, ordering: str, seconds: float, tree: Path) -> dict[str, f
 
 
 def crawl(web: HonestWeb | Sites, ordering: str, seconds: float, tree: Path) -> dict[str, float]:
-    """``fetches``, ``pages``, the ``rate`` a second, its ``share`` of the ideal rate, ``useful`` and ``stored``."""
+    """``fetches``, ``pages``, the ``rate`` a second, its ``share`` of the ideal rate, ``useful``, ``honest`` and ``stored``."""
     with tempfile.TemporaryDirectory() as name, AccessLog(Path(name, "log")) as log:
         topic = Path(name, "topic.toml")
         topic.write_text(f"keywords = {json.dumps(TOPIC[:3])}\nseeds = {json.dumps(web.seeds)}\n")
@@ -173,6 +175,7 @@ def crawl(web: HonestWeb | Sites, ordering: str, seconds: float, tree: Path) -> 
         "rate": rate,
         "share": rate / web.ideal,
         "useful": len(useful) / max(1, len(asked)),
+        "honest": len(useful) / max(lasted, 1e-9) / web.ideal,
         "stored": stored / max(1, len(useful)),
     }
 
@@ -212,7 +215,7 @@ def main() -> None:
         print(json.dumps(crawl(web, chosen.orderings[0], chosen.seconds, chosen.tree)))
         return
     found: list[dict[str, Any]] = []
-    columns = f"{'fetches':>8} {'pages':>7} {'fetches/s':>10} {'ideal':>7} {'share':>6} {'useful':>7} {'stored':>7}"
+    columns = f"{'fetches':>8} {'pages':>7} {'fetches/s':>10} {'ideal':>7} {'share':>6} {'useful':>7} {'honest':>7} {'stored':>7}"
     print(f"{'web':16} {'ordering':10} {columns}")
     for name in chosen.webs:
         for ordering in chosen.orderings:
@@ -220,7 +223,7 @@ def main() -> None:
             found.append({"web": name, "ordering": ordering, **row})
             print(
                 f"{name:16} {ordering:10} {row['fetches']:8.0f} {row['pages']:7.0f} {row['rate']:10.2f} "
-                f"{WEBS[name].ideal:7.2f} {row['share']:6.2f} {row['useful']:7.2f} {row['stored']:7.2f}",
+                f"{WEBS[name].ideal:7.2f} {row['share']:6.2f} {row['useful']:7.2f} {row['honest']:7.2f} {row['stored']:7.2f}",
                 flush=True,
             )
     if chosen.json:

@@ -1,4 +1,4 @@
-"""Honest webs with natural text for `idle.py`: sites with links that robots.txt forbids, wikis, one large host, shared servers.
+"""Webs with natural text for `idle.py`: sites with links that robots.txt forbids, wikis, one large host, shared servers, a swarm.
 
 A page is some paragraphs, drawn by lot from one pool, so that no two pages are alike and some share a paragraph; its links to
 what robots.txt forbids have the same labels everywhere, as the tools of a wiki have. All of it is made from the URL alone.
@@ -24,6 +24,9 @@ SAME_HOST = 0.7  # of the links
 FRONT = 20  # pages of a host that more links lead to, as menus do
 NETWORK = "198.51.100"  # of the ten servers: addresses for documentation (RFC 5737), none of them loopback
 
+SWARM = ".swarm.example"
+SWARM_LINKS = 20
+
 Actions = Literal["forbidden", "empty", "refused"]
 
 
@@ -33,7 +36,8 @@ class Sites:
 
     ``forbidden`` links of each page are forbidden by robots.txt. ``wiki``: pages link to their own edit, history, diff, login
     and reply pages, which robots.txt forbids, which are there and nearly empty, or which are refused. ``servers``: so many
-    addresses stand behind the hosts, 0 for one each.
+    addresses stand behind the hosts, 0 for one each. ``swarm``: each page also links to a host of a domain whose every name
+    answers, with random text on the topic and links to more of its names; it is not among ``hosts``.
     """
 
     hosts: int
@@ -43,6 +47,7 @@ class Sites:
     forbidden: int = 0
     wiki: Actions | None = None
     servers: int = 0
+    swarm: bool = False
     rest: float = 1.0
     answer: float = ANSWER
     paragraphs: tuple[int, ...] = (6,)  # of a page, one of these by lot
@@ -72,6 +77,8 @@ class Sites:
 
     def get(self, url: str) -> Reply:
         parts = urlsplit(url)
+        if self.swarm and parts.netloc.endswith(SWARM):
+            return Reply(url, 200, HTML, _swarming(url), self.answer)
         if (number := self._numbers.get(parts.netloc)) is None:
             return not_held(url)
         if parts.path == "/robots.txt":
@@ -89,7 +96,7 @@ class Sites:
     def is_useful(self, url: str) -> bool:
         """Whether it is a page with a text of its own."""
         parts = urlsplit(url)
-        return _page_of(parts.path) is not None and not parts.query
+        return parts.netloc in self._numbers and _page_of(parts.path) is not None and not parts.query
 
     def path(self, page: int) -> str:
         """Of a page of any host."""
@@ -139,6 +146,7 @@ NATURAL: Mapping[str, Sites] = {
     "wiki_refused_1": Sites(1, pages=3_000, domain="wiki.example", wiki="refused", rest=0.25),
     "large": Sites(1, pages=3_000, domain="large.example"),
     "large_fast": Sites(1, pages=3_000, domain="large.example", rest=0.25),
+    "swarm": Sites(10, swarm=True),
     "addresses": Sites(500, pages=40, servers=10),
 }
 
@@ -167,7 +175,22 @@ def _body(web: Sites, host: int, page: int) -> bytes:
         parts.append(f"<ul>{''.join(items)}</ul>")
     if web.wiki:
         parts.append(_tools(web, page))
+    if web.swarm:
+        parts.append(_to_swarm(random))
     return "".join(parts).encode()
+
+
+def _swarming(url: str) -> bytes:
+    random = Random(blake2b(url.encode(), digest_size=8).digest())
+    title = f"{' '.join(random.choices(TOPIC, k=2))} {random.choice(_words())}"
+    text = " ".join(random.choices([*_words(), *TOPIC * 200], k=200))
+    links = " ".join(_to_swarm(random) for _ in range(SWARM_LINKS))
+    return f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1><p>{text}</p>{links}".encode()
+
+
+def _to_swarm(random: Random) -> str:
+    words = " ".join([random.choice(TOPIC), *random.choices(_words(), k=2)])
+    return f'<a href="http://{random.getrandbits(40):x}{SWARM}/{random.choice(_words())}.html">{words}</a>'
 
 
 def _link(web: Sites, host: int, random: Random) -> str:

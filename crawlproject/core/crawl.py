@@ -183,7 +183,7 @@ class Crawl:
 
     def next_due(self, now: float) -> float | None:
         """The earliest time at which ``take`` may succeed if nothing else happens, or the crawl ends; None: at no time."""
-        due, deadline = self.frontier.next_due(now), self.stopping.deadline()
+        due, deadline = self._leasing.next_due(now), self.stopping.deadline()
         if self.connections.began is not None:
             due = None if self._is_probing() else max(due or 0.0, self.connections.next_take())
             deadline = min(filter(None, (deadline, self.connections.deadline())), default=None)

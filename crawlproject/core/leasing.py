@@ -3,6 +3,9 @@
 The frontier gives the best URL of the lowest class that has a host that is due. A URL whose turn has come may be refused:
 its host was given up, its robots.txt forbids it, a rule made it the variant of another. Or what was learned since it came
 in gives it, or its host, a later class: then it waits there, and the next one has its turn.
+
+What comes later has few places at a time while hosts of a lower class are only resting: else these find all places taken and the
+processor busy whenever their turn has come.
 """
 
 from __future__ import annotations
@@ -10,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crawlproject.core.services import Services
-from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, INACTIVE, WASTE, CrawlUrl
 from crawlproject.urls.hosts import origin_of
+
+LATE_PLACES = 8  # fetches of the classes above INACTIVE that are under way at a time while lower ones are awake
+LATE_SECONDS = 3.0  # for so long: a server that keeps us waiting takes no place
 
 _CANDIDATES = 100  # hosts that are asked whether they are preferred
 _LOOKED_AT = 1_000  # URLs that are refused or wait on, in one search for the next URL: then others may have a turn
@@ -30,6 +36,7 @@ class Leasing:
         self._kinds = services.kinds
         self._scarcity = services.admission.scarcity
         self._ceiling = WASTE  # up to which class the frontier gives URLs
+        self._late: dict[str, float] = {}  # leases of URLs that come later, and when they were taken
 
     def take(self, now: float, preferred: Callable[[str], bool] | None = None) -> CrawlUrl | None:
         """Lease the next URL that may be fetched, or None when no host is eligible at ``now``.
@@ -37,7 +44,7 @@ class Leasing:
         Of the next hosts, ``_CANDIDATES`` at most, the first whose origin is ``preferred`` has its turn, if there is one.
         """
         self._services.now = now
-        if (ceiling := self._scarcity.ceiling()) != self._ceiling:
+        if (ceiling := self._current_ceiling(now)) != self._ceiling:
             self._ceiling = ceiling
             self._frontier.set_ceiling(ceiling)
         with self._frontier.batch():
@@ -46,7 +53,25 @@ class Leasing:
                 taken = self._preferred(taken, now, preferred)
             if taken is not None and taken.precedence == ACTIVE:
                 self._scarcity.taken(taken.score, self._admission.floor)
+            if taken is not None and (taken.precedence > INACTIVE or self._admission.is_postponed(taken.url)):
+                self._late[taken.key] = now
             return taken
+
+    def next_due(self, now: float) -> float | None:
+        """The earliest time at which ``take`` may succeed if nothing else happens; None: at no time."""
+        due = self._frontier.next_due(now)
+        if len(self._late) < LATE_PLACES:
+            return due
+        place = min(self._late.values()) + LATE_SECONDS
+        return place if due is None or place < due else due
+
+    def _current_ceiling(self, now: float) -> int:
+        if len(self._late) >= LATE_PLACES:
+            leased = self._frontier.leased
+            self._late = {key: at for key, at in self._late.items() if at > now - LATE_SECONDS and leased(key)}
+            if len(self._late) >= LATE_PLACES:
+                return min(INACTIVE, self._scarcity.ceiling())
+        return self._scarcity.ceiling()
 
     def _take(self, now: float) -> CrawlUrl | None:
         for _ in range(_LOOKED_AT):

@@ -12,6 +12,7 @@ from support.parts import sites_of
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.leasing import LATE_PLACES, LATE_SECONDS
 from crawlproject.core.robots import RobotsRules
 from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
@@ -154,3 +155,34 @@ def test_an_ordering_with_an_active_set_makes_room_for_others(tmp_path: Path) ->
     finish(crawl, CrawlUrl(page.url, 1.0, 1, SEED), page, b"", Fetch(200, 9.0, 0.1))
     counts = Counter(host_of(url) == "www.greedy.example" for url in fetched(crawl, 10.0, 8))
     assert counts[False] == 8
+
+
+def test_what_comes_later_has_few_places_while_better_hosts_rest(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    spend(crawl, "swarm.example", spam=1.0)
+    offer(crawl, *(f"{n}.swarm.example" for n in range(2 * LATE_PLACES)), pages=1, score=0.9)
+    offer(crawl, "www.honest.example", pages=2, score=0.1)
+    honest = taken(crawl, 10.0)
+    assert host_of(honest.url) == "www.honest.example"
+    crawl.fail(honest, "http 404", Fetch(404, 10.0, 0.1))
+    assert [host_of(taken(crawl, 10.01).url) for _ in range(LATE_PLACES)] == [f"{n}.swarm.example" for n in range(8)]
+    assert crawl.take(10.02) is None, "the honest host rests, and must not find all places taken"
+    assert host_of(taken(crawl, 10.2).url) == "www.honest.example"
+    assert host_of(taken(crawl, 10.2).url) == "8.swarm.example", "nothing better waits now"
+
+
+def test_servers_that_keep_a_crawl_waiting_take_no_places(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path)
+    spend(crawl, "swarm.example", spam=1.0)
+    offer(crawl, *(f"{n}.swarm.example" for n in range(2 * LATE_PLACES)), pages=1, score=0.9)
+    offer(crawl, "www.honest.example", pages=2, score=0.1)
+    crawl.fail(taken(crawl, 10.0), "http 404", Fetch(404, 10.0, 0.1))
+    crawl.frontier.crawl_delay("www.honest.example", 600.0)
+    crawl.fail(taken(crawl, 10.2), "http 404", Fetch(404, 10.2, 0.1))
+    offer(crawl, "www.honest.example", pages=3, score=0.1)
+    for _ in range(LATE_PLACES):
+        taken(crawl, 10.3)
+    assert crawl.take(10.3) is None
+    due = crawl.next_due(10.3)
+    assert due == 10.3 + LATE_SECONDS
+    assert host_of(taken(crawl, due + 0.001).url) == "8.swarm.example"
