@@ -35,7 +35,7 @@ from crawlproject.configuration import read_options
 from crawlproject.core.responses import FLOOD
 from crawlproject.core.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
-from crawlproject.http.connection_failures import Unanswered, connection_failure
+from crawlproject.http.connection_failures import ExchangeLost, Unanswered, connection_failure
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
 
@@ -140,6 +140,8 @@ class RobotsMiddleware(Component):
                     return self._share(known, passed)
                 passed.append(target)
                 response = await self._download(target, retry=retry)
+        except ExchangeLost:
+            raise  # the page waits again, and with it its robots.txt
         except Exception as failure:
             if isinstance(failure, Refused) and (failure.url == url or failure.reason.startswith(FLOOD)):
                 raise  # its address is refused, and with it that of the page; or it is a flood, and there are more

@@ -36,7 +36,7 @@ from crawlproject.core.process_tuning import tune_process
 from crawlproject.core.responses import FLOOD, stated_lifetime, validator
 from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.http.connection_failures import connection_failure, refuse_tls_settings
+from crawlproject.http.connection_failures import ExchangeLost, connection_failure, refuse_tls_settings
 from crawlproject.pages.text.printable import printable
 from crawlproject.parts.registry import part_module
 from crawlproject.records import CrawlUrl, Reply, Topic
@@ -181,6 +181,9 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
                 raise failure.value
+            if isinstance(failure.value, ExchangeLost):
+                self.crawl.wait_again(lease, fetch_of(request, 0, time()))
+                return
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             self._hint_at(reason, lease.url)
             if error := connection_failure(failure.value) if failure.value else "":

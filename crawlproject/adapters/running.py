@@ -23,6 +23,7 @@ from scrapy.utils.project import ENVVAR
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import AddressPolicy, make_safety
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.heartbeat import PERIOD, Heartbeat
 from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
 from crawlproject.errors import StorageFailed
@@ -73,8 +74,9 @@ class Component:
 
 
 def attach(crawler: Crawler, crawl: Crawl) -> None:
-    """Make ``crawl`` the crawl of this crawler, and say what its folder had lost."""
+    """Make ``crawl`` the crawl of this crawler, watch its event loop, and say what its folder had lost."""
     setattr(crawler, _ATTRIBUTE, crawl)
+    HeartbeatWatch(crawler)
     for warning in crawl.folder.warnings:
         logger.warning("%s", warning)
 
@@ -209,12 +211,38 @@ if hasattr(system, "CLOCK_BOOTTIME"):  # Linux, where the sleep of the machine c
     _elapsed = partial(system.clock_gettime, system.CLOCK_BOOTTIME)
 time = SteadyClock(system.time, _elapsed)
 """Instead of ``time.time`` in everything that runs in a crawl."""
+heartbeat = Heartbeat(time, system.thread_time)
+"""That of the event loop, which crawls of topics keep beating."""
+
+
+class HeartbeatWatch:
+    """Keeps the heartbeat going while a crawl runs, and says when the process stood still."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._told = heartbeat.suspensions
+        crawler.signals.connect(heartbeat.start, signals.spider_opened, weak=False)
+        repeated(crawler, self._beat, PERIOD)
+        crawler.signals.connect(heartbeat.stop, frontier_closing, weak=False)
+
+    def _beat(self) -> None:
+        heartbeat.beat()
+        if heartbeat.suspensions == self._told:
+            return
+        self._told = heartbeat.suspensions
+        count(self._crawler, "downloader/suspensions")
+        logger.warning(
+            "The process stood still for %.0f s. What was being fetched, and does not come, waits again.",
+            heartbeat.latest_suspension(),
+        )
 
 
 def fetch_of(request: Request, status: int, now: float) -> Fetch:
     """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
     at = request.meta.get(ENDED_AT, now)
-    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
+    taken = request.meta.get(TAKEN_AT, at)
+    seconds = max(0.0, at - taken - heartbeat.lost(taken, at))  # in which the host was at work
+    return Fetch(status, at, seconds, request.meta.get(ASKED_REST, 0.0))
 
 
 def robots_agent(settings: BaseSettings) -> str:
