@@ -49,6 +49,8 @@ DOWNLOADER_MIDDLEWARES = {
     f"{_inside}middlewares.retry.ReplyRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     f"{_inside}middlewares.decompression.DecompressionMiddleware": 590,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    f"{_inside}middlewares.redirect.PageRedirectMiddleware": 600,
     f"{_inside}middlewares.truncate.TruncateMiddleware": 900,
 }
 SPIDER_MIDDLEWARES = {

@@ -13,7 +13,7 @@ import scrapy
 from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.adapters.feeds import PageItem, refuse_crawl_files
-from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.refused import NoRedirect, Refused
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import (
     ANY_TYPE,
@@ -183,6 +183,9 @@ class TopicalSpider(scrapy.Spider):
                 raise failure.value
             if isinstance(failure.value, ExchangeLost):
                 self.crawl.wait_again(lease, fetch_of(request, 0, time()))
+                return
+            if isinstance(failure.value, NoRedirect):
+                self.crawl.fail(lease, str(failure.value), fetch_of(request, failure.value.status, time()))
                 return
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             self._hint_at(reason, lease.url)
