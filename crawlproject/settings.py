@@ -71,6 +71,7 @@ EXTENSIONS = {
     "scrapy.extensions.telnet.TelnetConsole": None,
     "crawlproject.adapters.extensions.plain_log.PlainLog": 0,
     "crawlproject.adapters.extensions.failures.Failures": 0,
+    "crawlproject.adapters.extensions.memory.MemoryWatch": 0,
     "crawlproject.dashboard.extension.DashboardServer": 5,
     "crawlproject.adapters.extensions.progress.Progress": 10,
     "crawlproject.adapters.extensions.report.ReportWriter": 20,

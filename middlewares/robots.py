@@ -26,6 +26,7 @@ from crawlproject.adapters.running import (
     Component,
     count,
     crawl_of,
+    memory_error,
     robots_agent,
     stopped,
     stopping,
@@ -143,6 +144,8 @@ class RobotsMiddleware(Component):
         except ExchangeLost:
             raise  # the page waits again, and with it its robots.txt
         except Exception as failure:
+            if lacking := memory_error(failure):
+                raise lacking from failure
             if isinstance(failure, Refused) and (failure.url == url or failure.reason.startswith(FLOOD)):
                 raise  # its address is refused, and with it that of the page; or it is a flood, and there are more
             # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)

@@ -22,6 +22,7 @@ from crawlproject.adapters.running import (
     apply_topic_settings,
     attach,
     fetch_of,
+    memory_error,
     robots_agent,
     stopped,
     stopping,
@@ -181,6 +182,8 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
                 raise failure.value
+            if lacking := memory_error(failure.value):
+                raise lacking
             if isinstance(failure.value, ExchangeLost):
                 self.crawl.wait_again(lease, fetch_of(request, 0, time()))
                 return

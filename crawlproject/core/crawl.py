@@ -269,3 +269,7 @@ class Crawl:
             self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})
             for part in self.parts:
                 part.ended(over=over)
+
+    def leave(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
+        """End with what is written: what the process holds is not to be relied on, as after ``kill -9``."""
+        self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})

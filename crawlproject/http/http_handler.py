@@ -30,7 +30,7 @@ from yarl import URL
 
 from crawlproject.adapters.leases import SLOW_BESIDE
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import count, heartbeat, safety_of, time
+from crawlproject.adapters.running import count, heartbeat, memory_error, safety_of, time
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
 from crawlproject.core.responses import HEADS, SLOW, Flood, HostTimeouts
@@ -114,6 +114,8 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             async for chunk in response.content.iter_any():
                 yield chunk
         except (TimeoutError, aiohttp.ClientError) as broken:
+            if lacking := memory_error(broken):
+                raise lacking from broken
             guarded = cast(GuardedResponse, response)
             late = guarded.late() if isinstance(broken, TimeoutError) else None
             raise _excuse(broken, guarded.began) or late or broken from broken
