@@ -12,7 +12,7 @@ from typing import ClassVar
 import pytest
 from support.crawling import QUICK, crawl, history, start, stored, topic_file
 from support.httpserver import HtmlHandler, listening, local
-from support.webs import LATE, host_farm
+from support.webs import host_farm
 
 from crawlproject.http.virtual_web_server import running
 
@@ -79,4 +79,4 @@ def test_what_a_server_resets_waits_for_the_rest_of_its_host(tmp_path: Path) -> 
     assert stored(folder) == {seed, *(f"{seed}p{n}" for n in range(6))}
     assert [line["error"] for line in history(folder) if line["error"]] == []
     pauses = [later[0] - earlier[1] for earlier, later in zip(Site.asked, Site.asked[1:], strict=False)]
-    assert Site.resets == 1 and min(pauses) >= DELAY - LATE
+    assert Site.resets == 1 and min(pauses) >= DELAY, "noted before it answers, so nothing is noted late"

@@ -34,7 +34,11 @@ def test_a_page_hammers_no_other_host_and_one_with_scripts_from_elsewhere_is_ren
     open_to_all = {**data, "access-control-allow-origin": "*"}
     entries = dict([page(f"http://third.example/p{n}", text="reef") for n in range(8)])
     entries |= dict([robots("http://third.example", "User-agent: *\nDisallow: /private\n")])
-    for name, source in (("bad", "/static/js/main.1f2e3d4c.js"), ("worse", "/static/js/main.1f2e3d4c.js"), ("good", "http://cdn.example/app.js")):
+    for name, source in (
+        ("bad", "/static/js/main.1f2e3d4c.js"),
+        ("worse", "/static/js/main.1f2e3d4c.js"),
+        ("good", "http://cdn.example/app.js"),
+    ):
         shell = SHELL.replace("/static/js/main.1f2e3d4c.js", source)
         assert source in shell
         url = f"http://{name}.example/0"
