@@ -7,7 +7,8 @@
     │   ├── BadSetting      a setting
     │   ├── BadWeb          an archive, a folder of hosts, or a name of a virtual web
     │   └── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
-    └── StorageFailed       the disk refused a write; the crawl stops with its state saved
+    ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
+    └── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
 
 Commands turn ``BadInput`` into one message on standard error and exit code 2.
 """
@@ -58,3 +59,7 @@ class BadCrawlDir(BadInput):
 
 class StorageFailed(TopicalError, OSError):
     """The disk refused a write (full, read-only, gone)."""
+
+
+class OutOfMemory(TopicalError, MemoryError):
+    """The memory is used up, or nearly so."""

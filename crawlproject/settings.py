@@ -49,6 +49,8 @@ DOWNLOADER_MIDDLEWARES = {
     f"{_inside}middlewares.retry.ReplyRetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     f"{_inside}middlewares.decompression.DecompressionMiddleware": 590,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    f"{_inside}middlewares.redirect.PageRedirectMiddleware": 600,
     f"{_inside}middlewares.truncate.TruncateMiddleware": 900,
 }
 SPIDER_MIDDLEWARES = {
@@ -69,6 +71,7 @@ EXTENSIONS = {
     "scrapy.extensions.telnet.TelnetConsole": None,
     "crawlproject.adapters.extensions.plain_log.PlainLog": 0,
     "crawlproject.adapters.extensions.failures.Failures": 0,
+    "crawlproject.adapters.extensions.memory.MemoryWatch": 0,
     "crawlproject.dashboard.extension.DashboardServer": 5,
     "crawlproject.adapters.extensions.progress.Progress": 10,
     "crawlproject.adapters.extensions.report.ReportWriter": 20,

@@ -18,14 +18,17 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http.request import NO_CALLBACK
 
+from crawlproject.adapters.host_turns import HostTurns
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import (
     AWAITED_ROBOTS,
+    RESOURCE,
     ROBOTS,
     Component,
     count,
     crawl_of,
+    memory_error,
     robots_agent,
     stopped,
     stopping,
@@ -35,7 +38,7 @@ from crawlproject.configuration import read_options
 from crawlproject.core.responses import FLOOD
 from crawlproject.core.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
 from crawlproject.errors import InvalidUrl
-from crawlproject.http.connection_failures import Unanswered, connection_failure
+from crawlproject.http.connection_failures import ExchangeLost, Unanswered, connection_failure
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
 from crawlproject.urls.hosts import host_of, origin_of
 
@@ -46,9 +49,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+PATIENCE = 30.0  # seconds that a redirect of a robots.txt waits for another host
+
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
 _TRIES = "robots_tries"  # meta: fetches of robots.txt that failed
+
+
+class HostBusy(Exception):
+    """The host that a redirect of a robots.txt leads to could not be visited in time."""
 
 
 class RobotsMiddleware(Component):
@@ -65,6 +74,7 @@ class RobotsMiddleware(Component):
             max_age=self.options.crawl_robots_max_age,
             agent=robots_agent(crawler.settings),
         )
+        self._turns = HostTurns(crawler)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def process_request(self, request: Request, spider: Spider | None = None) -> Request | None:
@@ -80,6 +90,8 @@ class RobotsMiddleware(Component):
         fetched = False
         if rules is None:
             rules, fetched = await self._fetch_once(origin, retry=not self._is_leased(request))
+            if fetched and RESOURCE in request.meta:
+                await self._turns.rest(0.0)  # its host is being visited for a page in the browser
         if fetched and rules.sitemaps and crawl and (lease := lease_of(crawl, request)):
             crawl.robots_read(rules, lease)
         if rules.failure and crawl and not crawl.connections.is_given_up(origin) and self._is_leased(request):
@@ -91,6 +103,8 @@ class RobotsMiddleware(Component):
             return request
         if not rules.allows(request.url):
             count(self.crawler, f"robots/refused/{rules.reason}")
+            if fetched and self._is_leased(request):
+                self._turns.end(host_of(origin), 0.0)  # the page is not fetched, but its host was visited
             raise Refused(f"robots/{rules.reason}", request.url)
         if fetched and self._host_must_rest(request, rules):
             request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True
@@ -138,9 +152,13 @@ class RobotsMiddleware(Component):
                     break
                 if known := self._known(target):
                     return self._share(known, passed)
+                response = await self._follow(target, passed[-1], response, retry=retry)
                 passed.append(target)
-                response = await self._download(target, retry=retry)
+        except ExchangeLost:
+            raise  # the page waits again, and with it its robots.txt
         except Exception as failure:
+            if lacking := memory_error(failure):
+                raise lacking from failure
             if isinstance(failure, Refused) and (failure.url == url or failure.reason.startswith(FLOOD)):
                 raise  # its address is refused, and with it that of the page; or it is a flood, and there are more
             # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
@@ -155,6 +173,22 @@ class RobotsMiddleware(Component):
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
         }
         return self._share(self.cache.store(origin, response.status, headers, response.body, time()), passed)
+
+    async def _follow(self, target: str, url: str, redirect: Response, *, retry: bool) -> Response:
+        """What a redirect of a robots.txt leads to, asked for when its host has rested; ``url`` is the one before."""
+        if crawl_of(self.crawler) is None:
+            return await self._download(target, retry=retry)
+        host, before = host_of(target), host_of(url)
+        await self._turns.rest(redirect.meta.get("download_latency", 0.0))
+        if host == before:
+            return await self._download(target, retry=retry)
+        if not await self._turns.begin(host, PATIENCE, beside=before):
+            raise HostBusy(host)
+        began = time()
+        try:
+            return await self._download(target, retry=retry)
+        finally:
+            self._turns.end(host, time() - began)
 
     def _known(self, url: str) -> RobotsRules | None:
         """The rules at ``url``, when it is the robots.txt of an origin that was asked before."""

@@ -13,7 +13,7 @@ import scrapy
 from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.adapters.feeds import PageItem, refuse_crawl_files
-from crawlproject.adapters.refused import Refused
+from crawlproject.adapters.refused import NoRedirect, Refused
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import (
     ANY_TYPE,
@@ -22,6 +22,7 @@ from crawlproject.adapters.running import (
     apply_topic_settings,
     attach,
     fetch_of,
+    memory_error,
     robots_agent,
     stopped,
     stopping,
@@ -36,7 +37,7 @@ from crawlproject.core.process_tuning import tune_process
 from crawlproject.core.responses import FLOOD, stated_lifetime, validator
 from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.errors import BadInput, StorageFailed
-from crawlproject.http.connection_failures import connection_failure, refuse_tls_settings
+from crawlproject.http.connection_failures import ExchangeLost, connection_failure, refuse_tls_settings
 from crawlproject.pages.text.printable import printable
 from crawlproject.parts.registry import part_module
 from crawlproject.records import CrawlUrl, Reply, Topic
@@ -181,6 +182,14 @@ class TopicalSpider(scrapy.Spider):
         with stopping(self.crawler):
             if isinstance(failure.value, StorageFailed):  # while a middleware told the frontier something
                 raise failure.value
+            if lacking := memory_error(failure.value):
+                raise lacking
+            if isinstance(failure.value, ExchangeLost):
+                self.crawl.wait_again(lease, fetch_of(request, 0, time()))
+                return
+            if isinstance(failure.value, NoRedirect):
+                self.crawl.fail(lease, str(failure.value), fetch_of(request, failure.value.status, time()))
+                return
             reason = failure.value.reason if isinstance(failure.value, Refused) else ""
             self._hint_at(reason, lease.url)
             if error := connection_failure(failure.value) if failure.value else "":

@@ -1,4 +1,4 @@
-"""The exception by which a middleware refuses a request for a reason that is counted."""
+"""The exceptions by which a middleware ends a request for a reason that is counted."""
 
 from __future__ import annotations
 
@@ -12,3 +12,11 @@ class Refused(IgnoreRequest):
         super().__init__(f"{reason}: {url}")
         self.reason = reason
         self.url = url
+
+
+class NoRedirect(IgnoreRequest):
+    """The response, of this ``status``, leads to what is no URL."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("redirect to no URL")
+        self.status = status

@@ -23,9 +23,10 @@ from scrapy.utils.project import ENVVAR
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import AddressPolicy, make_safety
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.heartbeat import PERIOD, Heartbeat
 from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import OutOfMemory, StorageFailed
 from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 frontier_closing = object()  # signal: the frontier is about to be closed; do not use it afterwards
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
+OUT_OF_MEMORY = "out_of_memory"  # likewise
+MEMUSAGE = "memusage_exceeded"  # of Scrapy's extension, likewise
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
 TAKEN_AT = "frontier_taken_at"  # when the request left the frontier, seconds since the epoch
 ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, seconds since the epoch
@@ -54,10 +57,12 @@ AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its 
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
 LONGEST_RESOURCE = 2**22  # bytes of a script, or of its data
 
+_LONGEST_CHAIN = 20  # failures, each the cause of the next
 _ATTRIBUTE = "topical_crawl"
-_STOPPED = "storage_failed"
+_STOPPED = "topical_stopped"
 _SAFETY = "topical_safety"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
+_reserve: list[bytearray] = [bytearray(2**24)]  # of the address space; nothing is stored there
 _PROJECT = SETTINGS_PRIORITIES["project"]
 
 
@@ -105,14 +110,22 @@ def count(crawler: Crawler, name: str) -> None:
 
 
 def stopped(crawler: Crawler) -> bool:
-    """Whether the disk refused a write: nothing more is written then, so that the files stay consistent."""
-    return getattr(crawler, _STOPPED, False)
+    """Whether the disk refused a write, or the memory is used up: nothing more is written then, so that the files stay
+    consistent.
+    """
+    return hasattr(crawler, _STOPPED)
+
+
+def torn(crawler: Crawler) -> bool:
+    """Whether memory ran out in the middle of something: what the process holds is not to be written any more."""
+    failure = getattr(crawler, _STOPPED, None)
+    return isinstance(failure, MemoryError) and not isinstance(failure, OutOfMemory)
 
 
 def interrupted(crawler: Crawler) -> bool:
-    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network."""
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network or of memory."""
     crawl = crawl_of(crawler)
-    return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK)
+    return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK, MEMUSAGE)
 
 
 def fruitless(crawler: Crawler) -> Path | None:
@@ -133,24 +146,38 @@ def wake(crawler: Crawler) -> None:
         slot.nextcall.schedule()
 
 
-def stop(crawler: Crawler, failure: StorageFailed) -> None:
+def stop(crawler: Crawler, failure: StorageFailed | MemoryError) -> None:
     """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
 
     Only the first failure is logged.
     """
     if stopped(crawler):
         return
-    setattr(crawler, _STOPPED, True)
-    logger.error("%s. The crawl stops; free some space and run the same command to resume.", failure)
+    _reserve.clear()  # so that there is room for the end
+    setattr(crawler, _STOPPED, failure)
+    if isinstance(failure, MemoryError):
+        reason, advice = OUT_OF_MEMORY, "give it more memory (docs/memory.md)"
+        failure = failure if isinstance(failure, OutOfMemory) else OutOfMemory("no more memory is to be had")
+    else:
+        reason, advice = STORAGE_FAILED, "free some space"
+    logger.error("%s. The crawl stops; %s and run the same command to resume.", failure, advice)
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
-        closing = engine.close_spider_async(reason=STORAGE_FAILED)
+        closing = engine.close_spider_async(reason=reason)
         if not is_asyncio_available():  # a project with another reactor
             deferred_from_coro(closing)
             return
         task = asyncio.ensure_future(closing)
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
+
+
+def memory_error(failure: BaseException | None) -> MemoryError | None:
+    """The want of memory that a failure came from, if it did."""
+    seen = 0
+    while failure is not None and not isinstance(failure, MemoryError) and seen < _LONGEST_CHAIN:
+        failure, seen = failure.__cause__ or failure.__context__, seen + 1
+    return failure if isinstance(failure, MemoryError) else None
 
 
 def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None:
@@ -172,10 +199,10 @@ def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None
 
 @contextmanager
 def stopping(crawler: Crawler) -> Iterator[None]:
-    """Inside, a refused write stops the crawl and is not raised."""
+    """Inside, a refused write, or a want of memory, stops the crawl and is not raised."""
     try:
         yield
-    except StorageFailed as failure:
+    except (StorageFailed, MemoryError) as failure:
         stop(crawler, failure)
 
 
@@ -209,12 +236,38 @@ if hasattr(system, "CLOCK_BOOTTIME"):  # Linux, where the sleep of the machine c
     _elapsed = partial(system.clock_gettime, system.CLOCK_BOOTTIME)
 time = SteadyClock(system.time, _elapsed)
 """Instead of ``time.time`` in everything that runs in a crawl."""
+heartbeat = Heartbeat(time, system.thread_time)
+"""That of the event loop, which crawls of topics keep beating."""
+
+
+class HeartbeatWatch:
+    """Keeps the heartbeat going while a crawl runs, and says when the process stood still."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._told = heartbeat.suspensions
+        crawler.signals.connect(heartbeat.start, signals.spider_opened, weak=False)
+        repeated(crawler, self._beat, PERIOD)
+        crawler.signals.connect(heartbeat.stop, frontier_closing, weak=False)
+
+    def _beat(self) -> None:
+        heartbeat.beat()
+        if heartbeat.suspensions == self._told:
+            return
+        self._told = heartbeat.suspensions
+        count(self._crawler, "downloader/suspensions")
+        logger.warning(
+            "The process stood still for %.0f s. What was being fetched, and does not come, waits again.",
+            heartbeat.latest_suspension(),
+        )
 
 
 def fetch_of(request: Request, status: int, now: float) -> Fetch:
     """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
     at = request.meta.get(ENDED_AT, now)
-    return Fetch(status, at, max(0.0, at - request.meta.get(TAKEN_AT, at)), request.meta.get(ASKED_REST, 0.0))
+    taken = request.meta.get(TAKEN_AT, at)
+    seconds = max(0.0, at - taken - heartbeat.lost(taken, at))  # in which the host was at work
+    return Fetch(status, at, seconds, request.meta.get(ASKED_REST, 0.0))
 
 
 def robots_agent(settings: BaseSettings) -> str:

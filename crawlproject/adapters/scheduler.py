@@ -24,7 +24,7 @@ from scrapy.exceptions import CloseSpider
 from crawlproject.adapters.leases import SLOW_BESIDE, GuardedScheduler, Leases
 from crawlproject.adapters.request_json import canonical_identity, lease_key, post_key
 from crawlproject.adapters.request_scheduler import RequestScheduler
-from crawlproject.adapters.running import LEASE, count, crawl_of, fetch_of, time
+from crawlproject.adapters.running import LEASE, HeartbeatWatch, count, crawl_of, fetch_of, time, torn
 from crawlproject.adapters.spider_requests import SpiderRequests
 from crawlproject.configuration import read_options
 from crawlproject.core.reading import make_canonicalizer
@@ -79,6 +79,7 @@ class CrawlScheduler(GuardedScheduler):
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         super().__init__(crawler)
+        HeartbeatWatch(crawler)
         self.crawl = crawl
         self.frontier = crawl.frontier
         self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
@@ -103,7 +104,8 @@ class CrawlScheduler(GuardedScheduler):
             self.crawler.engine.downloader.total_concurrency *= 2 * (1 + SLOW_BESIDE)
 
     def _close_frontier(self, reason: str) -> None:
-        self.crawl.close(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
+        end = self.crawl.leave if torn(self.crawler) else self.crawl.close
+        end(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
 
     def has_pending_requests(self) -> bool:
         return not self.crawl.end_reason(time()) and self._leases.pending()

@@ -16,6 +16,7 @@ them in a loop, without Scrapy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from crawlproject.core.admission import Admission, EntryRules
@@ -226,9 +227,7 @@ class Crawl:
         waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
         retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
         if retry.again:
-            for part in self.parts:
-                part.left(url)
-            self.frontier.release(url.key, fetch.at + retry.rest, fetch.seconds)
+            self.wait_again(url, replace(fetch, at=fetch.at + retry.rest))
         else:
             until = fetch.at + retry.rest
             self.frontier.block_host(host_of(url.url), until)
@@ -236,6 +235,12 @@ class Crawl:
             for part in self.parts:
                 part.unreachable(url, until)
             self.fail(url, error, fetch)
+
+    def wait_again(self, url: CrawlUrl, fetch: Fetch) -> None:
+        """Nothing came, and it is not the fault of the host: the URL waits for another try, when the host has rested."""
+        for part in self.parts:
+            part.left(url)
+        self.frontier.release(url.key, fetch.rests_from, fetch.seconds)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
         """End a lease whose fetch brought nothing of use: an HTTP error, a page without content, no reply at the last try."""
@@ -264,3 +269,7 @@ class Crawl:
             self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})
             for part in self.parts:
                 part.ended(over=over)
+
+    def leave(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
+        """End with what is written: what the process holds is not to be relied on, as after ``kill -9``."""
+        self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})

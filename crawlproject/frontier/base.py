@@ -201,6 +201,19 @@ class Frontier(Protocol):
         """
         ...
 
+    def visit(self, host: str, now: float, beside: str = "") -> float:
+        """Visit a host for what is no URL of the frontier (a script of a page, a robots.txt that a redirect leads to).
+
+        ``now``: the visit has begun, and nothing of the host is taken until ``visited``. Later: it may be asked for then;
+        infinity: the host is being visited. While a visit to the host ``beside`` goes on, one to another host of its address
+        is part of that. Not durable.
+        """
+        ...
+
+    def visited(self, host: str, now: float, seconds: float) -> None:
+        """Such a visit has ended at ``now`` after ``seconds``: the host rests as after any other."""
+        ...
+
     def block_host(self, host: str, until: float) -> None:
         """No URL of the host is taken before ``until``, whatever was said before; 0, or a time that is past, lifts it."""
         ...

@@ -191,6 +191,25 @@ class FrontierCore:
         free: bool = self._store.schedule.set_address(self._store.host_named(host), address)
         return free
 
+    def visit(self, host: str, now: float, beside: str = "") -> float:
+        """As the contract says."""
+        store = self._store
+        key = store.host_named(host)
+        if beside and store.hosts.are_one(key, store.host_named(beside)):
+            return now
+        opens = store.hosts.opens(key, now)
+        if opens <= now:
+            store.schedule.lease(key)
+        return opens
+
+    def visited(self, host: str, now: float, seconds: float) -> None:
+        """As the contract says."""
+        store = self._store
+        key = store.host_named(host)
+        store.schedule.free(key)
+        store.rest(key, store.politeness.next_visit(key, now, seconds))
+        self._commit()
+
     def block_host(self, host: str, until: float) -> None:
         """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
         _refuse_endless(host, until)

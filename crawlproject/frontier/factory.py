@@ -55,11 +55,12 @@ def longest_rest(options: Options) -> float:
 
 
 def open_frontier(
-    options: Options, folder: Path, *, clock: Callable[[], float], commit: int = 1, name: str = ""
+    options: Options, folder: Path, *, clock: Callable[[], float], commit: int = 1, name: str = "", behind: float = 0.0
 ) -> Frontier:
     """The frontier of a live crawl, new or as it was left; ``folder`` is its own, ``name`` the one in a server.
 
-    ``commit`` is the N that the ordering wants, unless ``FRONTIER_COMMIT`` says more. Raises ``BadCrawlDir`` for a damaged
+    ``commit`` is the N that the ordering wants, unless ``FRONTIER_COMMIT`` says more. ``behind``: seconds by which the clock
+    was set back since the last run; workers that share a frontier have to agree on the time. Raises ``BadCrawlDir`` for a damaged
     state, ``BadSetting`` for a server that is used otherwise, and ``StorageFailed``.
     """
     if options.frontier == "redis":
@@ -76,8 +77,9 @@ def open_frontier(
             random=Random(options.crawl_seed),
             clock=clock,
             cache=options.frontier_disk_cache,
+            behind=behind,
         )
-    return JournaledFrontier(make_frontier(options, commit), folder, clock=clock)
+    return JournaledFrontier(make_frontier(options, commit), folder, clock=clock, behind=behind)
 
 
 def is_strict(options: Options) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from heapq import nsmallest
+from math import inf
 from typing import Any
 
 from crawlproject.frontier.host_queue import HostQueue
@@ -128,6 +129,20 @@ class HostSchedule(HostStates):
         if self.addresses is not None:
             self.addresses.visit(name)
         self.place(host)
+
+    def opens(self, name: Hashable, now: float) -> float:
+        """From when on a host may be visited, ``now`` at least; infinity: it is in process, or its address is."""
+        host, addresses = self._queues.get(name), self.addresses
+        times = [now]
+        if host is not None:
+            times += [inf if host.leased else host.due, host.blocked_until]
+        if addresses is not None:
+            times.append(inf if addresses.is_visited(name) else addresses.due(name))
+        return max(times)
+
+    def are_one(self, name: Hashable, other: Hashable) -> bool:
+        """Whether two hosts are known to be names of one server."""
+        return name == other or (self.addresses is not None and self.addresses.are_one(name, other))
 
     def free(self, name: Hashable) -> None:
         """No URL of the host is being fetched any more."""

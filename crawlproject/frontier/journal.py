@@ -60,18 +60,19 @@ class ChangeLog:
         if not whole:
             raise BadCrawlDir(str(self.path), "the file was cut short; restore it, or remove it to start afresh")
 
-    def replay(self, store: MemoryStore, now: float = math.inf) -> None:
+    def replay(self, store: MemoryStore, now: float = math.inf, behind: float = 0.0) -> None:
         """Apply everything that was written to an empty store. Raises ``BadCrawlDir`` when it does not fit.
 
-        No rest and no block lasts longer from ``now`` on than one can: the clock may have been set back since.
+        The clock was set back by ``behind`` seconds since, and perhaps by more: no rest and no block lasts longer from ``now``
+        on than one can.
         """
         latest = {Rests: now + store.politeness.longest, Blocked: now + LONGEST_BLOCK}
         for number, line in self.changes():
             try:
                 for part in line:
                     change = from_json(part)
-                    if isinstance(change, Rests | Blocked) and change.until > latest[type(change)]:
-                        change = change._replace(until=latest[type(change)])
+                    if isinstance(change, Rests | Blocked) and change.until + behind > now:
+                        change = change._replace(until=min(change.until - behind, latest[type(change)]))
                     store.apply(change)
             except (AttributeError, KeyError, TypeError, ValueError) as cause:
                 wish = f"a change that cannot have happened ({type(cause).__name__}: {cause})"
@@ -109,15 +110,22 @@ class JournaledFrontier(FrontierCore):
     """A ``Frontier``: the given one, empty at first, and a journal of it in ``folder``.
 
     Opening replays the journal. URLs that were leased wait again, their hosts rest from the opening on, which is what
-    ``clock`` (seconds since the epoch) is asked for. The past is then summed up in a new file, as it is on ``close``
-    and whenever the lines since the last summary are over ``slack`` bytes and twice the summary: so opening takes as
-    long as the frontier is large, not as the crawl was long. Raises ``BadCrawlDir`` for a damaged journal.
+    ``clock`` (seconds since the epoch) is asked for; ``behind`` says by how many seconds it was set back since the last run. The
+    past is then summed up in a new file, as it is on ``close`` and whenever the lines since the last summary are over ``slack``
+    bytes and twice the summary: so opening takes as long as the frontier is large, not as the crawl was long. Raises
+    ``BadCrawlDir`` for a damaged journal.
 
     Every operation that changes something may raise ``StorageFailed``.
     """
 
     def __init__(
-        self, inner: MemoryFrontier, folder: Path, *, clock: Callable[[], float], slack: int = 16 * 2**20
+        self,
+        inner: MemoryFrontier,
+        folder: Path,
+        *,
+        clock: Callable[[], float],
+        slack: int = 16 * 2**20,
+        behind: float = 0.0,
     ) -> None:
         super().__init__(inner.store, inner.max_urls)
         self._history = inner.store.history
@@ -125,7 +133,7 @@ class JournaledFrontier(FrontierCore):
         self._journal = ChangeLog(folder / NAME)
         self._unwritten: list[Change] = []
         now = clock()
-        self._journal.replay(inner.store, now)
+        self._journal.replay(inner.store, now, behind)
         inner.recover(now)
         self._journal.begin(self._history())
         inner.store.follow(self._unwritten.append, self._write)

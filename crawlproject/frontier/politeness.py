@@ -85,6 +85,11 @@ class AddressClocks:
         address = self._addresses.get(host)
         return address is not None and self._visits[address] > 0
 
+    def are_one(self, host: Hashable, other: Hashable) -> bool:
+        """Whether both hosts are known to be at one address."""
+        address = self._addresses.get(host)
+        return address is not None and address == self._addresses.get(other)
+
     def park(self, host: Hashable) -> None:
         """The host waits for the end of that visit."""
         self._parked.setdefault(self._addresses[host], {})[host] = None

@@ -35,6 +35,17 @@ class Unanswered(Exception):
         self.error = error
 
 
+class ExchangeLost(DownloadFailedError):
+    """An exchange came to nothing by no fault of the host: the page waits for another try, and nobody counts a failure.
+
+    ``reason``: the process was ``suspended`` or ``busy``, or the server had closed an ``idle_connection``.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class TlsFailed(DownloadConnectionRefusedError):
     """A server and this crawler do not agree on TLS; ``error`` says why, in the words of OpenSSL."""
 
@@ -53,6 +64,8 @@ def tls_failure(failure: aiohttp.ClientError) -> TlsFailed | None:
 
 def connection_failure(failure: BaseException) -> str:
     """The name of a failure to connect (no address, refused, no TLS, broken off, timeout); empty for any other."""
+    if isinstance(failure, ExchangeLost):
+        return failure.reason
     if isinstance(failure, Unanswered | TlsFailed):
         return failure.error
     broken_off = isinstance(failure, DownloadFailedError) and isinstance(

@@ -47,6 +47,8 @@ FULL = (errno.EMFILE, errno.ENFILE)  # the table of this process, that of the ma
 WAIT = 0.1  # seconds until the next look at a full table
 MAKE_ROOM = 16  # idle connections that are closed when it is full
 
+_REMEMBERED = 10_000  # servers
+
 
 class AddressRefused(OSError):
     """The host has no address that may be connected to."""
@@ -65,6 +67,8 @@ class GuardedConnector(aiohttp.TCPConnector):
     ) -> None:
         self._sockets = sockets
         self._safety = safety
+        # Servers that close what is kept without a word: they get a connection for each request.
+        self._impatient: OrderedDict[tuple[str, int | None], None] = OrderedDict()
         super().__init__(
             limit=sockets.most_in_use,
             keepalive_timeout=KEEP_ALIVE,
@@ -84,7 +88,12 @@ class GuardedConnector(aiohttp.TCPConnector):
         return self._sockets.open(family, kind, protocol)
 
     def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        super()._release(key, protocol, should_close=should_close)
+        server = key.host, key.port
+        if isinstance(protocol, GuardedProtocol) and protocol.kept_in_vain:
+            self._impatient[server] = None
+            if len(self._impatient) > _REMEMBERED:
+                self._impatient.popitem(last=False)
+        super()._release(key, protocol, should_close=should_close or server in self._impatient)
         if protocol.is_connected() and isinstance(protocol, GuardedProtocol):  # else aiohttp has closed it
             protocol.idle = True
             self._sockets.keep(protocol)
@@ -168,6 +177,10 @@ class Sockets:
         """The table is full: close some connections that nobody uses, and give others time to end."""
         self._close_oldest(MAKE_ROOM)
         await asyncio.sleep(WAIT)
+
+    def close_kept(self) -> None:
+        """Close what nobody uses: it may lead nowhere any more."""
+        self._close_oldest(len(self._kept))
 
     def _close_oldest(self, number: int) -> None:
         for _ in range(min(number, len(self._kept))):

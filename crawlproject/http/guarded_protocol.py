@@ -39,10 +39,15 @@ GATHERING_SHARE, LONGEST_GATHERING = 0.2, 2.0  # of the time that a response has
 TOO_MANY = "Too many headers"  # what aiohttp says of them
 Fed = tuple[Any, bool, bytes]  # messages, whether the connection is another protocol's now, and the bytes of that
 
+_CLOSED = aiohttp.ClientOSError, aiohttp.ServerDisconnectedError
 _END = re.compile(rb"\r?\n\r?\n")
 _STATUS = re.compile(rb"(?i:HTTP)/(\d)(?:\.(\d))?[ \t]+(\d{3})(?!\d)[ \t]*([^\r\n]*)")
 _NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class IdleConnectionLost(aiohttp.ClientConnectionError):
+    """The server closed a connection that was kept, as the next request was on its way: no byte of an answer came."""
 
 
 class GuardedProtocol(ResponseHandler):
@@ -55,6 +60,8 @@ class GuardedProtocol(ResponseHandler):
     def __init__(self, loop: AbstractEventLoop, max_overhead: int) -> None:
         super().__init__(loop)
         self.idle = False
+        self.requests = 0
+        self.kept_in_vain = False  # whether the server closed it instead of answering another request
         self.meter = ResponseMeter(max_overhead, loop.time())
         self._max_overhead = max_overhead
         self._body: StreamReader | None = None  # of the response that counts
@@ -63,6 +70,7 @@ class GuardedProtocol(ResponseHandler):
     def set_response_params(self, **parameters: Any) -> None:
         """A request is sent; its response comes next."""
         self.idle = False
+        self.requests += 1
         self.meter = ResponseMeter(self._max_overhead, self._loop.time())
         self._body = None
         super().set_response_params(**parameters)
@@ -109,6 +117,13 @@ class GuardedProtocol(ResponseHandler):
         """What is read is no HTTP, or more of it than aiohttp takes."""
         if is_flood(exc_cause):
             self._stop(Flood(HEAD))
+        elif (
+            self.requests > 1
+            and not self.meter.received
+            and isinstance(exc, aiohttp.ClientOSError | aiohttp.ServerDisconnectedError)
+        ):
+            self.kept_in_vain = True
+            super().set_exception(IdleConnectionLost(*exc.args), exc)
         else:
             super().set_exception(exc, exc_cause)
 
@@ -165,9 +180,10 @@ class GuardedProtocol(ResponseHandler):
 
 
 class GuardedResponse(_ClientResponse):
-    """A response over a ``GuardedProtocol``."""
+    """A response over a ``GuardedProtocol``, to a request that began at ``began``."""
 
     guard: GuardedProtocol
+    began: float
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
         """Read the head. Raises ``Flood``, also for one that dripped until its time was over, and ``TimeoutError``."""

@@ -10,7 +10,6 @@ exceptions of ``scrapy.exceptions``. The module of the class that is built on is
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import ClassVar, cast
@@ -31,13 +30,13 @@ from yarl import URL
 
 from crawlproject.adapters.leases import SLOW_BESIDE
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import count, safety_of
+from crawlproject.adapters.running import count, heartbeat, memory_error, safety_of, time
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import ADDRESS, AddressPolicy
-from crawlproject.core.responses import HEADS, Flood, HostTimeouts
-from crawlproject.http.connection_failures import tls_failure
+from crawlproject.core.responses import HEADS, SLOW, Flood, HostTimeouts
+from crawlproject.http.connection_failures import ExchangeLost, tls_failure
 from crawlproject.http.connector import FULL, AddressRefused, GuardedConnector, Sockets, TableFull, raise_limit
-from crawlproject.http.guarded_protocol import GuardedResponse
+from crawlproject.http.guarded_protocol import GuardedResponse, IdleConnectionLost
 from crawlproject.http.name_resolver import names_of
 
 READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
@@ -50,7 +49,8 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
 
     Where it differs from Scrapy's: a URL is sent letter by letter as the request spells it, headers may be long, an idle
     connection lives as long as most rests of a host, addresses are checked, responses have limits, and a host that was quick
-    may be silent for a short time only. Raises ``Refused`` for an address that is not permitted, and for a flood. A proxy is
+    may be silent for a short time only. No request is repeated: what is lost with a connection that was kept, or while nobody
+    looked, raises ``ExchangeLost``. Raises ``Refused`` for an address that is not permitted, and for a flood. A proxy is
     the operator's choice, and so is a host that ``AddressPolicy.is_named``: their addresses are not checked.
     """
 
@@ -68,10 +68,11 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         self._resolver = names_of(crawler)
         self._session = self._make_session()  # to proxies, and to hosts that the operator named
         self._guarded: aiohttp.ClientSession | None = None
+        self._suspensions = heartbeat.suspensions
 
     def _make_session(self, safety: AddressPolicy | None = None) -> aiohttp.ClientSession:
         """A session that connects to what ``safety`` permits, to anything without it."""
-        return aiohttp.ClientSession(
+        session = aiohttp.ClientSession(
             connector=GuardedConnector(
                 self._sockets,
                 self._resolver,
@@ -89,6 +90,8 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             max_headers=self._max_headers,
             read_bufsize=READ_AHEAD,
         )
+        session._retry_connection = False  # else what a server resets is sent again at once, without a rest
+        return session
 
     def _session_for(self, url: URL, proxy: str | None) -> aiohttp.ClientSession:
         if self._guarded is None or self._safety is None:
@@ -110,8 +113,12 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
         try:
             async for chunk in response.content.iter_any():
                 yield chunk
-        except TimeoutError as late:
-            raise cast(GuardedResponse, response).late() or late from late
+        except (TimeoutError, aiohttp.ClientError) as broken:
+            if lacking := memory_error(broken):
+                raise lacking from broken
+            guarded = cast(GuardedResponse, response)
+            late = guarded.late() if isinstance(broken, TimeoutError) else None
+            raise _excuse(broken, guarded.began) or late or broken from broken
 
     async def close(self) -> None:
         for opened in (self._unused, self._session, self._guarded, self._resolver):
@@ -119,21 +126,24 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
                 await opened.close()
 
     async def download_request(self, request: Request) -> Response:
-        began = time.monotonic()
+        began = time()
+        if self._suspensions != heartbeat.suspensions:
+            self._suspensions = heartbeat.suspensions
+            self._sockets.close_kept()
         while True:
             try:
                 return await super().download_request(request)
             except TableFull as full:
                 count(self.crawler, "downloader/waited_for_open_files")
                 await self._sockets.wait_for_room()
-                if time.monotonic() - began > request.meta.get("download_timeout", self._DEFAULT_CONNECT_TIMEOUT):
+                if time() - began > request.meta.get("download_timeout", self._DEFAULT_CONNECT_TIMEOUT):
                     raise DownloadTimeoutError(f"Getting {request.url} waited too long for a socket.") from full
 
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[_ClientResponse]:
         url = URL(request.url, encoded=True)
         proxy = self._extract_proxy_url_with_creds(request)
-        host, began = url.authority, time.monotonic()
+        host, began = url.authority, time()
         silence = self._timeouts.of(host, timeout)
         try:
             async with self._session_for(url, proxy).request(
@@ -146,20 +156,48 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
                 allow_redirects=False,
                 proxy=proxy,
             ) as response:
+                cast(GuardedResponse, response).began = began
                 yield cast(_ClientResponse, response)
-            self._timeouts.answered(host, time.monotonic() - began)
-        except Flood as flood:
-            count(self.crawler, f"{flood.reason}/refused")
-            raise Refused(flood.reason, request.url) from flood
-        except TimeoutError as late:
-            self._timeouts.failed(host, time.monotonic() - began)
-            raise DownloadTimeoutError(f"Getting {request.url} took longer than {timeout} seconds.") from late
-        except (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) as wrong:
-            raise UnsupportedURLSchemeError(str(wrong)) from wrong
-        except aiohttp.ClientConnectorError as failed:
-            raise tls_failure(failed) or _connection_failure(failed, request) from failed
-        except aiohttp.ClientError as broken:
-            raise tls_failure(broken) or DownloadFailedError(str(broken)) from broken
+            self._timeouts.answered(host, time() - began - heartbeat.lost(began, time()))
+        except (Flood, TimeoutError, aiohttp.ClientError, ExchangeLost) as failure:
+            meaning = _meaning(failure, request, timeout, began)
+            if isinstance(meaning, ExchangeLost):
+                count(self.crawler, f"downloader/lost/{meaning.reason}")
+            elif isinstance(failure, Flood):
+                count(self.crawler, f"{failure.reason}/refused")
+            elif isinstance(failure, TimeoutError):
+                self._timeouts.failed(host, time() - began)
+            raise meaning from failure
+
+
+def _meaning(failure: Exception, request: Request, timeout: float, began: float) -> Exception:
+    """What Scrapy or the crawl calls a failure of an exchange that began at ``began``."""
+    if isinstance(failure, aiohttp.ClientConnectorError) and isinstance(failure.os_error, AddressRefused):
+        return Refused(ADDRESS, request.url)
+    if isinstance(failure, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
+        return UnsupportedURLSchemeError(str(failure))
+    if lost := _excuse(failure, began):
+        return lost
+    if isinstance(failure, Flood):
+        return Refused(failure.reason, request.url)
+    if isinstance(failure, TimeoutError):
+        return DownloadTimeoutError(f"Getting {request.url} took longer than {timeout} seconds.")
+    assert isinstance(failure, aiohttp.ClientError)
+    if isinstance(failure, aiohttp.ClientConnectorError):
+        return tls_failure(failure) or _connection_failure(failure)
+    return tls_failure(failure) or DownloadFailedError(str(failure))
+
+
+def _excuse(failure: Exception, began: float) -> ExchangeLost | None:
+    """The failure, if it is nobody's fault."""
+    if isinstance(failure, ExchangeLost):
+        return failure
+    if isinstance(failure, IdleConnectionLost):
+        return ExchangeLost("idle_connection")
+    if isinstance(failure, Flood) and failure.reason != SLOW:
+        return None
+    reason = heartbeat.excuse(began, timed_out=isinstance(failure, Flood | TimeoutError))
+    return ExchangeLost(reason) if reason else None
 
 
 def _as_pairs(headers: Headers) -> list[tuple[str, str]]:
@@ -172,9 +210,7 @@ def _as_pairs(headers: Headers) -> list[tuple[str, str]]:
     ]
 
 
-def _connection_failure(failed: aiohttp.ClientConnectorError, request: Request) -> Exception:
-    if isinstance(failed.os_error, AddressRefused):
-        return Refused(ADDRESS, request.url)
+def _connection_failure(failed: aiohttp.ClientConnectorError) -> Exception:
     if failed.os_error.errno in FULL:
         return TableFull(*failed.os_error.args)
     if isinstance(failed, aiohttp.ClientConnectorDNSError):

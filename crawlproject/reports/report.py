@@ -39,12 +39,21 @@ _ENDINGS = {
     "shutdown": "it was interrupted, and can be resumed",
     "no network": "no host answered any more; the crawl can be resumed",
     "storage_failed": "a write to the disk failed; the crawl can be resumed",
+    "out_of_memory": "its memory was used up; the crawl can be resumed",
+    "memusage_exceeded": "it used more memory than MEMUSAGE_LIMIT_MB; the crawl can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
     "closespider_itemcount": "the limit of items was reached",
     "closespider_timeout": "the time limit was reached",
     "closespider_errorcount": "the limit of errors was reached",
 }
-CUT_SHORT = {"", "shutdown", "no network", "storage_failed"}  # finish reasons of crawls that can be resumed
+CUT_SHORT = {
+    "",
+    "shutdown",
+    "no network",
+    "storage_failed",
+    "out_of_memory",
+    "memusage_exceeded",
+}  # finish reasons of crawls that can be resumed
 
 
 @dataclass(frozen=True, slots=True)

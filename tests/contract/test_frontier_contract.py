@@ -1649,3 +1649,46 @@ def test_the_hosts_with_the_most_waiting_urls_can_be_listed(make: Make, commit: 
     assert (pair.host, pair.waiting) == ("pair.example", 1)
     assert crowd.best == pytest.approx(0.2)
     assert frontier.busiest(1) == [crowd]
+
+
+def test_a_visit_for_something_else_is_a_visit(make):
+    frontier = make(min_delay=2.0, factor=3.0)
+    for host in ("a", "b"):
+        frontier.put(url(f"{host}/1"))
+        frontier.put(url(f"{host}/2"))
+    now = 10.0
+    assert frontier.visit("a.test", now) == now
+    assert frontier.visit("a.test", now) == math.inf, "one at a time"
+    assert short(frontier.take(now)) == "b/1" and frontier.take(now + 100) is None
+    assert frontier.visit("b.test", now) == math.inf, "a page of it is being fetched"
+    frontier.visited("a.test", now + 1.0, 1.0)
+    assert frontier.visit("a.test", now + 1.5) == pytest.approx(now + 4.0), "it rests as long as after a page"
+    assert frontier.take(now + 3.9) is None
+    assert short(frontier.take(now + 4.0)) == "a/1"
+
+
+def test_a_visit_waits_for_a_block_and_may_be_to_a_host_that_nobody_knows(make):
+    frontier = make(min_delay=2.0)
+    frontier.block_host("a.test", 50.0)
+    assert frontier.visit("a.test", 10.0) == 50.0
+    assert frontier.visit("new.test", 10.0) == 10.0
+    frontier.visited("new.test", 11.0, 1.0)
+    assert frontier.visit("new.test", 12.0) == 13.0
+    assert frontier.visit("new.test", 13.0) == 13.0
+    frontier.visited("new.test", 13.0, 0.0)
+    assert len(frontier) == 0 and frontier.hosts() == 0
+
+
+def test_a_visit_to_another_name_of_the_server_that_is_visited_is_part_of_that(make):
+    frontier = make(min_delay=2.0)
+    frontier.put(url("a/1"))
+    for host in ("a.test", "static.test"):
+        frontier.host_address(host, "192.0.2.1")
+    assert short(frontier.take(10.0)) == "a/1"
+    assert frontier.visit("static.test", 10.0) == math.inf
+    assert [frontier.visit("static.test", 10.0, "a.test") for _ in range(2)] == [10.0, 10.0]
+    frontier.visited("static.test", 11.0, 1.0)
+    assert frontier.visit("static.test", 11.0, "a.test") == 11.0
+    assert frontier.visit("static.test", 11.0) == math.inf, "the page is still being fetched"
+    frontier.done("http://a.test/1", 12.0, 2.0)
+    assert frontier.visit("static.test", 12.0) == 14.0

@@ -58,6 +58,8 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
                 "http://a.example/circle",
                 "http://a.example/itself",
                 "http://a.example/trap",
+                "http://a.example/wrong",
+                "http://a.example/strange",
                 "http://spelled.example/",
                 text="reef",
             ),
@@ -72,6 +74,8 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     moved("http://a.example/circle", "http://a.example/circle2")
     moved("http://a.example/circle2", "http://a.example/circle")
     moved("http://a.example/itself", "http://a.example/itself")
+    moved("http://a.example/wrong", "http://[bad/")
+    moved("http://a.example/strange", "http://a.example:port/")
     moved("http://a.example/trap", "http://b.example/" + "x" * 300)
     exact = {
         "http://spelled.example/": Reply("", 301, {"location": "/index.html", **HTML}, b"moved"),
@@ -92,6 +96,9 @@ def test_redirects_lead_to_one_canonical_page(tmp_path: Path) -> None:
     assert lines["http://b.example/new"]["parent"] == "http://a.example/"
     assert lines["http://a.example/itself"]["error"] == "too_many_redirects"
     assert lines["http://a.example/itself"]["status"] == 301
+    for wrong in ("wrong", "strange"):
+        line = lines[f"http://a.example/{wrong}"]
+        assert (line["error"], line["status"]) == ("redirect to no URL", 301), wrong
     assert [access["url"] for access in read_log(tmp_path / "log")].count("http://a.example/itself") == 2
     assert refusals(tmp_path / "crawl")["trap/too_long"] == 1
 

@@ -10,6 +10,7 @@ from support.crawling import crawl, history, refusals, stored, topic_file
 from support.webs import LATE, DictWeb, OverloadedWeb, by_host, gaps, host_farm, page, robots
 
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
+from crawlproject.records import Reply
 
 HOSTS, PAGES, DELAY = 12, 5, 0.25
 
@@ -65,6 +66,28 @@ def test_a_server_that_asks_for_a_rest_gets_it(tmp_path: Path) -> None:
     place = next(at for at, access in enumerate(requests["h1.example"]) if access["status"] == 503)
     assert gaps(requests["h1.example"])[place] >= 2.0 - LATE
     assert max(gaps(requests["h2.example"])) < 2.0
+
+
+def test_what_a_robots_txt_redirects_to_waits_for_its_host(tmp_path: Path) -> None:
+    """To another host, that is crawled as well, and to another file of the same."""
+    hosts = [f"http://{name}.example" for name in ("moved", "also", "target", "same")]
+    pages = [f"{host}/p{n}" for host in hosts for n in range(4)]
+    entries = dict([page("http://portal.example/", *pages, text="reef"), *(page(url, text="reef") for url in pages)])
+    targets = {"moved": "http://target.example/rules", "also": "http://target.example/more", "same": "/rules"}
+    for name, target in targets.items():
+        url = f"http://{name}.example/robots.txt"
+        entries[url] = Reply(url, 301, {"location": target})
+    for url in ("http://target.example/rules", "http://target.example/more", "http://same.example/rules"):
+        entries[url] = Reply(url, 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /p0\n")
+    topic = topic_file(tmp_path, "http://portal.example/")
+    with AccessLog(tmp_path / "log") as log, running(DictWeb(entries), latency=True, log=log) as server:
+        done = crawl(topic, tmp_path / "crawl", port=server.port, POLITENESS_MIN_DELAY=DELAY)
+    assert done.returncode == 0, done.stderr
+    requests = by_host(read_log(tmp_path / "log"))
+    bound = {f"http://{name}.example/p0" for name in targets}
+    assert stored(tmp_path / "crawl") == {"http://portal.example/", *pages} - bound
+    assert len(requests["target.example"]) == 7 and len(requests["same.example"]) == 5
+    assert min(gap for host in requests.values() for gap in gaps(host)) >= DELAY - LATE
 
 
 def test_nothing_disallowed_is_ever_requested(tmp_path: Path) -> None:

@@ -9,14 +9,24 @@ from typing import Any
 
 import pytest
 from scrapy import Request
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DownloadFailedError, DropItem
 from scrapy.http import Response
 from support.crawling import QUICK
 from twisted.python.failure import Failure
 
 from crawlproject.adapters.extensions.failures import Failures
 from crawlproject.adapters.feeds import PageItem
-from crawlproject.adapters.running import ASKED_REST, ENDED_AT, TAKEN_AT, attach, fetch_of, stopped
+from crawlproject.adapters.running import (
+    ASKED_REST,
+    ENDED_AT,
+    TAKEN_AT,
+    attach,
+    fetch_of,
+    memory_error,
+    stopped,
+    stopping,
+    torn,
+)
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
@@ -84,3 +94,29 @@ def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None
     Failures(crawler).item_error({}, Failure(StorageFailed("full")))
     Failures(crawler).spider_error(Failure(ZeroDivisionError()), answer())
     assert stopped(crawler) and crawl.frontier.leases() == 1 and not len(crawl.folder.history)
+
+
+def test_a_want_of_memory_is_no_fault_of_a_page(crawl: Crawl, crawler: Any) -> None:
+    lease, request = leased(crawl), Request(SEED, meta=dict(META))
+    item = PageItem(crawl.steps.read(lease, b"<p>reef"), b"<p>reef", lease, fetch_of(request, 200, 104.0))
+    Failures(crawler).item_error(item, Failure(MemoryError()))
+    assert stopped(crawler) and torn(crawler)
+    assert crawl.frontier.leases() == 1 and not list(read_lines(crawl.folder.path / "history.jsonl"))
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_want_of_memory_inside_a_step_stops_the_crawl(crawl: Crawl, crawler: Any, wrapped: bool) -> None:
+    with stopping(crawler):
+        raise memory_error(caused(DownloadFailedError(), MemoryError())) if wrapped else MemoryError()  # type: ignore[misc]
+    assert stopped(crawler) and torn(crawler)
+
+
+def caused(failure: Exception, cause: Exception) -> Exception:
+    failure.__cause__ = cause
+    return failure
+
+
+def test_other_failures_have_nothing_to_do_with_memory() -> None:
+    circle = ValueError()
+    circle.__context__ = caused(KeyError(), circle)
+    assert memory_error(circle) is None and memory_error(None) is None

@@ -24,8 +24,10 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from crawlproject.adapters.refused import Refused
+from crawlproject.core.heartbeat import Heartbeat
 from crawlproject.core.responses import HEAD
-from crawlproject.http.connection_failures import connection_failure
+from crawlproject.http import http_handler
+from crawlproject.http.connection_failures import ExchangeLost, connection_failure
 from crawlproject.http.http_handler import HttpDownloadHandler
 
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -62,6 +64,9 @@ class Server:
                 path = self.lines[-1].split()[1]
                 if path == "/slow":
                     await asyncio.sleep(30)
+                if path == "/reset":
+                    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                    break
                 if path == "/pieces":
                     await self.piecewise(writer)
                     break
@@ -278,6 +283,57 @@ def test_a_failure_of_tls_says_why() -> None:
             with pytest.raises(DownloadConnectionRefusedError) as failed:
                 await fetch(f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/")
         assert connection_failure(failed.value) == "tls wrong version number"
+
+    run(scenario)
+
+
+def test_a_request_that_is_reset_is_not_sent_again() -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        with pytest.raises(DownloadFailedError) as failed:
+            await fetch("/reset")
+        assert connection_failure(failed.value) == "DownloadFailedError"
+
+    assert len(run(scenario).lines) == 1
+
+
+@pytest.mark.parametrize("path", ["/reset", "/none"])
+def test_a_kept_connection_that_the_server_closes_is_nobodys_fault_and_none_is_kept_any_more(path: str) -> None:
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        await fetch("/a")
+        with pytest.raises(ExchangeLost) as lost:
+            await fetch(path)
+        assert lost.value.reason == "idle_connection" and len(server.lines) == 2
+        for _ in range(2):
+            await fetch("/a")
+        with pytest.raises(DownloadFailedError) as failed:
+            await fetch(path)
+        assert not isinstance(failed.value, ExchangeLost), "on a connection of its own it is the server's fault"
+
+    assert run(scenario).connections == 4
+
+
+def test_what_fails_while_the_process_stands_still_is_nobodys_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [1_000.0]
+    heart = Heartbeat(lambda: clock[0], lambda: 0.0)
+    monkeypatch.setattr(http_handler, "heartbeat", heart)
+    monkeypatch.setattr(http_handler, "time", lambda: clock[0])
+
+    async def scenario(fetch: Fetch, server: Server) -> None:
+        heart.start()
+        await fetch("/a")
+        for path, jump, reason in (
+            ("/slow", 60.0, "suspended"),
+            ("/slow", 3.0, "busy"),
+            ("/pieces", 60.0, "suspended"),
+        ):
+            fetching = asyncio.ensure_future(fetch(path, meta={"download_timeout": 0.5}))
+            await asyncio.sleep(0.2)
+            clock[0] += jump
+            with pytest.raises(ExchangeLost) as lost:
+                await fetching
+            assert lost.value.reason == reason
+        with pytest.raises(DownloadTimeoutError):
+            await fetch("/slow", meta={"download_timeout": 0.5})
 
     run(scenario)
 

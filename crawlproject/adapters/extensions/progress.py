@@ -20,7 +20,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.adapters.running import INTERRUPTED, STORAGE_FAILED, crawl_of
+from crawlproject.adapters.running import INTERRUPTED, MEMUSAGE, OUT_OF_MEMORY, STORAGE_FAILED, crawl_of
 from crawlproject.core.stopping import NO_NETWORK
 from crawlproject.pages.text.printable import counted
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
 _RECENT = 30.0  # seconds over which the current speed is taken
-_RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED)
+_RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE)
 _ERASE = "\r\x1b[K"
 _BETWEEN = " · "  # parts of a line
 

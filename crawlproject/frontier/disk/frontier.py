@@ -18,8 +18,9 @@ class DiskFrontier(FrontierCore):
 
     ``batch_size``, ``strict``, ``commit``, ``max_urls`` and ``random`` as in ``MemoryFrontier``; the politeness is asked by
     the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait again, and
-    their hosts rest from then on. ``cache`` bounds the bytes of mapped files that stay in memory (default 512 MiB); the rest
-    is for the operating system to keep or to drop. ``limits`` bounds the queues in memory.
+    their hosts rest from then on; ``behind`` says by how many seconds it was set back since the last run. ``cache`` bounds the
+    bytes of mapped files that stay in memory (default 512 MiB); the rest is for the operating system to keep or to drop.
+    ``limits`` bounds the queues in memory.
 
     Every operation that changes something may raise ``StorageFailed``. Opening raises ``BadCrawlDir`` for a damaged folder.
     """
@@ -37,6 +38,7 @@ class DiskFrontier(FrontierCore):
         clock: Callable[[], float],
         cache: int = 512 * 2**20,
         limits: MemoryLimits | None = None,
+        behind: float = 0.0,
     ) -> None:
         check_sizes(batch_size=batch_size, commit=commit, max_urls=max_urls)
         self._disk = DiskStore(
@@ -48,6 +50,7 @@ class DiskFrontier(FrontierCore):
             random=random,
             cache=cache,
             limits=limits or MemoryLimits(),
+            behind=behind,
         )
         super().__init__(self._disk, max_urls)
         self._evict_surplus()

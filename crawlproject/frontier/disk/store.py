@@ -50,6 +50,7 @@ class DiskStore:
         random: Random,
         cache: int,
         limits: MemoryLimits,
+        behind: float,
     ) -> None:
         self.politeness = politeness
         self.files = files = DiskFiles(folder, cache)
@@ -66,7 +67,7 @@ class DiskStore:
         self.host_named = files.hosts.of_name
         self.commit = files.commit
         files.host_facts = self._host_facts
-        self._recover(now)
+        self._recover(now, behind)
 
     def state_of(self, url: str) -> UrlState:
         if url in self._leases:
@@ -270,15 +271,17 @@ class DiskStore:
         self._rows.changed[number] = new
         self._queues.replace(before, self._queues.entry_in(number, new))
 
-    def _recover(self, now: float) -> None:
+    def _recover(self, now: float, behind: float) -> None:
         """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on.
 
-        No rest and no block lasts longer from then on than one can: the clock may have been set back since.
+        The clock was set back by ``behind`` seconds since, and perhaps by more: no rest and no block lasts longer from
+        ``now`` on than one can.
         """
         facts = self.files.facts
         latest, latest_block = now + self.politeness.longest, now + LONGEST_BLOCK
         for host, seconds in facts.asks.items():
             self.politeness.crawl_delay(host, seconds)
+        facts.rests = {host: until - behind for host, until in facts.rests.items()}
         for host in self._queues.load(now):
             until = self.politeness.next_visit(host, now, 0.0)
             facts.rests[host] = max(until, facts.rests.get(host, until))
@@ -288,7 +291,7 @@ class DiskStore:
             self.schedule.rest(host, min(until, latest))
         for host, (until, name) in facts.blocks.items():
             self._names[host] = name
-            self.schedule.block(host, min(until, latest_block))
+            self.schedule.block(host, min(until - behind, latest_block))
         self.files.begin()
 
     def _host_facts(self) -> dict[str, Any]:

@@ -237,6 +237,13 @@ class RedisFrontier:
         """The operation behind ``host_address``."""
         return ("address", host, address, self._clock() if self._clock else self._now)
 
+    def visit(self, host: str, now: float, beside: str = "") -> float:
+        """As the contract says, for all workers."""
+        return float(self.call(slot_of(host, self.slots), [("visit", host, beside, now)])[0])
+
+    def visited(self, host: str, now: float, seconds: float) -> None:
+        self.call(slot_of(host, self.slots), [("visited", host, now, seconds)])
+
     def block_host(self, host: str, until: float) -> None:
         self.call(slot_of(host, self.slots), [block_of(host, until)])
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from random import Random
 
 from redis.exceptions import RedisError
@@ -241,6 +242,16 @@ class RedisWorker:
     def block_host(self, host: str, until: float) -> None:
         self._blocked.pop(host, None)
         self._send(PendingCall(operations.block_of(host, until), host))
+
+    def visit(self, host: str, now: float, beside: str = "") -> float:
+        """As the contract says. This waits for the answer, so it is called from a thread; infinity while Redis is away."""
+        try:
+            return self._strict.visit(host, now, beside)
+        except RedisError:
+            return inf
+
+    def visited(self, host: str, now: float, seconds: float) -> None:
+        self._send(PendingCall(("visited", host, now, seconds), host))
 
     def drop(self, url: str, *, picked: bool = False) -> None:
         waits = url not in self._held  # as for ``hold``

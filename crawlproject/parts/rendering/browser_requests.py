@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from crawlproject.urls.hosts import domain_of
+from crawlproject.urls.hosts import domain_of, host_of
 
 MOST_REQUESTS = 100  # of a page, those included that a cache answers
+MOST_ELSEWHERE = 30  # of these, requests that other hosts than that of the page are asked
 MOST_BYTES = 2**24  # that are fetched for a page
 MOST_FRAMES = 10  # documents of frames
 DEEPEST = 2  # frames in frames
@@ -56,7 +57,8 @@ class RequestRules:
         self._page = page
         self._site = domain_of(page)
         self._posts = posts
-        self._requests = self._frames = self._bytes = 0
+        self.host = host_of(page)
+        self._requests = self._elsewhere = self._frames = self._bytes = 0
 
     def refusal(self, asked: PageRequest) -> str:
         """Why it is not fetched: a short name to count by; empty when it is, and then it counts."""
@@ -71,6 +73,15 @@ class RequestRules:
             return "frames" if self._frames > MOST_FRAMES else ""
         self._posts -= asked.method == "POST"
         return ""
+
+    def is_here(self, url: str) -> bool:
+        """Whether a URL is of the host of the page, which is being visited."""
+        return host_of(url) == self.host
+
+    def goes_elsewhere(self) -> bool:
+        """Whether one more request may go to another host; then it counts."""
+        self._elsewhere += 1
+        return self._elsewhere <= MOST_ELSEWHERE
 
     def fetched(self, size: int) -> None:
         """``size`` bytes came for the page."""

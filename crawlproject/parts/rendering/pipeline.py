@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import DropItem, NotConfigured
 
 from crawlproject.adapters.feeds import PageItem
-from crawlproject.adapters.running import Component, crawl_of, stopped, stopping, time
+from crawlproject.adapters.running import Component, crawl_of, heartbeat, stopped, stopping, time
 from crawlproject.configuration import read_options
 from crawlproject.parts.rendering.options import RenderOptions
 from crawlproject.parts.rendering.part import HTML, Rendering, rendered_until
@@ -58,9 +58,14 @@ class RenderPipeline(Component):
             return item
         content_type = item.fetch.content_type
         cookies = [value.decode("latin-1") for value in item.cookies[:MOST_COOKIES] if len(value) <= LONGEST_COOKIE]
+        began = time()
         rendered = await renderer.render(_address(item), item.body, content_type, cookies)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
+        if heartbeat.excuse(began, timed_out=False):  # who knows what its scripts had no time for
+            with stopping(self.crawler):
+                crawl.wait_again(item.lease, item.fetch)
+            raise DropItem("the process was suspended; the page is fetched again", log_level="DEBUG")
         if rendered is None:
             return item
         snapshot = rendered.snapshot

@@ -277,6 +277,36 @@ function answer_of.address()
   return 1
 end
 
+-- host beside now -> when the host may be visited; now: the visit has begun; inf: it is being visited. While a visit to the
+-- host beside goes on, one to another host of its address is part of that.
+function answer_of.visit()
+  local host, beside, now = argument(), argument(), time_argument()
+  local at = place_of(host)
+  if beside ~= '' and (host == beside or (at and at == place_of(beside))) then
+    return exact(now)
+  end
+  local holder = visitor_of(host)
+  if holder and not is_lost(holder, now) then
+    return 'inf'
+  end
+  local opens = allowed_from(host)
+  if opens > now then
+    return exact(opens)
+  end
+  begin_visit(host)
+  place(host)
+  return exact(now)
+end
+
+-- host at seconds -> 0. That visit has ended.
+function answer_of.visited()
+  local host, finish, seconds = argument(), time_argument(), number()
+  rest(host, finish, seconds)
+  end_visit(host)
+  place(host)
+  return 0
+end
+
 -- host time -> 0. No URL of the host is taken before the time; 0 lifts the block.
 function answer_of.block()
   local host, till = argument(), not_before_argument()

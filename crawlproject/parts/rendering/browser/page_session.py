@@ -59,12 +59,14 @@ class PageSession:
     """A page of its own in a browser: its cookies and storage end with it.
 
     ``answer`` is asked for each request of the page but that for its document; None is a network error. A page that loads itself
-    again, with a cookie that it had not before, is asked for. Windows that scripts open are closed before they run, dialogs
+    again, with a cookie that it had not before, is asked for. ``waited`` says for how many seconds it waited for others, which
+    it gets besides. Windows that scripts open are closed before they run, dialogs
     are dismissed. A page that tells too much is read as it is.
     """
 
-    def __init__(self, devtools: DevTools, answer: Answer) -> None:
+    def __init__(self, devtools: DevTools, answer: Answer, waited: Callable[[], float] = lambda: 0.0) -> None:
         self._devtools = devtools
+        self._waited = waited
         self._answer = answer
         self._context = self._target = self._session = ""
         self._document: PageAnswer | None = None
@@ -83,7 +85,7 @@ class PageSession:
         try:
             await asyncio.wait_for(self._open(), PATIENCE)
             with suppress(TimeoutError):  # what is there by then is read
-                ended = await asyncio.wait_for(self._run(url), seconds)
+                ended = await self._in_time(asyncio.ensure_future(self._run(url)), seconds)
                 if ended is not None:
                     return ended
             try:
@@ -112,6 +114,21 @@ class PageSession:
             send("Inspector.enable", self._session),
             send("Target.setAutoAttach", self._session, **auto),
         )
+
+    async def _in_time(self, running: asyncio.Future[Snapshot | None], seconds: float) -> Snapshot | None:
+        """Raises ``TimeoutError``."""
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        try:
+            while not running.done():
+                left = end + self._waited() - clock()
+                if left <= 0.0:
+                    raise TimeoutError
+                await asyncio.wait((running,), timeout=left)
+            return running.result()
+        finally:
+            if running.cancel():
+                await asyncio.wait((running,))
 
     async def _run(self, url: str) -> Snapshot | None:
         """Load it and let its scripts settle; what came of it if there is nothing to read any more."""

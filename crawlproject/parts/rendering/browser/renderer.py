@@ -89,9 +89,12 @@ class Renderer:
 
     async def _render_in(self, browser: Chromium, url: str, document: PageAnswer) -> Rendered:
         answers = self._resources.answers_for(url)
-        session = PageSession(browser.devtools, answers.answer)
+        session = PageSession(browser.devtools, answers.answer, answers.waited)
         seconds, most = self._options.crawl_render_seconds, self._options.page_max_bytes
-        snapshot = await session.render(url, document, seconds=seconds, most=most)
+        try:
+            snapshot = await session.render(url, document, seconds=seconds, most=most)
+        finally:
+            answers.close()
         return Rendered(snapshot, answers.exchanges)
 
     @asynccontextmanager

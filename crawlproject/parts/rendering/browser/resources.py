@@ -14,14 +14,28 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 
+from crawlproject.adapters.host_turns import HostTurns
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import ANY_TYPE, AS_SPELLED, EXCHANGE, LEASE, RESOURCE, count, robots_agent, time
+from crawlproject.adapters.running import (
+    ANY_TYPE,
+    AS_SPELLED,
+    EXCHANGE,
+    LEASE,
+    RESOURCE,
+    count,
+    memory_error,
+    robots_agent,
+    stop,
+    time,
+)
 from crawlproject.core.robots import product_token
+from crawlproject.http.connection_failures import ExchangeLost
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.html.parse import parse_document
 from crawlproject.parts.rendering.browser.page_session import PageAnswer
 from crawlproject.parts.rendering.browser_requests import DOCUMENT, SCRIPT, PageRequest, RequestRules, preflight
+from crawlproject.urls.hosts import host_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,7 +46,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 4  # requests of a page
+AT_ONCE = 4  # requests of a page to its host
+MOST_WAIT = 20.0  # seconds that a page has longer for what it asks of other hosts, which rest between two requests
 CACHED = 2**25  # bytes of scripts that are kept for the next pages
 
 # The crawler's own business, or not true any more of what the browser is handed.
@@ -59,6 +74,7 @@ class Resources:
         self._scripts: OrderedDict[str, PageAnswer] = OrderedDict()
         self._cached = 0  # bytes
         self._hinted = False
+        self.turns = HostTurns(crawler)
 
     def answers_for(self, page: str) -> PageAnswers:
         """What answers the requests of the page at a URL, and counts what they cost."""
@@ -77,7 +93,9 @@ class Resources:
         while self._cached > CACHED:
             self._cached -= len(self._scripts.popitem(last=False)[1].body)
 
-    async def fetch(self, asked: PageRequest, headers: dict[str, str]) -> tuple[PageAnswer, Exchange | None] | None:
+    async def fetch(
+        self, asked: PageRequest, headers: dict[str, str], *, again: bool = False
+    ) -> tuple[PageAnswer, Exchange | None] | None:
         """The response, and how it is archived, if it is; None when there is none, or more of it than is read."""
         meta = {
             ANY_TYPE: True,
@@ -99,7 +117,15 @@ class Resources:
         except Refused as refused:
             self.count(f"refused/{refused.reason}")
             return None
+        except ExchangeLost as lost:
+            if not again:
+                await self.turns.rest(0.0)
+                return await self.fetch(asked, headers, again=True)
+            self.count(f"failed/{lost.reason}")
+            return None
         except Exception as failure:  # whatever else keeps a response from arriving is a network error to a browser
+            if lacking := memory_error(failure):
+                stop(self._crawler, lacking)
             self.count(f"failed/{type(failure).__name__}")
             logger.debug("%s, which a page asked for, did not come: %r", asked.url, failure)
             return None
@@ -154,6 +180,9 @@ class PageAnswers:
         self._resources = resources
         self._rules = rules
         self._turn = asyncio.Semaphore(AT_ONCE)
+        self._elsewhere = 0  # requests to other hosts that are under way
+        self._since = self._before = 0.0
+        self._closed = False
 
     async def answer(self, asked: PageRequest) -> PageAnswer | None:
         if asked.kind == "Stylesheet":
@@ -167,8 +196,11 @@ class PageAnswers:
             return None
         if asked.kind == SCRIPT and (known := self._resources.script(asked.url)) is not None:
             return known
-        async with self._turn:
-            found = await self._resources.fetch(asked, self._rules.headers(asked))
+        if self._rules.is_here(asked.url):
+            async with self._turn:
+                found = None if self._closed else await self._resources.fetch(asked, self._rules.headers(asked))
+        else:
+            found = await self._from_elsewhere(asked)
         if found is None:
             return None
         answer, exchange = found
@@ -179,3 +211,42 @@ class PageAnswers:
         if asked.kind == SCRIPT and answer.status == _FOUND:
             self._resources.keep_script(asked.url, shared)
         return answer if self._rules.is_own(asked.url) else shared
+
+    def close(self) -> None:
+        """Nobody looks at the page any more: what it still waits for is not asked for."""
+        self._closed = True
+
+    def waited(self) -> float:
+        """Seconds in which the page waited for other hosts, ``MOST_WAIT`` at most."""
+        now = time() - self._since if self._elsewhere else 0.0
+        return min(self._before + now, MOST_WAIT)
+
+    async def _from_elsewhere(self, asked: PageRequest) -> tuple[PageAnswer, Exchange | None] | None:
+        """From a host that is not being visited: one request at a time, when it has rested, and not too many."""
+        if not self._rules.goes_elsewhere():
+            self._resources.count("blocked/elsewhere")
+            return None
+        if not self._elsewhere:
+            self._since = time()
+        self._elsewhere += 1
+        try:
+            return await self._in_turn(asked, host_of(asked.url))
+        finally:
+            self._elsewhere -= 1
+            if not self._elsewhere:
+                self._before += time() - self._since
+
+    async def _in_turn(self, asked: PageRequest, host: str) -> tuple[PageAnswer, Exchange | None] | None:
+        turns = self._resources.turns
+        if not await turns.begin(host, MOST_WAIT - self.waited(), beside=self._rules.host):
+            self._resources.count("blocked/host_busy")
+            return None
+        began = time()
+        try:
+            if self._closed:
+                return None
+            if asked.kind == SCRIPT and (known := self._resources.script(asked.url)) is not None:
+                return known, None
+            return await self._resources.fetch(asked, self._rules.headers(asked))
+        finally:
+            turns.end(host, time() - began)

@@ -1,0 +1,104 @@
+"""Stops the crawl before its memory is used up: what ran out of memory is no fault of a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.adapters.running import Component, crawl_of, repeated, stop
+from crawlproject.errors import OutOfMemory
+
+try:
+    import resource
+except ImportError:  # Windows, which has no such limit
+    resource = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+PERIOD = 0.5  # seconds between two looks
+MARGIN = 2**26  # bytes that are left for what is in flight, and for the end of the crawl
+SHARE = 0.1  # of a limit: the margin is no larger
+_MEGABYTE = 2**20
+_UNLIMITED = 2**60  # bytes: what larger limits mean
+
+
+class MemoryLimit(NamedTuple):
+    """Bytes; ``name`` says whose limit it is."""
+
+    name: str
+    limit: int
+    used: int
+
+    @property
+    def is_near(self) -> bool:
+        return self.limit - self.used < min(MARGIN, SHARE * self.limit)
+
+
+class MemoryWatch(Component):
+    """There where the process, or its control group, has a limit of memory.
+
+    Scrapy's ``MEMUSAGE_LIMIT_MB`` is a limit of the operator's own beside these: it looks once a minute, at the peak.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if crawl_of(crawler) is None or not list(memory_limits()):
+            raise NotConfigured
+        watch = super().from_crawler(crawler)
+        crawler.signals.connect(watch.look, signals.spider_opened)
+        repeated(crawler, watch.look, PERIOD)
+        return watch
+
+    def look(self) -> None:
+        for found in memory_limits():
+            if found.is_near:
+                used, limit = found.used // _MEGABYTE, found.limit // _MEGABYTE
+                stop(self.crawler, OutOfMemory(f"{used:,} MB of {limit:,} MB are used ({found.name})"))
+                return
+
+
+def memory_limits(system: Path = Path("/")) -> Iterator[MemoryLimit]:
+    """Of the address space (``ulimit -v``) and of control groups, with what is used of them. Nothing where there is no
+    ``/proc``.
+    """
+    with suppress(OSError, ValueError):
+        if resource is not None and (limit := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+            pages = (system / "proc/self/statm").read_text().split()[0]
+            yield MemoryLimit("address space", limit, int(pages) * os.sysconf("SC_PAGE_SIZE"))
+    for folder in _groups(system):
+        with suppress(OSError, ValueError):
+            limit = int((folder / "memory.max").read_text())
+            if limit < _UNLIMITED:
+                yield MemoryLimit("control group", limit, _in_use(folder))
+
+
+def _groups(system: Path) -> Iterator[Path]:
+    """The control group of this process, and those around it (version 2)."""
+    root = system / "sys/fs/cgroup"
+    try:
+        lines = (system / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        if line.startswith("0::/"):
+            group = root / line[4:]
+            yield from (folder for folder in (group, *group.parents) if folder.is_relative_to(root))
+
+
+def _in_use(group: Path) -> int:
+    """Bytes, without the files that the kernel keeps as long as nobody needs the room."""
+    used = int((group / "memory.current").read_text())
+    for line in (group / "memory.stat").read_text().splitlines():
+        name, _, value = line.partition(" ")
+        if name == "inactive_file":
+            return max(0, used - int(value))
+    return used

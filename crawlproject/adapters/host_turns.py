@@ -1,0 +1,62 @@
+"""Visits of hosts for what is no URL of the frontier: what a page in the browser asks of other hosts, and the robots.txt that
+that of another host is a redirect to. They come one at a time, when the host has rested, as all others do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from crawlproject.adapters.running import crawl_of, stopped, stopping, time
+from crawlproject.frontier.factory import MARGIN
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+LOOK = 0.1  # seconds between two looks at a host that is being visited
+
+
+class HostTurns:
+    """Of the crawl of ``crawler``, callable while it has one."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    async def begin(self, host: str, patience: float, beside: str = "") -> bool:
+        """Wait until ``host`` may be visited, and begin; False when that takes more than ``patience`` seconds.
+
+        A visit to another name of the server of ``beside``, which is being visited, begins at once.
+        """
+        deadline = time() + patience
+        while not stopped(self._crawler):
+            now = time()
+            opens = await self._visit(host, now, beside)
+            if opens <= now:
+                return True
+            wait = min(opens - now, LOOK) if opens == float("inf") else opens - now
+            if now + wait > deadline:
+                return False
+            await asyncio.sleep(wait)
+        return False
+
+    def end(self, host: str, seconds: float) -> None:
+        """The visit has ended, and took so many seconds."""
+        crawl = crawl_of(self._crawler)
+        if crawl is not None and not stopped(self._crawler):
+            with stopping(self._crawler):
+                crawl.frontier.visited(host, time(), seconds)
+
+    async def rest(self, seconds: float) -> None:
+        """Rest as long as a host does after ``seconds``, inside the visit of a page of it."""
+        crawl = crawl_of(self._crawler)
+        if crawl is not None:
+            options = crawl.options
+            pause = max(options.politeness_min_delay, options.politeness_factor * seconds)
+            await asyncio.sleep(pause + MARGIN if pause else 0.0)
+
+    async def _visit(self, host: str, now: float, beside: str) -> float:
+        crawl = crawl_of(self._crawler)
+        assert crawl is not None, "its pages are being fetched"
+        if crawl.peers.has_server:  # which is asked
+            return await asyncio.to_thread(crawl.frontier.visit, host, now, beside)
+        return crawl.frontier.visit(host, now, beside)

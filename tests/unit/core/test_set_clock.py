@@ -1,0 +1,56 @@
+"""The clock is set back between two runs: hosts rest as long as they would have, and the crawl says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.livecrawl import taken
+
+from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.set_clock import set_back
+from crawlproject.records import CrawlUrl, Fetch, Topic
+
+THEN = 1_700_000_000.0
+
+
+def opened(folder: Path, now: float, frontier: str) -> Crawl:
+    topic = Topic("reef", ("coral",), seeds=("http://a.example/", "http://b.example/"))
+    options = read_options({"FRONTIER": frontier})
+    return assemble(topic, options, clock=lambda: now, folder=folder)
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("by", [30.0, 3_600.0, 400 * 86_400.0])
+def test_no_host_waits_longer_than_it_would_have(tmp_path: Path, frontier: str, killed: bool, by: float) -> None:
+    crawl = opened(tmp_path / "crawl", THEN, frontier)
+    for host in ("a", "b"):
+        crawl.frontier.put(CrawlUrl(f"http://{host}.example/next", 1.0))
+    for _ in range(2):
+        crawl.fail(taken(crawl, THEN), "http 404", Fetch(404, THEN, 5.0))
+    if killed:
+        crawl.folder.close("", THEN, {})
+    else:
+        crawl.close("shutdown", THEN)
+    again = opened(tmp_path / "crawl", THEN - by, frontier)
+    (said,) = again.folder.warnings
+    assert said.startswith(f"the clock was set back by {by:,.0f} s")
+    assert again.take(THEN - by + 4.9) is None, "they rest as long as they worked"
+    assert {taken(again, THEN - by + 5.1).url for _ in range(2)} == {"http://a.example/next", "http://b.example/next"}
+
+
+@pytest.mark.parametrize("tail", [b"", b"\n", b"[]\n", b"{}\n", b'{"at": "x"}\n', b"\xff\n", b'{"at": 9}'])
+def test_a_history_that_tells_no_time_tells_nothing(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "history.jsonl"
+    assert set_back(path, 0.0) == 0.0
+    path.write_bytes(tail)
+    assert set_back(path, 0.0) == 0.0
+
+
+def test_the_last_whole_line_counts(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b'{"at": 7}\n' * 10_000 + b'{"at": 50.5}\n{"at": 9')
+    assert set_back(path, 40.0) == 10.5 and set_back(path, 60.0) == 0.0
