@@ -105,7 +105,7 @@ class Crawl:
                 time=stopping.share_spent if options.crawl_max_seconds else None,
             ),
         )
-        history = HistoryWriter(folder, ordering, (stopping.learn, feed.learn), parts.learning, peers)
+        history = HistoryWriter(folder, ordering, (stopping.learn, feed.learn), parts.learning, peers, frontier)
         self.services = services = Services(
             topic=setup.topic,
             options=options,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Generic, TypeVar
 
-from crawlproject.core.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from
+from crawlproject.core.frontier_recovery import find_recovery, linked_from
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
@@ -24,18 +24,19 @@ Value = TypeVar("Value")
 def replay(services: Services, own: Sequence[Callable[[FetchEvent], None]], now: float) -> None:
     """The events of the crawl folder, learned by a crawl that has fetched nothing yet; ``own`` are the core's learners.
 
-    What a frontier has lost is put back. When a person has judged pages, all waiting URLs get new scores. Fetches that ended
-    after ``now``, by a clock that was set since, count as ended then. At last what other workers have published is learned.
+    What the frontier or the history has lost is put back. When a person has judged pages, all waiting URLs get new scores.
+    Fetches that ended after ``now``, by a clock that was set since, count as ended then. At last what other workers have
+    published is learned.
     Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     feed, peers, parts = services.feed, services.peers, services.parts
     for part in parts:
         part.restore(now)
     services.admission.replay()
-    lost = has_lost_urls(services)
+    recovery = find_recovery(services, now)
     follower = None
-    if (services.ordering.learns or lost or feed.judgments) and len(services.folder.history):
-        follower = LinkReplay(services, feed, FrontierRecovery(services, now) if lost else None)
+    if recovery or ((services.ordering.learns or feed.judgments) and len(services.folder.history)):
+        follower = LinkReplay(services, feed, recovery)
     learning = [*own, *([feed.learn] if follower else ()), *parts.learning]
     for number, event in enumerate(read_events(services, follower.linked if follower else {}, now), start=1):
         for learn in learning if event.visit.number == 1 else parts.learning:
