@@ -15,6 +15,7 @@ from crawlproject.core.frontier_recovery import find_recovery, linked_from
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
+from crawlproject.frontier.base import DurableFrontier
 from crawlproject.records import NEEDS_BROWSER, FetchEvent
 from crawlproject.storage.read import read_links, read_visits
 
@@ -37,18 +38,42 @@ def replay(services: Services, own: Sequence[Callable[[FetchEvent], None]], now:
     follower = None
     if recovery or ((services.ordering.learns or feed.judgments) and len(services.folder.history)):
         follower = LinkReplay(services, feed, recovery)
-    learning = [*own, *([feed.learn] if follower else ()), *parts.learning]
+    known = _resume_ordering(services) if follower and not recovery else 0
     for number, event in enumerate(read_events(services, follower.linked if follower else {}, now), start=1):
-        for learn in learning if event.visit.number == 1 else parts.learning:
+        is_first = event.visit.number == 1
+        for learn in own if is_first else ():
             learn(event)
-        if follower and event.visit.number == 1:
+        if follower and is_first and number > known:
+            feed.learn(event)
+        for learn in parts.learning:
+            learn(event)
+        if follower and is_first and number > known:
             follower.follow(event)
         peers.fetched_before(event, number)
     if follower:
         follower.finish()
+        if known:
+            _tell_refusals(services)
     for part in parts:
         part.replayed()
     peers.catch_up()
+
+
+def _resume_ordering(services: Services) -> int:
+    """Let the ordering go on from its last checkpoint; how many lines of the history it knows then."""
+    found = services.checkpoints.read()
+    if found is None:
+        return 0
+    services.ordering.become(found.ordering)
+    return found.lines
+
+
+def _tell_refusals(services: Services) -> None:
+    """What was refused at its turn since the checkpoint is done, and has no line: the ordering must not wait for it."""
+    if isinstance(services.frontier, DurableFrontier):
+        for url in services.frontier.finished():
+            if url.key not in services.folder.history:
+                services.ordering.refused(url.url)
 
 
 def read_events(

@@ -247,6 +247,10 @@ class DurableFrontier(Protocol):
         """The history has so many lines. Durable with the next operation."""
         ...
 
+    def state_of(self, url: str) -> UrlState:
+        """What is known of a URL."""
+        ...
+
     def finished(self) -> Iterator[CrawlUrl]:
         """The URLs that are done, in no particular order; a frontier may know no more of them than their keys."""
         ...

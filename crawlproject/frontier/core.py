@@ -33,6 +33,7 @@ class FrontierCore:
         self.leases = store.count_leases
         self.waiting = store.waiting
         self.finished = store.finished_urls
+        self.state_of = store.state_of
         self.best = store.best
         self.blocked = store.blocked
         self.busiest = store.busiest

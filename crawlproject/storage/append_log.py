@@ -78,6 +78,11 @@ class AppendLog:
             lines += os.pread(self._file, min(_BLOCK, self._size - start), start).count(b"\n")
         return lines
 
+    def place(self, lines: int) -> TailPosition:
+        """The position at the end, which is behind so many lines."""
+        first = max(0, self._size - _TAIL)
+        return TailPosition(self._size, lines, _digest(os.pread(self._file, self._size - first, first)))
+
     def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
         """Replace the file, whole or not at all, by one with these records. Raises ``StorageFailed``."""
         write_atomically(self.path, map(_line, chain.from_iterable(steps)), private=self._private)
