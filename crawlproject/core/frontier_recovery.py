@@ -60,7 +60,7 @@ class HistoryRecovery:
         self._lost = {
             url.key: url if url.parent or url.url in seeds else replace(url, depth=1, precedence=UNINFORMATIVE)
             for url in frontier.finished()
-            if url.key not in history and not _is_second_look(url.key)
+            if url.key not in history and not is_second_look(url.key)
         }
 
     def offer(self, url: CrawlUrl) -> None:
@@ -86,7 +86,7 @@ class HistoryRecovery:
         )
 
 
-def _is_second_look(key: str) -> bool:
+def is_second_look(key: str) -> bool:
     """Whether the key is of another fetch of a URL, of which the history has no first line."""
     return "#" in key and not is_post(key)
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Generic, TypeVar
 
-from crawlproject.core.frontier_recovery import find_recovery, linked_from
+from crawlproject.core.frontier_recovery import find_recovery, is_second_look, linked_from
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
@@ -72,7 +72,7 @@ def _tell_refusals(services: Services) -> None:
     """What was refused at its turn since the checkpoint is done, and has no line: the ordering must not wait for it."""
     if isinstance(services.frontier, DurableFrontier):
         for url in services.frontier.finished():
-            if url.key not in services.folder.history:
+            if url.key not in services.folder.history and not is_second_look(url.key):
                 services.ordering.refused(url.url)
 
 
