@@ -27,6 +27,7 @@ from crawlproject.parts.registry import part_classes
 from crawlproject.records import Topic
 from crawlproject.storage.crawl_files import holder_of
 from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.disk_sync import PeriodicSync
 from crawlproject.storage.open_archive import open_archive
 
 
@@ -138,6 +139,8 @@ def _open_folder(
         place, topic, options.ordering, parameters_in_use(options), bodies=keeps_pages, versions=options.page_versions
     )
     folder.manifest.begin(options.model_dump(), options.virtual_web, clock())
+    if options.crawl_fsync_seconds and keeps_pages:
+        folder.sync = PeriodicSync(place, options.crawl_fsync_seconds)
     if options.crawl_warc and keeps_pages:
         folder.archive = open_archive(
             folder,

@@ -222,6 +222,13 @@ class Options(BaseModel):
     crawl_robots_cache_size: Positive = 10_000
     """origins | whose robots.txt is kept in memory"""
 
+    crawl_checkpoint_seconds: Seconds = 60.0
+    """seconds | between two [checkpoints](adr/0059-checkpoints.md) of what the ordering has learned, from which a resume
+    goes on; 0: none, and a resume reads all pages again"""
+    crawl_fsync_seconds: Seconds = 0.0
+    """seconds | between two times at which all that was written is forced onto the disk, against [power
+    failures](crawl-folder.md#power-failures); 0: when the operating system wants to"""
+
     # ------------------------------------------------------------ archive
     crawl_warc: bool = False
     """| archive requests and responses in [WARC files](hand-over.md#warc) in `warc/` of the crawl folder | ISO

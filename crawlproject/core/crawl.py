@@ -20,12 +20,14 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from crawlproject.core.admission import Admission, EntryRules
+from crawlproject.core.checkpoint import Checkpoints
 from crawlproject.core.connections import Connections
 from crawlproject.core.history_writer import HistoryWriter
 from crawlproject.core.leasing import Leasing
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import PartOf, Parts, Setup
+from crawlproject.core.prior_knowledge import parameters_in_use
 from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
 from crawlproject.core.services import FetchPlan, PageHandler, Services, UnknownHandler
@@ -106,7 +108,7 @@ class Crawl:
                 time=stopping.share_spent if options.crawl_max_seconds else None,
             ),
         )
-        history = HistoryWriter(folder, ordering, (stopping.learn, feed.learn), parts.learning, peers)
+        history = HistoryWriter(folder, ordering, (stopping.learn, feed.learn), parts.learning, peers, frontier)
         self.services = services = Services(
             topic=setup.topic,
             options=options,
@@ -122,7 +124,10 @@ class Crawl:
             feed=feed,
             history=history,
             stopping=stopping,
+            checkpoints=Checkpoints(folder, setup.topic, feed, options, parameters_in_use(options)),
         )
+        if peers.publishes:
+            services.checkpoints.forbid()
         services.steps = self.steps = PageSteps(services, reader)  # of a page that came for the first time
         services.kinds[PAGE] = PageHandler(services)
         services.kinds[""] = UnknownHandler(services)
@@ -262,6 +267,7 @@ class Crawl:
         over = reason in OVER
         try:
             self.services.feed.save_agents(self.folder.path)
+            self.services.checkpoints.close()
             self.frontier.close()
             for part in self.parts:
                 part.close(reason, over=over)

@@ -1,7 +1,8 @@
-"""A frontier that has lost its files is filled again from the history, the stored pages and their links.
+"""History and frontier are files of their own, and either may have lost what the other has.
 
 The history is what counts as done (ADR 4), and a frontier knows every URL of it. One that does not know the last of them was
-removed, or comes from an older copy of the folder.
+removed, or comes from an older copy of the folder: it is filled again from the history, the stored pages and their links. One
+that knows of more lines than the history has is ahead of it: what it takes for done and has no line waits again.
 """
 
 from __future__ import annotations
@@ -9,19 +10,85 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Protocol
 
 from crawlproject.core.services import Services
-from crawlproject.frontier.base import Frontier
-from crawlproject.records import RETRY_AFTER, CrawlUrl, Link, Page, Span, Visit
-from crawlproject.storage.read import read_visits
+from crawlproject.frontier.base import DurableFrontier, Frontier
+from crawlproject.frontier.changes import best_of_paths
+from crawlproject.records import RETRY_AFTER, UNINFORMATIVE, CrawlUrl, Link, Page, Span, Visit
+from crawlproject.storage.read import HISTORY, read_visits
+from crawlproject.urls.post import is_post
 
 _STEP = 1000  # URLs that become durable together
 
 
-def has_lost_urls(services: Services) -> bool:
-    """Whether the frontier does not know what was fetched last. A shared one is not asked: its server keeps it."""
-    last = services.folder.history.last_url
-    return bool(last) and not services.peers.has_server and last not in services.frontier
+class Recovery(Protocol):
+    """What becomes of the links of all pages, which are found once more."""
+
+    def offer(self, url: CrawlUrl) -> None:
+        """What a page, a sitemap or a redirect led to."""
+        ...
+
+    def finish(self) -> None:
+        """Everything was offered."""
+        ...
+
+
+def find_recovery(services: Services, now: float) -> Recovery | None:
+    """What has to be put back; None: nothing was lost. A shared frontier is not asked: its server keeps it."""
+    frontier, history = services.frontier, services.folder.history
+    if services.peers.has_server:
+        return None
+    if isinstance(frontier, DurableFrontier) and frontier.history_lines > history.lines:
+        return HistoryRecovery(services, frontier)
+    if history.last_url and history.last_url not in frontier:
+        return FrontierRecovery(services, now)
+    return None
+
+
+class HistoryRecovery:
+    """The URLs that the frontier takes for done, and of which the history has no line, wait again.
+
+    Among them are those that were refused when their turn came: of these, too, no line says so. They will be refused again. All
+    that changes is one step of the frontier, the last.
+    """
+
+    def __init__(self, services: Services, frontier: DurableFrontier) -> None:
+        self._services = services
+        self._ahead = frontier
+        history, seeds = services.folder.history, set(services.topic.seeds)
+        self._lost = {
+            url.key: url if url.parent or url.url in seeds else replace(url, depth=1, precedence=UNINFORMATIVE)
+            for url in frontier.finished()
+            if url.key not in history and not is_second_look(url.key)
+        }
+
+    def offer(self, url: CrawlUrl) -> None:
+        """The links say more of a URL than the frontier may have kept."""
+        known = self._lost.get(url.key)
+        if known is not None:
+            is_bare = known.precedence == UNINFORMATIVE and not known.parent
+            self._lost[url.key] = url if is_bare else best_of_paths(known, url)
+
+    def finish(self) -> None:
+        """Everything was offered."""
+        services, frontier, history = self._services, self._ahead, self._services.folder.history
+        missing = frontier.history_lines - history.lines
+        with services.frontier.batch():
+            for key in self._lost:
+                frontier.forget(key)
+            for url in self._lost.values():
+                services.kinds.offer(url)
+            frontier.record_lines(history.lines)
+        services.folder.warnings.append(
+            f"{services.folder.path / HISTORY} had lost {missing} lines: "
+            f"{len(self._lost)} URLs that the frontier took for done wait again"
+        )
+
+
+def is_second_look(key: str) -> bool:
+    """Whether the key is of another fetch of a URL, of which the history has no first line."""
+    return "#" in key and not is_post(key)
 
 
 class FrontierRecovery:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from crawlproject.core.peers import Peers
+from crawlproject.frontier.base import DurableFrontier, Frontier
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import AGENT, CRAWL_DELAY, RETRY_AFTER, CrawlUrl, Fetch, FetchEvent, Page, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
@@ -26,8 +27,10 @@ class HistoryWriter:
         own: Sequence[Callable[[FetchEvent], None]],
         parts: Sequence[Callable[[FetchEvent], None]],
         peers: Peers,
+        frontier: Frontier,
     ) -> None:
         self._folder = folder
+        self._record_lines = frontier.record_lines if isinstance(frontier, DurableFrontier) else None
         self._ordering = ordering
         self._learning = (*own, *parts)
         self._learning_again = parts
@@ -62,6 +65,7 @@ class HistoryWriter:
     def again(self, visit: Visit, page: Page | None = None) -> None:
         """Add a further visit of a page to the history; with another text also its item and its new links."""
         self._folder.keep_again(visit, page)
+        self._tell_frontier()
         event = FetchEvent(visit, [link.url for link in page.links] if page else (), lambda: page)
         for learn in self._learning_again:
             learn(event)
@@ -74,11 +78,17 @@ class HistoryWriter:
 
     def _apply(self, visit: Visit, page: Page | None = None) -> None:
         """All that learns in this crawl learns from a fetch that has just entered the history."""
+        self._tell_frontier()
         links = [link.url for link in page.links] if page and visit.is_page else ()
         event = FetchEvent(visit, links, lambda: page)
         for learn in self._learning:
             learn(event)
         self._peers.fetched(event)
+
+    def _tell_frontier(self) -> None:
+        """The frontier knows how many lines there are before it takes the last of them for done."""
+        if self._record_lines:
+            self._record_lines(self._folder.history.lines)
 
     def line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
         """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``.

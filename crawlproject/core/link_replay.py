@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
-from crawlproject.core.frontier_recovery import FrontierRecovery, linked_from, target_of
+from crawlproject.core.frontier_recovery import Recovery, linked_from, target_of
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.services import Services
 from crawlproject.frontier.changes import larger_of_each
@@ -27,12 +27,7 @@ class LinkReplay:
     """
 
     def __init__(
-        self,
-        services: Services,
-        feed: OrderingFeed,
-        recovery: FrontierRecovery | None = None,
-        *,
-        rescores: bool = False,
+        self, services: Services, feed: OrderingFeed, recovery: Recovery | None = None, *, rescores: bool = False
     ) -> None:
         self._services = services
         self._feed = feed
@@ -49,7 +44,7 @@ class LinkReplay:
         visit, recovery = event.visit, self._recovery
         if visit.redirect:
             unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
-            if unknown and recovery:
+            if recovery and (unknown or visit.redirect in self._services.frontier):
                 recovery.offer(target_of(visit))
             self._note_score(visit.redirect, visit.score)
         if not visit.leads_on:
@@ -89,14 +84,14 @@ class LinkReplay:
 
     def finish(self) -> None:
         """All events were replayed, to the ordering of the crawl."""
+        if self._recovery:
+            self._recovery.finish()
         self.pass_on()
         services = self._services
         most = services.options.frontier_max_urls
         for missing in self._missing.values():
             if missing.url not in services.frontier and not 0 < most <= len(services.frontier):
                 services.admission.offer(missing)
-        if self._recovery:
-            self._recovery.finish()
 
     def pass_on(self) -> None:
         """The frontier gets the scores and the floor, the ordering what was refused."""

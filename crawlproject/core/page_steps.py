@@ -27,6 +27,7 @@ class PageSteps:
         self.max_bytes = services.options.page_max_bytes
         self._relevant = services.options.page_relevant
         self._admission = services.admission
+        self._checkpoints = services.checkpoints
         self._feed = services.feed
         self._folder = services.folder
         self._frontier = services.frontier
@@ -138,6 +139,7 @@ class PageSteps:
             self._frontier.done(page.url, fetch.rests_from, fetch.seconds)
         for offered in self._offered:
             offered(page, fetch)
+        self._checkpoints.pass_time(fetch.at)
 
     def follow(self, page: Page) -> None:
         """Offer the links of ``page`` that the ordering follows, and what the parts find besides."""

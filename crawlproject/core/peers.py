@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from crawlproject.frontier.base import DurableFrontier
 from crawlproject.records import FetchEvent
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Peers:
 
     def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Known, Known]:
         """What the frontier knows, and what waits in it: at least of the URLs that were ``linked``."""
+        if isinstance(frontier, DurableFrontier):  # there may be many more that wait
+            return frontier, {url for url in linked if frontier.state_of(url) == "waiting"}
         return frontier, {url.url for url in frontier.waiting() if not url.variant}
 
     def start(self, limit: int, loop: Any) -> None:

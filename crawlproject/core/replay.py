@@ -11,10 +11,11 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Generic, TypeVar
 
-from crawlproject.core.frontier_recovery import FrontierRecovery, has_lost_urls, linked_from
+from crawlproject.core.frontier_recovery import find_recovery, is_second_look, linked_from
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
+from crawlproject.frontier.base import DurableFrontier
 from crawlproject.records import NEEDS_BROWSER, FetchEvent
 from crawlproject.storage.read import read_links, read_visits
 
@@ -24,30 +25,55 @@ Value = TypeVar("Value")
 def replay(services: Services, own: Sequence[Callable[[FetchEvent], None]], now: float) -> None:
     """The events of the crawl folder, learned by a crawl that has fetched nothing yet; ``own`` are the core's learners.
 
-    What a frontier has lost is put back. When a person has judged pages, all waiting URLs get new scores. Fetches that ended
-    after ``now``, by a clock that was set since, count as ended then. At last what other workers have published is learned.
+    What the frontier or the history has lost is put back. When a person has judged pages, all waiting URLs get new scores.
+    Fetches that ended after ``now``, by a clock that was set since, count as ended then. At last what other workers have
+    published is learned.
     Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     feed, peers, parts = services.feed, services.peers, services.parts
     for part in parts:
         part.restore(now)
     services.admission.replay()
-    lost = has_lost_urls(services)
+    recovery = find_recovery(services, now)
     follower = None
-    if (services.ordering.learns or lost or feed.judgments) and len(services.folder.history):
-        follower = LinkReplay(services, feed, FrontierRecovery(services, now) if lost else None)
-    learning = [*own, *([feed.learn] if follower else ()), *parts.learning]
+    if recovery or ((services.ordering.learns or feed.judgments) and len(services.folder.history)):
+        follower = LinkReplay(services, feed, recovery)
+    known = _resume_ordering(services) if follower and not recovery else 0
     for number, event in enumerate(read_events(services, follower.linked if follower else {}, now), start=1):
-        for learn in learning if event.visit.number == 1 else parts.learning:
+        is_first = event.visit.number == 1
+        for learn in own if is_first else ():
             learn(event)
-        if follower and event.visit.number == 1:
+        if follower and is_first and number > known:
+            feed.learn(event)
+        for learn in parts.learning:
+            learn(event)
+        if follower and is_first and number > known:
             follower.follow(event)
         peers.fetched_before(event, number)
     if follower:
         follower.finish()
+        if known:
+            _tell_refusals(services)
     for part in parts:
         part.replayed()
     peers.catch_up()
+
+
+def _resume_ordering(services: Services) -> int:
+    """Let the ordering go on from its last checkpoint; how many lines of the history it knows then."""
+    found = services.checkpoints.read()
+    if found is None:
+        return 0
+    services.ordering.become(found.ordering)
+    return found.lines
+
+
+def _tell_refusals(services: Services) -> None:
+    """What was refused at its turn since the checkpoint is done, and has no line: the ordering must not wait for it."""
+    if isinstance(services.frontier, DurableFrontier):
+        for url in services.frontier.finished():
+            if url.key not in services.folder.history and not is_second_look(url.key):
+                services.ordering.refused(url.url)
 
 
 def read_events(

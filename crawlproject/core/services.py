@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from crawlproject.core.admission import Admission
+from crawlproject.core.checkpoint import Checkpoints
 from crawlproject.core.connections import Connections
 from crawlproject.core.history_writer import HistoryWriter
 from crawlproject.core.ordering_feed import OrderingFeed
@@ -219,6 +220,7 @@ class Services:
     feed: OrderingFeed
     history: HistoryWriter
     stopping: Stopping
+    checkpoints: Checkpoints
     steps: PageSteps = field(init=False)
     kinds: Handlers = field(default_factory=Handlers)
     now: float = 0.0

@@ -247,6 +247,32 @@ class CountingFrontier(Protocol):
         ...
 
 
+@runtime_checkable
+class DurableFrontier(Protocol):
+    """A frontier that lies in files beside those of the history, and notices when these have lost what it knows."""
+
+    @property
+    def history_lines(self) -> int:
+        """Lines of the history, as ``record_lines`` said last."""
+        ...
+
+    def record_lines(self, lines: int) -> None:
+        """The history has so many lines. Durable with the next operation."""
+        ...
+
+    def state_of(self, url: str) -> UrlState:
+        """What is known of a URL."""
+        ...
+
+    def finished(self) -> Iterator[CrawlUrl]:
+        """The URLs that are done, in no particular order; a frontier may know no more of them than their keys."""
+        ...
+
+    def forget(self, url: str) -> None:
+        """A URL that is done is not known any more."""
+        ...
+
+
 class HostStats(NamedTuple):
     """A host of the frontier: URLs that wait, score of the best that may go, next visit (seconds since the epoch)."""
 

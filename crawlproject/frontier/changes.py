@@ -76,6 +76,18 @@ class Ended(NamedTuple):
     url: str
 
 
+class Forgotten(NamedTuple):
+    """A URL that was done is not known any more."""
+
+    url: str
+
+
+class Recorded(NamedTuple):
+    """The history has so many lines."""
+
+    lines: int
+
+
 class Evicted(NamedTuple):
     """A waiting URL left without a fetch; ``total`` were dropped until now. None: only the total is known."""
 
@@ -125,6 +137,8 @@ Change = (
     | Returned
     | Finished
     | Ended
+    | Forgotten
+    | Recorded
     | Evicted
     | Picked
     | GaveBack
@@ -141,6 +155,8 @@ METHODS: dict[type[Change], str] = {
     Returned: "give_back",
     Finished: "refetch",
     Ended: "end",
+    Forgotten: "forget",
+    Recorded: "record_lines",
     Evicted: "evict",
     Picked: "pick",
     GaveBack: "give_back_pick",
@@ -154,6 +170,7 @@ _CODES: dict[type[Change], str] = {
     Rescored: "score",
     Reclassed: "class",
     Returned: "return",
+    Recorded: "history",
     GaveBack: "unpick",
 }
 _KINDS: dict[str, type[Change]] = {code: kind for kind, code in _CODES.items()}

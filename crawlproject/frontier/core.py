@@ -32,6 +32,8 @@ class FrontierCore:
         self.leased = store.lease_of
         self.leases = store.count_leases
         self.waiting = store.waiting
+        self.finished = store.finished_urls
+        self.state_of = store.state_of
         self.best = store.best
         self.blocked = store.blocked
         self.busiest = store.busiest
@@ -116,6 +118,19 @@ class FrontierCore:
         self._evict_surplus()
         self._commit()
         return True
+
+    @property
+    def history_lines(self) -> int:
+        return self._store.history_lines
+
+    def record_lines(self, lines: int) -> None:
+        self._store.record_lines(lines)
+
+    def forget(self, url: str) -> None:
+        """As the contract says."""
+        if self._store.state_of(url) == "done":
+            self._store.forget(url)
+            self._commit()
 
     def clear(self) -> None:
         """Evict all that waits: it may be put again. Clocks of hosts, leases, and what is done stay as they are."""

@@ -31,6 +31,7 @@ class MemoryStore:
     def __init__(self, *, rule: KRule, commit: int, politeness: Politeness, random: Random) -> None:
         self.politeness = politeness
         self.evicted = 0
+        self.history_lines = 0
         self.entries: dict[str, QueueEntry] = {}  # that wait
         self.leases: dict[str, QueueEntry] = {}
         self.finished: set[str] = set()
@@ -69,6 +70,10 @@ class MemoryStore:
 
     def waiting(self) -> Iterator[CrawlUrl]:
         return (entry.record for entry in self.entries.values())
+
+    def finished_urls(self) -> Iterator[CrawlUrl]:
+        """Of these nothing but the keys is kept."""
+        return (CrawlUrl(key, 0.0) for key in self.finished)
 
     def count_waiting(self) -> int:
         return len(self.entries)
@@ -125,6 +130,7 @@ class MemoryStore:
         known = sorted([*self.entries.values(), *self.leases.values()], key=lambda entry: entry.arrival)
         yield from (changes.Waits(entry.record) for entry in known)
         yield from map(changes.Ended, self.finished)
+        yield changes.Recorded(self.history_lines)
         yield changes.Evicted(None, self.evicted)
         yield from map(changes.Picked, self.hosts.rule.picks())
         yield from map(changes.Leased, self.leases)
@@ -184,6 +190,12 @@ class MemoryStore:
         elif url in self.entries:
             self._leave(url)
         self.finished.add(url)
+
+    def forget(self, url: str) -> None:
+        self.finished.remove(url)
+
+    def record_lines(self, lines: int) -> None:
+        self.history_lines = lines
 
     def evict(self, url: str | None, total: int) -> None:
         if url is not None:

@@ -1,6 +1,8 @@
 """Append-only files of JSON lines that survive ``kill -9``, and reading what is new in them.
 
-Each line is one write, so a killed process leaves complete lines and at most one incomplete line, which opening removes. Of
+Each line is one write, so a killed process leaves complete lines and at most one incomplete line, which opening removes. A power
+failure may leave zeros where the last lines were, as file systems make a file longer before they write what is in it; no line
+has one, and opening cuts the file there. Of
 several logs that belong together, the one written last decides: opening cuts off what the others hold beyond it (``trim``).
 
 A crawl appends to a file such as ``items.jsonl``, a resumed crawl may replace lines at its end, and merging the folders of
@@ -26,6 +28,7 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 ITEMS = "items.jsonl"
 
 _BLOCK = 1 << 16
+_UNSAFE = 64 * 2**20  # bytes at the end of a file: more than a power failure can spoil
 _TAIL = 4096  # bytes before a position that are digested
 
 _line = partial(orjson.dumps, option=orjson.OPT_APPEND_NEWLINE)
@@ -45,7 +48,7 @@ class AppendLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600 if private else 0o644)
-            self._size = self._end_of_last_line(os.fstat(self._file).st_size)
+            self._size = self._end_of_last_line(self._first_zero(os.fstat(self._file).st_size))
             os.ftruncate(self._file, self._size)
         except OSError as error:
             self.close()
@@ -74,6 +77,11 @@ class AppendLog:
         for start in range(0, self._size, _BLOCK):
             lines += os.pread(self._file, min(_BLOCK, self._size - start), start).count(b"\n")
         return lines
+
+    def place(self, lines: int) -> TailPosition:
+        """The position at the end, which is behind so many lines."""
+        first = max(0, self._size - _TAIL)
+        return TailPosition(self._size, lines, _digest(os.pread(self._file, self._size - first, first)))
 
     def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
         """Replace the file, whole or not at all, by one with these records. Raises ``StorageFailed``."""
@@ -117,6 +125,14 @@ class AppendLog:
             os.close(self._file)
             self._file = -1
 
+    def _first_zero(self, size: int) -> int:
+        """Where the first zero is among the bytes that a power failure may have spoiled; ``size``: there is none."""
+        for start in range(max(0, size - _UNSAFE), size, _BLOCK):
+            zero = os.pread(self._file, _BLOCK, start).find(b"\0")
+            if zero >= 0:
+                return start + zero
+        return size
+
     def _end_of_last_line(self, size: int) -> int:
         """The offset just after the last newline before ``size``."""
         while size:
@@ -158,13 +174,23 @@ def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir
 
 
 def read_lines(path: Path) -> Iterator[Any]:
-    """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records."""
+    """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records.
+
+    Where a power failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage.
+    """
     if not path.exists():
         return
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            if line.endswith(b"\n"):
-                yield parse_line(line, path, number)
+            if not line.endswith(b"\n"):
+                return
+            try:
+                record = orjson.loads(line)
+            except orjson.JSONDecodeError as damage:
+                if b"\0" in line and file.tell() > path.stat().st_size - _UNSAFE:
+                    return
+                raise unexpected(path, number, damage) from None
+            yield record
 
 
 def write_atomically(path: Path, chunks: Iterable[bytes], *, sync: bool = True, private: bool = False) -> None:

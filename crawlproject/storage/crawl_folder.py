@@ -12,6 +12,7 @@ from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.append_log import ITEMS, AppendLog
 from crawlproject.storage.crawl_files import LOCK, FolderLock, refuse_foreign_files
+from crawlproject.storage.disk_sync import PeriodicSync
 from crawlproject.storage.history import History
 from crawlproject.storage.logs import ROBOTS, Refusals, RobotsLog, link_lines
 from crawlproject.storage.manifest import Manifest
@@ -52,6 +53,7 @@ class CrawlFolder:
         self.path = path
         self.bodies = bodies
         self._fetches_at_save = 0
+        self.sync: PeriodicSync | None = None  # set if the crawl is to be safe from power failures
         try:
             path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
@@ -59,7 +61,7 @@ class CrawlFolder:
         except OSError as error:
             raise StorageFailed(f"cannot make the crawl folder {path}: {error}") from error
         self._lock = FolderLock(path) if bodies else None
-        self._is_new = bodies and [each.name for each in path.iterdir()] == [LOCK]
+        self.is_new = bodies and [each.name for each in path.iterdir()] == [LOCK]
         try:
             self._open(topic, ordering, parameters, versions)
         except BaseException:
@@ -86,7 +88,9 @@ class CrawlFolder:
         """The crawl is refused before it begins: a folder that was empty is removed, and others may have it."""
         if self._lock is None:
             return
-        if self._is_new:
+        if self.sync:
+            self.sync.stop()
+        if self.is_new:
             for place in self.path.iterdir():
                 if place.is_dir():
                     rmtree(place, ignore_errors=True)
@@ -94,7 +98,7 @@ class CrawlFolder:
                     with suppress(OSError):  # the cause of the refusal is what the user should read
                         place.unlink()
         self._lock.withdraw()
-        if self._is_new:
+        if self.is_new:
             with suppress(OSError):  # somebody has just begun a crawl there
                 self.path.rmdir()
 
@@ -141,6 +145,8 @@ class CrawlFolder:
         """Write the visit of a fetch, after all else that belongs to it."""
         if self.archive:
             self.archive.commit(visit)
+        if self.sync:
+            self.sync.check()
         self.history.append(visit)
         if self.bodies and len(self.history) - self._fetches_at_save >= SAVE_EVERY:
             self._fetches_at_save = len(self.history)
@@ -154,7 +160,7 @@ class CrawlFolder:
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
         """Save the counts and record why the crawl ended."""
-        logs = self.links, self.items, self.robots, self.archive, self.history
+        logs = self.links, self.items, self.robots, self.archive, self.history, self.sync
         for log in (*self.beside, *logs):
             if log:
                 log.close()

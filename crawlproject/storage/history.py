@@ -14,7 +14,7 @@ from hashlib import md5
 from pathlib import Path
 
 from crawlproject.records import LISTINGS, NOT_STORED, Visit
-from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
+from crawlproject.storage.append_log import AppendLog, TailPosition, read_lines, unexpected
 
 RECENT = 100  # pages in the moving average (000 section 4.2)
 
@@ -84,6 +84,10 @@ class History:
     def lines(self) -> int:
         """First visits and further ones."""
         return len(self._urls) + self.revisits
+
+    def place(self) -> TailPosition:
+        """The position behind the last line."""
+        return self._log.place(self.lines)
 
     def close(self) -> None:
         self._log.sync()

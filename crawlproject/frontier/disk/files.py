@@ -225,6 +225,7 @@ class DiskFiles:
             urls_end=self.urls.end,
             hosts=self.hosts.total,
             evicted=self.facts.evicted,
+            history=self.facts.history,
             sizes=self._mapped_sizes(),
             **self.host_facts(),
         )

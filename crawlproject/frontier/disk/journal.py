@@ -33,8 +33,8 @@ class Frame(NamedTuple):
     """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of ``urls.jsonl``.
 
     ``notes`` are what has no row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
-    ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["block", host, until, name]``,
-    ``["sizes", bytes]``, which the mapped files had grown to.
+    ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["history", lines]``,
+    ``["block", host, until, name]``, ``["sizes", bytes]``, which the mapped files had grown to.
     """
 
     rows: dict[int, UrlRow]
@@ -54,6 +54,7 @@ class Summary:
     urls_end: int = 0  # bytes of ``urls.jsonl``
     hosts: int = 0  # numbers given to hosts
     evicted: int = 0
+    history: int = 0  # lines that the history had
     picks: list[int] = field(default_factory=list)  # hosts, oldest first
     rests: list[tuple[int, float]] = field(default_factory=list)  # host and time of the next visit
     asks: list[tuple[int, float]] = field(default_factory=list)  # host and seconds (Crawl-delay)
@@ -67,6 +68,7 @@ class HostFacts:
 
     def __init__(self, summary: Summary) -> None:
         self.evicted = summary.evicted
+        self.history = summary.history
         self.picks = list(summary.picks)
         self.rests = dict(summary.rests)
         self.asks = dict(summary.asks)
@@ -87,6 +89,8 @@ class HostFacts:
             self.asks[values[0]] = values[1]
         elif kind == "evicted":
             self.evicted = values[0]
+        elif kind == "history":
+            self.history = values[0]
         elif kind == "block":
             host, until, name = values
             self.blocks[host] = until, name

@@ -99,6 +99,13 @@ class DiskStore:
     def waiting(self) -> Iterator[CrawlUrl]:
         return self.files.records(WAITING)
 
+    def finished_urls(self) -> Iterator[CrawlUrl]:
+        return self.files.records({DONE})
+
+    @property
+    def history_lines(self) -> int:
+        return self.files.facts.history
+
     def count_waiting(self) -> int:
         return self._queues.waiting
 
@@ -209,6 +216,15 @@ class DiskStore:
             self._rows.changed[number] = 0.0, self.files.urls.add(CrawlUrl(url, 0.0)), host, DONE
         else:
             self._leave(number, DONE)
+
+    def forget(self, url: str) -> None:
+        number = self._known(url)
+        self._rows.changed[number] = self._rows[number]._replace(standing=GONE)
+        self.files.hosts.known_urls[self._rows[number].host] -= 1
+
+    def record_lines(self, lines: int) -> None:
+        self.files.facts.history = lines
+        self.files.note("history", lines)
 
     def evict(self, url: str | None, total: int) -> None:
         if url is not None:

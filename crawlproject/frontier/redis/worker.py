@@ -281,6 +281,11 @@ class RedisWorker:
     def count_page(self, url: str) -> None:
         self._send(PendingCall(("page", digest(url)), queue_of(url), ends=True))
 
+    def fetch_again(self, url: CrawlUrl, *, counted: bool) -> bool:
+        calls = [("forget", digest(url.key), int(counted)), operations.put_of(url)]
+        answers = self._strict.call(self._strict.slot_of(queue_of(url.url)), calls)
+        return bool(answers[0])
+
     def publish(self, url: str, message: bytes, number: int = 0) -> None:
         host, log = queue_of(url), self._strict.messages
         if not number or number > log.published(self._strict.slot_of(host)):

@@ -32,7 +32,8 @@ from crawlproject.parts.workers.event_codec import (
 )
 from crawlproject.parts.workers.host_shares import HostShares
 from crawlproject.parts.workers.merge_workers import workers_of
-from crawlproject.records import CrawlUrl, FetchEvent
+from crawlproject.records import ACTIVE, FIRST, CrawlUrl, FetchEvent, Visit
+from crawlproject.storage.read import HISTORY
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,8 @@ class SharedPeers(ServerPeers):
         self._shares = HostShares(self._name)
         self._published = frontier.last_published() if frontier.shares else 0
         self._offset = 0
+        self._lost: list[CrawlUrl] | None = []  # what the history has no line of any more; None: the crawl goes on
+        self._stored: set[str] = set()  # of these
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._warned = False
 
@@ -167,8 +170,23 @@ class SharedPeers(ServerPeers):
         if not self.publishes:
             return
         self._frontier.catch_up()
+        self._fetch_again()
         for message in self._frontier.attached():
             self.receive([message])
+
+    def _fetch_again(self) -> None:
+        """What this worker had fetched, as the server knows, and has no line of any more, waits again."""
+        lost, self._lost = self._lost or [], None
+        folder = self._services.folder
+        waiting = sum(self._frontier.fetch_again(url, counted=url.url in self._stored) for url in lost)
+        if self._offset and folder.is_new:
+            folder.warnings.append(
+                f"{folder.path} is new, but this worker has made {self._offset} fetches before: they are in another folder"
+            )
+        elif self._offset:
+            folder.warnings.append(
+                f"{folder.path / HISTORY} had lost {self._offset} lines: {waiting} URLs that were fetched wait again"
+            )
 
     def receive(self, messages: Sequence[bytes]) -> None:
         """Learn what other workers have published, in the order given."""
@@ -185,7 +203,10 @@ class SharedPeers(ServerPeers):
 
     def _learn(self, worker: bytes, message: Message) -> None:
         ordering = self._services.ordering
-        if message.event is not None:
+        is_own = worker == self._name and not self._services.folder.is_new  # a new folder learns from those before
+        if message.event is not None and is_own:
+            self._find_lost(message.event.visit)
+        elif message.event is not None:
             self._shares.heard(worker, message.event.visit.at)
             self._learn_fetch(message.event, message)
         elif message.kind == HOST_POSTPONED:
@@ -198,6 +219,25 @@ class SharedPeers(ServerPeers):
             for part in self._services.parts:
                 if part.name == message.name:
                     _understood(part.hear, message.content)
+
+    def _find_lost(self, visit: Visit) -> None:
+        """An own fetch: only one that its history has lost is of interest."""
+        if visit.number == 1 and visit.url not in self._services.folder.history and self._lost is not None:
+            first = visit.parent is None and not visit.depth
+            self._lost.append(
+                CrawlUrl(
+                    visit.url,
+                    visit.score,
+                    visit.depth,
+                    visit.parent,
+                    visit.anchor,
+                    visit.context_score,
+                    kind=visit.kind,
+                    precedence=FIRST if first else ACTIVE,
+                )
+            )
+            if visit.md5:
+                self._stored.add(visit.url)
 
     def _learn_fetch(self, event: FetchEvent, message: Message) -> None:
         visit, services = event.visit, self._services

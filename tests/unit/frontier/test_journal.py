@@ -321,7 +321,6 @@ def damaged(folder: Path, number: int, line: bytes) -> str:
 @pytest.mark.parametrize(
     "line",
     [
-        b"\x00\x00\x00",
         b"{",
         b"{}",
         b"7",
@@ -338,6 +337,18 @@ def damaged(folder: Path, number: int, line: bytes) -> str:
 def test_a_damaged_line_is_named(tmp_path, line):
     message = damaged(tmp_path, 4, line)
     assert "journal.jsonl, line 4" in message
+
+
+def test_it_ends_where_a_power_failure_left_zeros(tmp_path):
+    """What happened since has not happened: the URLs wait as before."""
+    frontier = opened(tmp_path, now=0.0)
+    frontier.put_many(url(f"a/{page}") for page in range(3))
+    frontier._journal.close()
+    with journal_of(tmp_path).open("ab") as file:
+        file.write(bytes(4096) + b'lease","http://a.test/0"]]\n[["end","http://a.test/1"]]\n')
+    frontier = opened(tmp_path, now=0.0)
+    assert len(frontier) == 3
+    frontier.close()
 
 
 def test_a_file_of_another_kind_is_named(tmp_path):

@@ -390,6 +390,19 @@ function answer_of.page()
   return 0
 end
 
+-- digest counted -> 1 it was done, and is not known any more; ``counted``: as a stored page
+function answer_of.forget()
+  local digest, counted = argument(), argument() == '1'
+  if look_up(digest) ~= '' then
+    return 0
+  end
+  forget(digest)
+  if counted and meta.pages > 0 then
+    count('pages', -1)
+  end
+  return 1
+end
+
 -- digest -> 'waiting', 'leased', 'done' or ''
 function answer_of.state()
   local arrival = look_up(argument())

@@ -1,0 +1,200 @@
+"""A crawl that goes on from a checkpoint knows what one knows that has read all pages again."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from support.learnedstate import differences, state
+from support.randomweb import RandomWeb, crawl_on
+
+from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
+from crawlproject.core import learned_state
+from crawlproject.core.checkpoint import NAME
+from crawlproject.core.crawl import Crawl
+from crawlproject.core.learned_state import Unfit
+from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.records import Topic
+
+PLAIN = {
+    "CRAWL_SITE_BUDGET": 0,
+    "TRAP_TEMPLATES": False,
+    "CRAWL_BLOCKED_REST": 0,
+    "CRAWL_LEARN_RULES": False,
+    "CRAWL_SOFT_404_PROBE": 0,
+    "CRAWL_CLOAKING_PROBE": 0,
+    "POLITENESS_MIN_DELAY": 0,
+    "POLITENESS_FACTOR": 0,
+    "CRAWL_CHECKPOINT_SECONDS": 5,
+}
+WEB = RandomWeb(4, told=False)  # the text of pages that ask not to be kept is not there to be read again
+# Written: what learns, needs no archive, hands nothing down, and has no tools of its own that belong to a run.
+FIT = sorted(
+    {name for name, cls in ORDERINGS.items() if cls.learns and not (cls.needs_archive or cls.needs_targets)}
+    - {"focused", "context_graph", "infospiders", "keyword_queue", "search_impact"}
+)
+RUN_TIME = {
+    "Stopping": frozenset({"_began", "_now", "_next_look", "_saturated"}),
+    "Probes": frozenset({"_log"}),
+    "LinkFarms": frozenset({"_latest"}),
+    "Sites": frozenset({"turns", "_is_live", "_ordering"}),
+    "Duplicates": frozenset({"_learning", "_later"}),
+    "DuplicateInspector": frozenset({"_examined", "_stored_until", "_seen", "latest"}),
+    "OrderingFeed": frozenset({"_latest"}),
+    "Adaptive": frozenset({"_latest"}),
+    "Intelligent": frozenset({"_page", "_latest"}),
+    "Reinforcement": frozenset({"_page"}),
+    "TermIds": frozenset({"_vocabulary", "_known"}),  # the reader's numbers of the same terms
+}
+
+
+def opened(folder: Path, ordering: str, **settings: Any) -> Crawl:
+    options = read_options({**PLAIN, "ORDERING": ordering, **settings})
+    return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 2000.0, folder=folder)
+
+
+def killed(folder: Path, ordering: str, fetches: int = 60, **settings: Any) -> Path:
+    """A crawl that was killed some time after its first checkpoint."""
+    crawl = opened(folder, ordering, **settings)
+    now = crawl_on(crawl, WEB, 30)
+    wait_for(folder / NAME)
+    first = (folder / NAME).read_bytes()
+    crawl_on(crawl, WEB, fetches - 30, begin=now)
+    assert orjson.loads(first.partition(b"\n")[0])["place"]["lines"] < crawl.folder.history.lines
+    left = Path(shutil.copytree(folder, folder.with_name("left"), ignore=shutil.ignore_patterns("*.tmp")))
+    crawl.close("stopped", 0.0)
+    (left / NAME).write_bytes(first)
+    return left
+
+
+def wait_for(path: Path) -> None:
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} was not written"
+        time.sleep(0.01)
+
+
+def known(crawl: Crawl) -> dict[str, Any]:
+    """All that was learned, and what waits."""
+    found = {type(learner).__name__: state(learner, RUN_TIME) for learner in learners(crawl)}
+    found["waiting"] = {url.key: (url.score, url.precedence) for url in crawl.frontier.waiting()}
+    return found
+
+
+def learners(crawl: Crawl) -> list[Any]:
+    return [crawl.services.feed, crawl.stopping, *(learn.__self__ for learn in crawl.parts.learning)]
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+@pytest.mark.parametrize("ordering", FIT)
+def test_a_checkpoint_and_what_came_after_are_the_whole_history(tmp_path: Path, ordering: str, frontier: str) -> None:
+    left = killed(tmp_path / "crawl", ordering, FRONTIER=frontier)
+    whole = Path(shutil.copytree(left, tmp_path / "whole"))
+    (whole / NAME).unlink()
+    crawls = [opened(folder, ordering, FRONTIER=frontier) for folder in (left, whole)]
+    assert [crawl.folder.warnings for crawl in crawls] == [[], []]
+    assert differences(known(crawls[0]), known(crawls[1])) == []
+    fetched = []
+    for crawl in crawls:
+        crawl_on(crawl, WEB, 60, begin=2000.0)
+        fetched.append(list(crawl.folder.history))
+        crawl.close("stopped", 3000.0)
+    assert fetched[0] == fetched[1]
+
+
+def test_the_pages_before_it_are_not_read_again(tmp_path: Path) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    lines = orjson.loads((left / NAME).open("rb").readline())["place"]["lines"]
+    urls = [orjson.loads(line)["url"] for line in (left / "history.jsonl").open("rb")][:lines]
+    shutil.rmtree(left / "pages")
+    crawl = opened(left, "adaptive")
+    assert lines > 10 and crawl.ordering._pages > 5  # type: ignore[attr-defined]
+    assert all(url in crawl.frontier for url in urls)
+    crawl.close("stopped", 3000.0)
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut": lambda data: data[:-10],
+    "emptied": lambda data: b"",
+    "a byte changed": lambda data: data[:-100] + bytes([data[-100] ^ 1]) + data[-99:],
+    "another version": lambda data: data.replace(b'"version":1', b'"version":9', 1),
+    "another history": lambda data: data.replace(b'"tail":"', b'"tail":"0', 1),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_one_that_does_not_fit_is_told_and_all_is_replayed(tmp_path: Path, damage: str) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    whole = Path(shutil.copytree(left, tmp_path / "whole"))
+    (whole / NAME).unlink()
+    (left / NAME).write_bytes(DAMAGES[damage]((left / NAME).read_bytes()))
+    crawls = [opened(folder, "adaptive") for folder in (left, whole)]
+    [warning] = crawls[0].folder.warnings
+    assert f"{NAME} cannot be used" in warning and "all pages are read again" in warning
+    assert differences(known(crawls[0]), known(crawls[1])) == []
+    for crawl in crawls:
+        crawl.close("stopped", 3000.0)
+
+
+def test_other_settings_of_the_ordering_need_all_pages(tmp_path: Path) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    crawl = opened(left, "adaptive", TOPIC_TERMS="word")
+    assert "other settings" in crawl.folder.warnings[0]
+    crawl.close("stopped", 3000.0)
+
+
+def test_a_crawl_that_ends_leaves_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlproject.core.checkpoint._AT_THE_END", 30)
+    folder = tmp_path / "crawl"
+    crawl = opened(folder, "adaptive", CRAWL_CHECKPOINT_SECONDS=1000)
+    crawl_on(crawl, WEB, 60)
+    crawl.close("stopped", 2000.0)
+    assert orjson.loads((folder / NAME).open("rb").readline())["place"]["lines"] == crawl.folder.history.lines
+
+
+@pytest.mark.parametrize(("ordering", "seconds"), [("adaptive", 0), ("dom", 5), ("infospiders", 5), ("search_impact", 5)])
+def test_none_is_written_where_none_is_wanted_or_possible(tmp_path: Path, ordering: str, seconds: int) -> None:
+    crawl = opened(tmp_path / "crawl", ordering, CRAWL_CHECKPOINT_SECONDS=seconds)
+    crawl_on(crawl, WEB, 100)
+    crawl.close("stopped", 2000.0)
+    assert not (tmp_path / "crawl" / NAME).exists()
+    again = opened(tmp_path / "crawl", ordering)
+    assert again.folder.warnings == []
+    again.close("stopped", 3000.0)
+
+
+class Stranger:
+    """What a folder of a stranger may have in it."""
+
+    def __init__(self, call: Any, *arguments: Any) -> None:
+        self.reduced = call, arguments
+
+    def __reduce__(self) -> Any:
+        return self.reduced
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda place: Stranger(Path.touch, place),
+        lambda place: Stranger(open, str(place), "w"),
+        lambda place: Stranger(eval, f"open({str(place)!r}, 'w')"),
+        lambda place: Stranger(getattr, [], "append"),
+        lambda place: Stranger(learned_state.Method, place, "touch"),
+        lambda place: Stranger(learned_state.importlib.import_module, "this"),
+    ],
+)
+def test_a_stranger_runs_nothing(tmp_path: Path, what: Callable[[Path], Any]) -> None:
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    place = tmp_path / "touched"
+    with pytest.raises(Unfit):
+        learned_state.load(pickle.dumps(what(place)), crawl.ordering)
+    assert not place.exists()
+    crawl.close("stopped", 3000.0)
