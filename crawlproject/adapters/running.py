@@ -105,7 +105,7 @@ def count(crawler: Crawler, name: str) -> None:
 
 
 def stopped(crawler: Crawler) -> bool:
-    """Whether the disk refused a write: nothing more is written then, so that the files stay consistent."""
+    """Whether the disk refused a write, or the server of the frontier: nothing more is written then, so that the files stay consistent."""
     return getattr(crawler, _STOPPED, False)
 
 
@@ -141,7 +141,7 @@ def stop(crawler: Crawler, failure: StorageFailed) -> None:
     if stopped(crawler):
         return
     setattr(crawler, _STOPPED, True)
-    logger.error("%s. The crawl stops; free some space and run the same command to resume.", failure)
+    logger.error("%s. The crawl stops; %s.", failure, failure.advice)
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
         closing = engine.close_spider_async(reason=STORAGE_FAILED)

@@ -19,9 +19,9 @@ _STEP = 1000  # URLs that become durable together
 
 
 def has_lost_urls(services: Services) -> bool:
-    """Whether the frontier does not know what was fetched last. A shared one is not asked: its server keeps it."""
+    """Whether the frontier does not know what was fetched last: also one in a server, which may have been cleared."""
     last = services.folder.history.last_url
-    return bool(last) and not services.peers.has_server and last not in services.frontier
+    return bool(last) and last not in services.frontier
 
 
 class FrontierRecovery:
@@ -54,8 +54,9 @@ class FrontierRecovery:
             if visit.url == self._last:
                 self._done(visit)
         found = len(self._frontier) - self._before
+        where = "its server" if services.peers.has_server else str(services.folder.path / "frontier")
         services.folder.warnings.append(
-            f"the frontier in {services.folder.path / 'frontier'} had lost its URLs: from {len(services.folder.history)} "
+            f"the frontier in {where} had lost its URLs: from {len(services.folder.history)} "
             f"fetches and their links it was made again, {found} URLs wait"
         )
 

@@ -10,7 +10,7 @@ from random import Random
 
 from redis.exceptions import RedisError
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import ServerFailed
 from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
@@ -47,7 +47,7 @@ def join(
         frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
         frontier.messages.kept = -(-messages // slots)
     except RedisError as error:
-        raise StorageFailed(f"Redis refused: {error}") from error
+        raise ServerFailed(f"Redis refused: {error}") from error
     return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
 
 
@@ -109,7 +109,7 @@ class RedisWorker:
         """
         self._receive = None  # nobody learns any more from what still arrives
         if self._exchange is not None and not self._exchange.close(_PATIENCE):
-            raise StorageFailed("Redis was away at the end: what did not reach it will be fetched again")
+            raise ServerFailed("Redis was away at the end: what did not reach it will be fetched again")
         self._strict.close()
 
     # ------------------------------------------------------------ the answers that came last
