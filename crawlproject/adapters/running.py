@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 frontier_closing = object()  # signal: the frontier is about to be closed; do not use it afterwards
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
+OUTPUT_FAILED = "output_failed"  # whoever read the items from standard output is gone
 TAKEN_AT = "frontier_taken_at"  # when the request left the frontier, seconds since the epoch
 ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, seconds since the epoch
 ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
@@ -110,9 +111,9 @@ def stopped(crawler: Crawler) -> bool:
 
 
 def interrupted(crawler: Crawler) -> bool:
-    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network."""
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network or a reader."""
     crawl = crawl_of(crawler)
-    return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK)
+    return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED)
 
 
 def fruitless(crawler: Crawler) -> Path | None:
@@ -142,9 +143,14 @@ def stop(crawler: Crawler, failure: StorageFailed) -> None:
         return
     setattr(crawler, _STOPPED, True)
     logger.error("%s. The crawl stops; %s.", failure, failure.advice)
+    end(crawler, STORAGE_FAILED)
+
+
+def end(crawler: Crawler, reason: str) -> None:
+    """Let the crawl end after what is in flight, unless it does so already."""
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
-        closing = engine.close_spider_async(reason=STORAGE_FAILED)
+        closing = engine.close_spider_async(reason=reason)
         if not is_asyncio_available():  # a project with another reactor
             deferred_from_coro(closing)
             return

@@ -38,13 +38,14 @@ _ENDINGS = {
     "frontier empty": "nothing was left to fetch",
     "shutdown": "it was interrupted, and can be resumed",
     "no network": "no host answered any more; the crawl can be resumed",
-    "storage_failed": "a write to the disk failed; the crawl can be resumed",
+    "storage_failed": "a write to the disk failed, or the server of the frontier; the crawl can be resumed",
+    "output_failed": "standard output was closed; the crawl can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
     "closespider_itemcount": "the limit of items was reached",
     "closespider_timeout": "the time limit was reached",
     "closespider_errorcount": "the limit of errors was reached",
 }
-CUT_SHORT = {"", "shutdown", "no network", "storage_failed"}  # finish reasons of crawls that can be resumed
+CUT_SHORT = {"", "shutdown", "no network", "output_failed", "storage_failed"}  # finish reasons of crawls that can be resumed
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.adapters.running import INTERRUPTED, STORAGE_FAILED, crawl_of
+from crawlproject.adapters.running import INTERRUPTED, OUTPUT_FAILED, STORAGE_FAILED, crawl_of
 from crawlproject.core.stopping import NO_NETWORK
 from crawlproject.pages.text.printable import counted
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
 _RECENT = 30.0  # seconds over which the current speed is taken
-_RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED)
+_RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED)
 _ERASE = "\r\x1b[K"
 _BETWEEN = " · "  # parts of a line
 
@@ -192,6 +192,20 @@ def print_share(what: str, share: float) -> None:
     """On a terminal, how much of a work is done, in place of what was said of it before."""
     if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} {what}", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)
+
+
+def show(crawler: Crawler, message: str) -> None:
+    """Say something of a crawl where its progress is shown."""
+    if crawler.settings.get("LOG_FILE"):
+        logger.log(max(logging.INFO, _log_level(crawler)), message)
+    else:
+        print_above(message, sys.stderr)
+
+
+def close_displays() -> None:
+    """Take away the status lines of crawls that have ended without a word."""
+    for line in list(_open):
+        line.close()
 
 
 def print_above(message: str, stream: TextIO) -> None:
