@@ -21,7 +21,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
 from crawlproject.adapters.running import fruitless, interrupted, stopped
-from crawlproject.adapters.subcommand import STOPPED, refuse_options, reporting_errors
+from crawlproject.adapters.subcommand import STOPPED, refuse_misspelt_settings, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class CrawlCommand(ScrapyCrawl):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         refuse_options(args)
+        refuse_misspelt_settings(opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
