@@ -45,7 +45,13 @@ _ENDINGS = {
     "closespider_timeout": "the time limit was reached",
     "closespider_errorcount": "the limit of errors was reached",
 }
-CUT_SHORT = {"", "shutdown", "no network", "output_failed", "storage_failed"}  # finish reasons of crawls that can be resumed
+CUT_SHORT = {
+    "",
+    "shutdown",
+    "no network",
+    "output_failed",
+    "storage_failed",
+}  # finish reasons of crawls that can be resumed
 
 
 @dataclass(frozen=True, slots=True)

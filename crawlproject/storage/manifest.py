@@ -96,7 +96,9 @@ class Manifest:
         """
         beginning = list(islice(read_visits(folder), _BEGINNING))
         if not beginning:
-            raise BadCrawlDir(damage.place, f"{damage.wish}; nothing was fetched into this folder: move the file away to begin")
+            raise BadCrawlDir(
+                damage.place, f"{damage.wish}; nothing was fetched into this folder: move the file away to begin"
+            )
         seeds = {visit.url for visit in beginning if visit.parent is None}
         if seeds and not seeds & set(self.asked["topic"]["seeds"]):
             wish = f"{damage.wish}, and the first fetches here were of other seeds than those of this topic"

@@ -101,7 +101,9 @@ def test_a_cleared_redis_ends_the_worker_with_advice_and_loses_nothing(
         crew.start("one", ordering)
         assert "had lost its URLs" in crew.wait()
     assert crew.stored() == dict.fromkeys(pages_of(web), 1)
-    assert not [url for url, times in Counter(line["url"] for line in history(folder / "workers/one")).items() if times > 1]
+    assert not [
+        url for url, times in Counter(line["url"] for line in history(folder / "workers/one")).items() if times > 1
+    ]
 
 
 def test_the_rest_that_a_server_asks_for_is_kept_by_all_workers_of_all_crawls(tmp_path, server) -> None:

@@ -198,7 +198,10 @@ def test_settings_of_add_ons_and_of_a_settings_module_are_nobodys_business() -> 
 def test_a_typing_error_ends_a_crawl_before_it_starts(tmp_path: Path) -> None:
     done = crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", CRAWL_MAX_PAGE=5)
     assert done.returncode == 2
-    assert "CRAWL_MAX_PAGE: there is no such setting; did you mean CRAWL_MAX_PAGES?" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        "CRAWL_MAX_PAGE: there is no such setting; did you mean CRAWL_MAX_PAGES?" in done.stderr
+        and "Traceback" not in done.stderr
+    )
     assert not (tmp_path / "crawl").exists()
 
 
