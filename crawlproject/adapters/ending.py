@@ -47,20 +47,21 @@ def tell_of_signals(crawler: Crawler) -> None:
 
     def install() -> None:
         if is_asyncio_available():
-            tell = partial(asyncio.get_running_loop().call_soon_threadsafe, _tell, crawler)
+            call_soon = asyncio.get_running_loop().call_soon_threadsafe
             for number in _AGAIN:
+                tell = partial(call_soon, partial(_tell, crawler, number))
                 signal.signal(number, _telling(tell, signal.getsignal(number)))
 
     crawler.signals.connect(install, signals.spider_opened, weak=False)  # Scrapy's handlers are there by then
 
 
-def _telling(tell: Callable[[int], object], handler: Any) -> Callable[[int, FrameType | None], None]:
+def _telling(tell: Callable[[], object], handler: Any) -> Callable[[int, FrameType | None], None]:
     """``handler``, which puts another one in place of this, and a message from the event loop: here the interrupted code may be
     in the middle of a write.
     """
 
     def tell_and_stop(number: int, frame: FrameType | None) -> None:
-        tell(number)
+        tell()
         if callable(handler):
             handler(number, frame)
 

@@ -76,7 +76,7 @@ class Admission:
                 score = lowered(url.url, score)
             if score != url.score:
                 url = replace(url, score=score)
-        postponed = url.precedence > FIRST and self._is_postponed(url.url)
+        postponed = url.precedence > FIRST and self.is_postponed(url.url)
         if postponed:
             self._ordering.postponed(url.url)
         if known:
@@ -104,7 +104,7 @@ class Admission:
             self._ordering.too_deep(url.url)
         elif reason:
             self._ordering.refused(url.url)
-        elif self._is_postponed(url.url):
+        elif self.is_postponed(url.url):
             self._ordering.postponed(url.url)
         return not reason
 
@@ -183,7 +183,8 @@ class Admission:
                 url = replace(url, url=variant)
         return url
 
-    def _is_postponed(self, url: str) -> bool:
+    def is_postponed(self, url: str) -> bool:
+        """Whether the host of a URL waits in a later class."""
         for is_postponed in self._postponing:  # noqa: SIM110 - asked of every link, and a generator takes twice the time
             if is_postponed(url):
                 return True

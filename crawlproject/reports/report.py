@@ -45,6 +45,14 @@ _ENDINGS = {
     "closespider_timeout": "the time limit was reached",
     "closespider_errorcount": "the limit of errors was reached",
 }
+_WAITING = {
+    "in_turn": "in the order of their scores",
+    "held": "until a time that their servers asked for",
+    "again": "to be visited again when they are due",
+    "over_budget": "behind these: their sites have used up the fetches that they have earned; those that waste time come last of all",
+    "uninformative": "behind these: their like brought nothing new, a learned rule makes them copies, there is a newer version, or copies link to them",
+    "not_counted": "not looked at",
+}  # what ``CrawlStats.waiting_by_class`` counts, in the order in which they are fetched
 CUT_SHORT = {
     "",
     "shutdown",
@@ -99,6 +107,7 @@ def write_report(crawl_dir: Path) -> Path:
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
+        waiting=[(words, n) for why, words in _WAITING.items() if (n := info.stats.get(f"waiting/{why}"))],
         targets=_targets(crawl_dir, info),
     )
     path = crawl_dir / REPORT
