@@ -44,6 +44,7 @@ program = "topical" if installed else "scrapy"  # what a person types, as hints 
 _RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
 _PARAMETERS = "ordering_parameters"  # no setting: the parameters of the ordering, gathered
 
+_LONG_NAME = 10  # letters, from which on two of them may be wrong
 _SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how pydantic begins
 
 _models: list[type[Options]] = []  # one, of all settings, once ``set_models`` has been called
@@ -111,6 +112,52 @@ def unknown_settings(settings: Iterable[str]) -> Iterator[tuple[str, str]]:
     for name in settings:
         if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
             yield name, next(iter(difflib.get_close_matches(name, known, 1)), "")
+
+
+def refuse_misspelt(given: Iterable[str], others: Iterable[str]) -> None:
+    """Raise ``BadSetting`` when a name that a person typed is near to a setting's, and is none.
+
+    ``others`` are the names that there are besides ours: Scrapy's, and those of the settings module. A name that is near to
+    none may be an add-on's.
+    """
+    known = {**dict.fromkeys(others), **dict.fromkeys(sorted(setting_names() | {*_RENAMED}))}
+    for name in given:
+        ours = name.isupper() and name.startswith("ORDERING_")  # a parameter of an ordering
+        if name not in known and not ours and (near := _near(name, known)):
+            raise BadSetting(f"setting {name}", f"there is no such setting; did you mean {near}?")
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """The setting whose name differs in case and underscores alone, or in one letter, in long names in two; else empty."""
+    plain = _plain(name)
+    if plain.startswith("ORDERING") and name.upper().startswith("ORDERING_"):
+        return name.upper()
+    most = 1 if len(plain) < _LONG_NAME else 2
+    distances = {found: _distance(plain, _plain(found), most) for found in known}
+    nearest = min(distances, key=distances.__getitem__, default="")
+    return nearest if nearest and distances[nearest] <= most else ""
+
+
+def _plain(name: str) -> str:
+    return name.upper().replace("_", "").replace("-", "")
+
+
+def _distance(one: str, other: str, most: int) -> int:
+    """How many letters are to be added, removed, replaced, or changed with their neighbours; more than ``most`` is not counted."""
+    if abs(len(one) - len(other)) > most:
+        return most + 1
+    rows = [list(range(len(other) + 1))]
+    for i, letter in enumerate(one, start=1):
+        row = [i]
+        for j, its in enumerate(other, start=1):
+            cost = min(row[j - 1] + 1, rows[-1][j] + 1, rows[-1][j - 1] + (letter != its))
+            if i > 1 and j > 1 and (letter, one[i - 2]) == (other[j - 2], its):
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+        rows = [rows[-1], row]
+    return rows[-1][-1]
 
 
 def setting_wish(name: str, value: Any) -> str:

@@ -8,6 +8,7 @@
     │   ├── BadWeb          an archive, a folder of hosts, or a name of a virtual web
     │   └── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
     ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
+    │   └── ServerFailed    the server of the frontier did
     └── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
 
 Commands turn ``BadInput`` into one message on standard error and exit code 2.
@@ -58,8 +59,18 @@ class BadCrawlDir(BadInput):
 
 
 class StorageFailed(TopicalError, OSError):
-    """The disk refused a write (full, read-only, gone)."""
+    """The disk refused a write (full, read-only, gone). ``advice`` is what to do, in the imperative."""
+
+    advice = "free some space and run the same command to resume"
+
+
+class ServerFailed(StorageFailed):
+    """The server that keeps a frontier is away, refuses, or has lost the crawl."""
+
+    advice = "run the same command to resume"
 
 
 class OutOfMemory(TopicalError, MemoryError):
-    """The memory is used up, or nearly so."""
+    """The memory is used up, or nearly so. ``advice`` is what to do, in the imperative."""
+
+    advice = "give it more memory (docs/memory.md) and run the same command to resume"

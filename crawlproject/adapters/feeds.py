@@ -8,14 +8,18 @@ end are lost in a kill.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, cast
 
-from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, StdoutFeedStorage
 from w3lib.url import file_uri_to_path
 
+from crawlproject.adapters.running import OUTPUT_FAILED, end
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.crawl_files import refuse_crawl_file
@@ -23,10 +27,14 @@ from crawlproject.storage.page_files import item_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Self
 
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.extensions.feedexport import FeedSlot
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 _LINES = ("jsonlines", "jsonl", "jl")
 
@@ -62,6 +70,46 @@ class SafeFeeds:
         for slot in exporter.slots if exporter else ():
             if isinstance(slot.storage, FileFeedStorage):
                 yield slot, slot.storage
+
+
+class PipeStorage(StdoutFeedStorage):
+    """Standard output (``-o -:jsonl``). When its reader goes away, as ``head`` does, the crawl ends, with one message."""
+
+    _crawler: Crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, uri: str, *, feed_options: dict[str, Any] | None = None) -> Self:
+        storage = cls(uri, feed_options=feed_options)
+        storage._crawler = crawler
+        return storage
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        return cast("IO[bytes]", Pipe(self._stdout, self._failed))
+
+    def _failed(self, failure: OSError) -> None:
+        what = "Nobody reads" if isinstance(failure, BrokenPipeError) else f"Cannot write ({failure.strerror})"
+        logger.error("%s what goes to standard output: the crawl stops. Run the same command to go on.", what)
+        end(self._crawler, OUTPUT_FAILED)
+
+
+class Pipe(io.BufferedIOBase):
+    """Passes on what is written, at once. From the first failure on, which is told, it swallows everything."""
+
+    def __init__(self, stream: IO[bytes], failed: Callable[[OSError], None]) -> None:
+        self._stream = stream
+        self._failed = failed
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        try:
+            self._stream.write(data)
+            self._stream.flush()
+        except OSError as failure:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # where the rest of the buffer goes
+            self._failed(failure)
+        return len(data)
 
 
 @dataclass(init=False, repr=False)

@@ -44,6 +44,7 @@ STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits wi
 OUT_OF_MEMORY = "out_of_memory"  # likewise
 MEMUSAGE = "memusage_exceeded"  # of Scrapy's extension, likewise
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
+OUTPUT_FAILED = "output_failed"  # whoever read the items from standard output is gone
 TAKEN_AT = "frontier_taken_at"  # when the request left the frontier, seconds since the epoch
 ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, seconds since the epoch
 ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
@@ -110,8 +111,8 @@ def count(crawler: Crawler, name: str) -> None:
 
 
 def stopped(crawler: Crawler) -> bool:
-    """Whether the disk refused a write, or the memory is used up: nothing more is written then, so that the files stay
-    consistent.
+    """Whether the disk refused a write, or the server of the frontier, or the memory is used up: nothing more is written
+    then, so that the files stay consistent.
     """
     return hasattr(crawler, _STOPPED)
 
@@ -123,9 +124,10 @@ def torn(crawler: Crawler) -> bool:
 
 
 def interrupted(crawler: Crawler) -> bool:
-    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network or of memory."""
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network, of memory or of a reader."""
     crawl = crawl_of(crawler)
-    return crawl is not None and crawl.folder.manifest.found.get("reason") in (INTERRUPTED, NO_NETWORK, MEMUSAGE)
+    endings = (INTERRUPTED, NO_NETWORK, MEMUSAGE, OUTPUT_FAILED)
+    return crawl is not None and crawl.folder.manifest.found.get("reason") in endings
 
 
 def fruitless(crawler: Crawler) -> Path | None:
@@ -155,12 +157,14 @@ def stop(crawler: Crawler, failure: StorageFailed | MemoryError) -> None:
         return
     _reserve.clear()  # so that there is room for the end
     setattr(crawler, _STOPPED, failure)
-    if isinstance(failure, MemoryError):
-        reason, advice = OUT_OF_MEMORY, "give it more memory (docs/memory.md)"
-        failure = failure if isinstance(failure, OutOfMemory) else OutOfMemory("no more memory is to be had")
-    else:
-        reason, advice = STORAGE_FAILED, "free some space"
-    logger.error("%s. The crawl stops; %s and run the same command to resume.", failure, advice)
+    if isinstance(failure, MemoryError) and not isinstance(failure, OutOfMemory):
+        failure = OutOfMemory("no more memory is to be had")
+    logger.error("%s. The crawl stops; %s.", failure, failure.advice)
+    end(crawler, OUT_OF_MEMORY if isinstance(failure, OutOfMemory) else STORAGE_FAILED)
+
+
+def end(crawler: Crawler, reason: str) -> None:
+    """Let the crawl end after what is in flight, unless it does so already."""
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
         closing = engine.close_spider_async(reason=reason)

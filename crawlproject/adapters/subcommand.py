@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.project import get_project_settings
 
-from crawlproject.configuration import installed, program
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.configuration import installed, program, refuse_misspelt
+from crawlproject.errors import BadInput, BadSetting, StorageFailed
 from crawlproject.pages.text.printable import PlainStream, visible
 from crawlproject.parts.registry import is_there
 
@@ -62,6 +63,7 @@ class Subcommand(Described):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         refuse_options(args)
+        refuse_misspelt_settings(opts)
 
     @property
     def agent(self) -> str:
@@ -94,6 +96,15 @@ def refuse_options(args: list[str]) -> None:
     for arg in args:
         if arg.startswith("--"):
             raise UsageError(f"there is no option {arg.partition('=')[0]}", print_help=False)
+
+
+def refuse_misspelt_settings(opts: argparse.Namespace) -> None:
+    """Raise ``UsageError`` for a name in ``-s NAME=VALUE`` that is a slip for another: the crawl would go on without it."""
+    given = [pair.partition("=")[0] for pair in opts.set or ()]
+    try:
+        refuse_misspelt(given, get_project_settings())
+    except BadSetting as wrong:
+        raise UsageError(str(wrong), print_help=False) from None
 
 
 @contextmanager

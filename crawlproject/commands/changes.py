@@ -53,7 +53,7 @@ class ChangesCommand(Subcommand):
             folder = whole_folder(Path(args[0]))
             info = read_info(folder)
             since = read_moment(opts.since, time()) if opts.since is not None else None
-            changes = select_changes(folder, since)
+            changes = select_changes(folder, since, harvest=int(info.number("CRAWL_MAX_PAGES", 0)))
             if opts.output is None and opts.to == "text":
                 print_changes(changes, info.topic, since, sys.stdout)
             elif opts.output is None:

@@ -19,8 +19,9 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
 
+from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
 from crawlproject.adapters.running import fruitless, interrupted, stopped
-from crawlproject.adapters.subcommand import STOPPED, refuse_options, reporting_errors
+from crawlproject.adapters.subcommand import STOPPED, refuse_misspelt_settings, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class CrawlCommand(ScrapyCrawl):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         refuse_options(args)
+        refuse_misspelt_settings(opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -55,11 +57,16 @@ class CrawlCommand(ScrapyCrawl):
         """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         crawling = self.crawler_process.crawl(crawler, **arguments)
+        stop_on_hangup()
+        tell_of_signals(crawler)
         with _logging_errors(crawler):
             self.crawler_process.start()
             _raise_ours(crawling)
             if self.crawler_process.bootstrap_failed:
                 self.exitcode = 1
+            elif isinstance(crawling, asyncio.Task) and not crawling.done():
+                tell_of_forced_end(crawler)
+                self.exitcode = STOPPED
             elif stopped(crawler) or interrupted(crawler):
                 self.exitcode = STOPPED
 

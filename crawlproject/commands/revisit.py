@@ -18,6 +18,7 @@ from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
     from crawlproject.parts.revisits.outcomes import Tally
+    from crawlproject.reports.changes import Changes
     from crawlproject.storage.read import CrawlInfo
 
 LEAST = 10  # fetches of a round, unless fewer are asked for
@@ -51,6 +52,7 @@ class RevisitCommand(Described, CrawlCommand):
         from crawlproject.exporting.selection import whole_folder
         from crawlproject.library.stored_crawl import stored_topic
         from crawlproject.parts.revisits.part import RevisitPart
+        from crawlproject.reports.changes import select_changes
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
@@ -60,11 +62,13 @@ class RevisitCommand(Described, CrawlCommand):
             settings.set("CRAWL_DIR", str(folder), priority="cmdline")
             settings.set("CRAWL_REVISIT_ROUND", opts.pages or _tenth(folder), priority="cmdline")
             crawler = self._create_crawler("topical")
+            began = time()
             self.crawl(crawler, {"topic": stored_topic(folder, _settings_of(info))})
             crawl = crawl_of(crawler)
             part = crawl.part(RevisitPart) if crawl is not None else None
-            if part is not None:
-                print("\n".join(_summary(part.revisits.tally, folder, time())))
+            if crawl is not None and part is not None:
+                changes = select_changes(crawl.folder.path, began)
+                print("\n".join(_summary(part.revisits.tally, changes, folder, time())))
 
 
 def _stored_crawl(folder: Path) -> CrawlInfo:
@@ -91,14 +95,27 @@ def _tenth(folder: Path) -> int:
     return max(LEAST, sum(bool(visit.md5) for visit in first_visits(folder)) // 10)
 
 
-def _summary(tally: Tally, folder: Path, now: float) -> Iterator[str]:
-    from crawlproject.parts.revisits.outcomes import SHOWN
+def _summary(tally: Tally, changes: Changes, folder: Path, now: float) -> Iterator[str]:
+    """What the visits have shown, which are all of them together, and what had to make room, in the words of ``changes``."""
+    from crawlproject.parts.revisits.outcomes import NEW, SHOWN, STORED
     from crawlproject.reports.console import in_words, moment
+    from crawlproject.storage.logs import RETIRED
 
     yield f"{counted(tally.visits, 'page')} visited in {folder}"
     for shown in SHOWN:
-        if tally[shown] or shown in ("same", "changed", "new", "gone", "moved"):
+        if shown == STORED:
+            yield f"{len(changes.of(NEW)):>8,}  new"
+            yield from _if_any(changes.copies, "copies of other pages")
+            yield from _if_any(changes.passing, "stored and retired at once")
+        elif tally[shown] or shown in ("same", "changed", "gone", "moved"):
             yield f"{tally[shown]:>8,}  {shown}"
+    if retired := len(changes.of(RETIRED)):
+        yield f"{counted(retired, 'page')} retired to make room for new ones"
     if tally.next_due is not None:
         late = tally.next_due <= now
         yield f"next due: {'now' if late else f'{moment(tally.next_due)}, in {in_words(tally.next_due - now)}'}"
+
+
+def _if_any(number: int, what: str) -> Iterator[str]:
+    if number:
+        yield f"{number:>8,}  {what}"

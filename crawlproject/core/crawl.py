@@ -73,7 +73,15 @@ class Crawl:
         self.peers = peers = setup.peers
         self.parts = parts = Parts(parts)
         self.connections = Connections(delay=options.crawl_retry_delay, patience=options.crawl_max_outage)
-        self.stats = CrawlStats(folder, frontier, parts, reader, self.connections, options.crawl_max_pages)
+        self.stats = CrawlStats(
+            folder,
+            frontier,
+            parts,
+            reader,
+            self.connections,
+            options.crawl_max_pages,
+            is_endless=not (options.crawl_max_pages or options.crawl_max_seconds or options.crawl_min_harvest),
+        )
         self.stopping = stopping = Stopping(
             floor=options.crawl_min_harvest,
             window=options.crawl_harvest_window,
@@ -265,14 +273,17 @@ class Crawl:
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
         """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
         over = reason in OVER
+        counts: Mapping[str, int] = {}
         try:
+            if self.folder.bodies and not self.peers.has_server:  # a server keeps what waits for all
+                counts = self.stats.waiting_by_class(now, self.admission.is_postponed)
             self.services.feed.save_agents(self.folder.path)
             self.services.checkpoints.close()
             self.frontier.close()
             for part in self.parts:
                 part.close(reason, over=over)
         finally:
-            self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})
+            self.folder.close(reason, now, {**(stats or {}), **counts, **self.stats.counters()})
             for part in self.parts:
                 part.ended(over=over)
 

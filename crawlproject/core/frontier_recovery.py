@@ -35,12 +35,11 @@ class Recovery(Protocol):
 
 
 def find_recovery(services: Services, now: float) -> Recovery | None:
-    """What has to be put back; None: nothing was lost. A shared frontier is not asked: its server keeps it."""
+    """What has to be put back; None: nothing was lost. A server keeps a shared frontier, but may have been cleared."""
     frontier, history = services.frontier, services.folder.history
-    if services.peers.has_server:
-        return None
-    if isinstance(frontier, DurableFrontier) and frontier.history_lines > history.lines:
-        return HistoryRecovery(services, frontier)
+    ahead = frontier if isinstance(frontier, DurableFrontier) and not services.peers.has_server else None
+    if ahead is not None and ahead.history_lines > history.lines:
+        return HistoryRecovery(services, ahead)
     if history.last_url and history.last_url not in frontier:
         return FrontierRecovery(services, now)
     return None
@@ -121,8 +120,9 @@ class FrontierRecovery:
             if visit.url == self._last:
                 self._done(visit)
         found = len(self._frontier) - self._before
+        where = "its server" if services.peers.has_server else str(services.folder.path / "frontier")
         services.folder.warnings.append(
-            f"the frontier in {services.folder.path / 'frontier'} had lost its URLs: from {len(services.folder.history)} "
+            f"the frontier in {where} had lost its URLs: from {len(services.folder.history)} "
             f"fetches and their links it was made again, {found} URLs wait"
         )
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +12,23 @@ from crawlproject.core.connections import Connections
 from crawlproject.core.part import Parts
 from crawlproject.frontier.base import Frontier
 from crawlproject.pages.reader import Reader
+from crawlproject.records import FIRST, OVER_BUDGET, REREADS, REVISITS, UNINFORMATIVE, WASTE, CrawlUrl
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.logs import NOFOLLOW
 
+_LAST = {
+    OVER_BUDGET: "sites over their budget",
+    UNINFORMATIVE: "copies and old versions",
+    WASTE: "sites that waste time",
+}
+_MOST = 100_000  # waiting URLs that are looked at when they are counted by class
+
 
 class CrawlStats:
-    """All are O(1) but ``best_waiting``, which is O(log n) on average."""
+    """All are O(1) but ``best_waiting``, which is O(log n) on average, and ``waiting_by_class``.
+
+    ``is_endless``: no budget ends the crawl.
+    """
 
     def __init__(
         self,
@@ -24,7 +38,10 @@ class CrawlStats:
         reader: Reader,
         connections: Connections,
         max_pages: int = 0,
+        *,
+        is_endless: bool = False,
     ) -> None:
+        self.is_endless = is_endless
         self.max_pages = max_pages  # the budget; 0: none
         self._connections = connections
         self._folder = folder
@@ -68,6 +85,23 @@ class CrawlStats:
         return self._frontier.best()
 
     @property
+    def all_that_is_left(self) -> str:
+        """What the waiting URLs are, when a guard has put all of them behind what was fetched; else empty."""
+        return _LAST.get(self._frontier.first_class() or 0, "")
+
+    def waiting_by_class(self, now: float, is_postponed: Callable[[str], bool]) -> dict[str, int]:
+        """How many URLs wait, as ``waiting/why`` (``reports/report.py`` has the words). ``is_postponed``: by their hosts.
+
+        Of a large frontier the first are looked at, and the others counted as ``waiting/not_counted``.
+        """
+        counts = Counter(
+            f"waiting/{_why_waits(url, now, is_postponed)}" for url in islice(self._frontier.waiting(), _MOST)
+        )
+        if (rest := len(self._frontier) - counts.total()) > 0:
+            counts["waiting/not_counted"] = rest
+        return dict(counts)
+
+    @property
     def report_path(self) -> Path | None:
         return self._folder.path / "report.html"
 
@@ -91,3 +125,13 @@ class CrawlStats:
             **refused,
             **read,
         }
+
+
+def _why_waits(url: CrawlUrl, now: float, is_postponed: Callable[[str], bool]) -> str:
+    if url.precedence in (REREADS, REVISITS):
+        return "again"
+    if url.precedence == UNINFORMATIVE:
+        return "uninformative"
+    if url.precedence >= OVER_BUDGET or (url.precedence > FIRST and is_postponed(url.url)):
+        return "over_budget"
+    return "held" if url.not_before > now else "in_turn"

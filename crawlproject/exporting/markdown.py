@@ -44,7 +44,7 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
             texts = [markdown(body, url=item["url"], content_type=item["content_type"])]
             further = (url for url in series.get(item["url"], ()) if url in pages)
             texts += [markdown(pages.load(url), url=url) for url in further]
-            text = "\n\n".join(filter(None, texts))
+            text = printable("\n\n".join(filter(None, texts)))
             place.write_text(f"{_front_matter(item)}\n{text}\n", encoding="utf-8", errors="replace", newline="\n")
             count += 1
     gone = f"; of {counted(missing, 'page')} the page file is missing" if missing else ""

@@ -19,6 +19,7 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.selection import Item
+from crawlproject.pages.text.printable import printable
 from crawlproject.storage.append_log import read_lines
 from crawlproject.storage.history import DigestSet
 from crawlproject.storage.page_files import item_schema
@@ -41,8 +42,8 @@ _NODE = {
     "spam": "double",
 }
 _EDGE = {"anchor": "string", "context_score": "double"}
-# Characters that XML 1.0 forbids, even escaped.
-_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML 1.0 forbids, even escaped, and the controls of terminals that it allows.
+_NO_XML = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
@@ -57,7 +58,8 @@ def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
 def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, Any] | None = None) -> int:
     """Write CSV (RFC 4180, UTF-8) with a header line; return the number of rows.
 
-    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. ``parts`` is JSON. ``properties``: the
+    Text that a spreadsheet would read as a formula is prefixed with an apostrophe, and has no control characters but tabs and
+    line feeds. ``parts`` is JSON. ``properties``: the
     fields and their types, those of items unless given.
     """
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
@@ -141,9 +143,9 @@ def _arrow_value(name: str, value: Any) -> Any:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, dict):
-        return orjson.dumps(value).decode()
+        value = orjson.dumps(value).decode()
     if isinstance(value, str):
-        value = value.replace("\0", "")
+        value = printable(value)  # a table is also looked at in a terminal
         return f"'{value}" if value.startswith(_FORMULA) else value
     return value
 

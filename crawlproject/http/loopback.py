@@ -40,6 +40,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+REBOUND = "the Host header must be the address of this machine, not a name (DNS rebinding)"
+
 _MOST_BODY = 64 * 1024  # bytes of a request
 
 
@@ -155,19 +157,19 @@ class Guard:
     """``name`` is the setting ``DASHBOARD_HOST``: whoever set a name may use it. ``token`` is a secret."""
 
     def __init__(self, name: str, token: str) -> None:
-        self._name = name.lower()
+        self._name = name
         self._token = token
 
     def objection(self, method: str, headers: Mapping[str, str], peer: str) -> str | None:
         """Why a request is refused; None: it may pass. ``headers`` ignore case; ``peer`` is the address it came from."""
         host = headers.get("Host", "")
-        if not self._is_ours(_without_port(host).lower()):
-            return "the Host header must be the address of this machine, not a name (DNS rebinding)"
+        if not names_this_machine(host, self._name):
+            return REBOUND
         if headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
             return "requests from other sites are refused"
         if method in ("GET", "HEAD"):
             return None
-        if not _is_loopback(peer):
+        if not is_loopback(peer):
             return "crawls can be controlled from their own machine only"
         if headers.get("Origin", f"http://{host}") != f"http://{host}":
             return "requests from other sites are refused"
@@ -176,15 +178,6 @@ class Guard:
         if not hmac.compare_digest(headers.get(TOKEN, "").encode(), self._token.encode()):
             return f"expected the token of this dashboard in {TOKEN}; reload it"
         return None
-
-    def _is_ours(self, name: str) -> bool:
-        if name in ("localhost", self._name):
-            return True
-        try:
-            ip_address(name.strip("[]"))
-        except ValueError:
-            return False
-        return True
 
 
 class PrivateGuard:
@@ -202,7 +195,7 @@ class PrivateGuard:
         host, origin = headers.get("Host", ""), headers.get("Origin", "")
         if _without_port(host).lower() not in ("localhost", "127.0.0.1", "[::1]"):
             return "the Host header must be the loopback address of this machine, not a name (DNS rebinding)"
-        if not _is_loopback(peer):
+        if not is_loopback(peer):
             return "only this machine is answered"
         if is_open and method == "GET":
             return None
@@ -220,15 +213,28 @@ class PrivateGuard:
         return None
 
 
-def _without_port(host: str) -> str:
-    bracket = host.rfind("]") + 1  # after an IPv6 address
-    return host[:bracket] or host.partition(":")[0]
+def names_this_machine(host: str, named: str) -> bool:
+    """Whether a Host header has an address, ``localhost`` or ``named``, what a person calls this machine: no rebound name."""
+    name = _without_port(host).lower()
+    if name in ("localhost", named.lower()):
+        return True
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
-def _is_loopback(peer: str) -> bool:
+def is_loopback(peer: str) -> bool:
+    """Whether an address, which may have a zone, is one of loopback."""
     try:
         address = ip_address(peer.partition("%")[0])
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
+
+
+def _without_port(host: str) -> str:
+    bracket = host.rfind("]") + 1  # after an IPv6 address
+    return host[:bracket] or host.partition(":")[0]

@@ -25,6 +25,9 @@ def open_crawl(folder: str | Path) -> StoredCrawl:
     return StoredCrawl(Path(folder))
 
 
+_SHOWING = ("DASHBOARD", "CRAWL_METRICS_", "CRAWL_PROGRESS_SECONDS")
+
+
 def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
     """What is crawled in ``folder``, with these ``settings``: those of topic files are not in it. Raises ``BadCrawlDir``."""
     if (topics := part_module("topics", "stored")) is not None:
@@ -33,11 +36,13 @@ def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Top
 
 
 def stored_settings(info: CrawlInfo) -> dict[str, Any]:
-    """The settings of a stored crawl, parameters of its ordering among them, but for its folder."""
+    """The settings of a stored crawl, parameters of its ordering among them, but for its folder and for what only shows it: a port
+    that was free then may be taken now, and nobody looks at a job of cron.
+    """
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     settings = {**known_settings(info.settings), **parameters}
     settings.pop("CRAWL_DIR", None)
-    return settings
+    return {name: value for name, value in settings.items() if not name.startswith(_SHOWING)}
 
 
 class StoredCrawl:

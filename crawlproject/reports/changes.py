@@ -62,11 +62,14 @@ def print_changes(changes: Changes, name: str, since: float | None, stream: Text
 
 
 def headline(changes: Changes, name: str, since: float | None) -> str:
-    """``reef: 3 changed, 1 new page since 2026-03-02 14:05 UTC``."""
+    """``reef: 3 changed, 1 new page since 2026-03-02 14:05 UTC``, and what became of the others that were stored."""
     counts = [f"{len(changes.of(kind)):,} {kind}" for kind in KINDS if changes.of(kind)]
     span = f"since {moment(since)}" if since is not None else "since the first harvest"
     if counts:
-        return f"{name}: {', '.join(counts)} {span}"
+        others = [(changes.copies, "copies of other pages"), (changes.passing, "retired at once")]
+        parts = [f"{number:,} {what}" for number, what in others if number]
+        of_all = f" ({changes.stored:,} stored: {len(changes.of(NEW)):,} new, {', '.join(parts)})" if parts else ""
+        return f"{name}: {', '.join(counts)} {span}{of_all}"
     if not changes.revisited and since is None:
         return f"{name}: no page was visited again yet; {program} revisit does a round"
     return f"{name}: nothing {span}"
@@ -119,32 +122,47 @@ def _hanging(mark: str, text: str, style: str, width: int) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """``found`` in the order in which they were seen. ``revisited``: whether any page was ever visited again."""
+    """``found`` in the order in which they were seen. ``revisited``: whether any page was ever visited again.
+
+    Of the pages that were ``stored``, for the first time, some are new, ``copies`` of other pages, or ``passing``: retired in the
+    same time, as others were worth more.
+    """
 
     found: tuple[PageChange, ...]
     revisited: bool
+    copies: int = 0
+    passing: int = 0
+
+    @property
+    def stored(self) -> int:
+        return len(self.of(NEW)) + self.copies + self.passing
 
     def of(self, kind: str) -> list[PageChange]:
         """Those of one of ``KINDS``, the latest first."""
         return [change for change in reversed(self.found) if change.change == kind]
 
 
-def select_changes(folder: Path, since: float | None = None) -> Changes:
+def select_changes(folder: Path, since: float | None = None, *, harvest: int = 0) -> Changes:
     """What was seen at ``since`` (seconds since the epoch) or later; by default, since the first harvest.
 
-    The first harvest ends with the first page that is visited again. Copies of other pages are
-    not new; new pages that were retired in the same time are left out. Raises ``BadCrawlDir``.
+    The first harvest ends with the first page that is visited again, or with the last of its ``harvest`` pages (0: no limit).
+    Copies of other pages are not new, nor are those that were retired in the same time. Raises ``BadCrawlDir``.
     """
     logged = _logged(folder, since or 0.0)
     titles = {change.url: "" for change in logged if not change.title}
     revisited = False
+    pages = copies = 0
     found: list[PageChange] = []
     for visit in read_visits(folder):
         if visit.title and visit.url in titles:
             titles[visit.url] = visit.title
         revisited = revisited or visit.number > 1
-        is_new = visit.number == 1 and visit.md5 and not visit.duplicate_of
-        if is_new and (revisited if since is None else visit.at >= since):
+        is_stored = visit.number == 1 and bool(visit.md5)
+        pages += is_stored
+        is_late = revisited or 0 < harvest < pages if since is None else visit.at >= since
+        if is_stored and is_late and visit.duplicate_of:
+            copies += 1
+        elif is_stored and is_late:
             found.append(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
     # A new page that was retired at once has not become part of the collection.
     retired = {change.url for change in logged if change.change == RETIRED}
@@ -152,7 +170,7 @@ def select_changes(folder: Path, since: float | None = None) -> Changes:
     found = [change for change in found if change.url not in passing]
     logged = [change for change in logged if change.url not in passing]
     found += (change if change.title else replace(change, title=titles[change.url]) for change in logged)
-    return Changes(tuple(sorted(found, key=lambda change: change.at)), revisited)
+    return Changes(tuple(sorted(found, key=lambda change: change.at)), revisited, copies, len(passing))
 
 
 def _logged(folder: Path, since: float) -> list[PageChange]:

@@ -38,7 +38,8 @@ _ENDINGS = {
     "frontier empty": "nothing was left to fetch",
     "shutdown": "it was interrupted, and can be resumed",
     "no network": "no host answered any more; the crawl can be resumed",
-    "storage_failed": "a write to the disk failed; the crawl can be resumed",
+    "storage_failed": "a write to the disk failed, or the server of the frontier; the crawl can be resumed",
+    "output_failed": "standard output was closed; the crawl can be resumed",
     "out_of_memory": "its memory was used up; the crawl can be resumed",
     "memusage_exceeded": "it used more memory than MEMUSAGE_LIMIT_MB; the crawl can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
@@ -46,11 +47,20 @@ _ENDINGS = {
     "closespider_timeout": "the time limit was reached",
     "closespider_errorcount": "the limit of errors was reached",
 }
+_WAITING = {
+    "in_turn": "in the order of their scores",
+    "held": "until a time that their servers asked for",
+    "again": "to be visited again when they are due",
+    "over_budget": "behind these: their sites have used up the fetches that they have earned; those that waste time come last of all",
+    "uninformative": "behind these: their like brought nothing new, a learned rule makes them copies, there is a newer version, or copies link to them",
+    "not_counted": "not looked at",
+}  # what ``CrawlStats.waiting_by_class`` counts, in the order in which they are fetched
 CUT_SHORT = {
     "",
     "shutdown",
     "no network",
     "storage_failed",
+    "output_failed",
     "out_of_memory",
     "memusage_exceeded",
 }  # finish reasons of crawls that can be resumed
@@ -101,6 +111,7 @@ def write_report(crawl_dir: Path) -> Path:
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
+        waiting=[(words, n) for why, words in _WAITING.items() if (n := info.stats.get(f"waiting/{why}"))],
         targets=_targets(crawl_dir, info),
     )
     path = crawl_dir / REPORT

@@ -53,6 +53,7 @@ _FILES = frozenset(_LOGS) | {
     "agents.json",
     "collection.sqlite",
     "console.log",
+    "crawl.json.damaged",
     "dashboard.json",
     "export",
     "finished.json",
@@ -86,7 +87,7 @@ def refuse_foreign_files(folder: Path) -> None:
         for name in _LOGS:
             path = folder / name
             if path.is_file() and path.stat().st_size:
-                wish = f"holds {name}, but no {MANIFEST}, so it is no crawl's; choose another folder, or restore {MANIFEST}"
+                wish = f"holds {name}, but no {MANIFEST}, so it is no crawl's; choose another folder, or restore {MANIFEST}: an empty one is written anew"
                 raise BadCrawlDir(str(folder), wish)
     refuse_unsigned(folder / REPORT, REPORT_SIGNS)
 

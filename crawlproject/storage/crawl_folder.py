@@ -82,7 +82,7 @@ class CrawlFolder:
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
-        self.warnings: list[str] = []  # what had been lost when the folder was opened
+        self.warnings = list(self.manifest.warnings)  # what had been lost when the folder was opened
 
     def abandon(self) -> None:
         """The crawl is refused before it begins: a folder that was empty is removed, and others may have it."""

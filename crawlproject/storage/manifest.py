@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,22 @@ import orjson
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.read import REMEDY, read_visits
 
 NAME = "crawl.json"
 VERSION = 1
 PART_OF = "part_of"  # key of the folder of the whole crawl, in what shows one of its topics
+DAMAGED = f"{NAME}.damaged"
+_BEGINNING = 1000  # fetches in which the seeds are found
 _NOT_IN_MANIFEST = frozenset(("settings", "members", "weight", "pages"))
+
+
+class DamagedManifest(BadCrawlDir):
+    """A manifest that nobody can read, ``why`` being the reason."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(str(path), f"expected the manifest of a crawl ({why}); {REMEDY}")
+        self.why = why
 
 
 class Manifest:
@@ -32,9 +44,14 @@ class Manifest:
             "ordering": ordering,
             "parameters": dict(parameters),
         }
-        self.found = read_manifest(folder)
-        if self.found:
-            self._refuse_another_crawl()
+        self.warnings: list[str] = []
+        try:
+            self.found = read_manifest(folder)
+        except DamagedManifest as damage:
+            self.found = self._made_again(folder, damage)
+        else:
+            if self.found:
+                self._refuse_another_crawl()
 
     @property
     def resumed(self) -> bool:
@@ -42,7 +59,9 @@ class Manifest:
         return bool(self.found)
 
     def begin(self, settings: Mapping[str, Any], web: str, now: float) -> None:
-        """Write the manifest of a running crawl."""
+        """Write the manifest of a running crawl. Raises ``StorageFailed``."""
+        if self.warnings:
+            write_atomically(self._path.with_name(DAMAGED), [self._path.read_bytes()])
         self.found = {
             "version": VERSION,
             **self.asked,
@@ -69,6 +88,26 @@ class Manifest:
         """Record how the crawl ended."""
         self.found.update(reason=reason, finished=now, stats=dict(stats))
         self._write()
+
+    def _made_again(self, folder: Path, damage: DamagedManifest) -> dict[str, Any]:
+        """What was asked for now, where the history begins with its seeds; the damaged file is kept beside it, for whoever is curious.
+
+        Raises ``BadCrawlDir`` where nothing says that it is this crawl.
+        """
+        beginning = list(islice(read_visits(folder), _BEGINNING))
+        if not beginning:
+            raise BadCrawlDir(
+                damage.place, f"{damage.wish}; nothing was fetched into this folder: move the file away to begin"
+            )
+        seeds = {visit.url for visit in beginning if visit.parent is None}
+        if seeds and not seeds & set(self.asked["topic"]["seeds"]):
+            wish = f"{damage.wish}, and the first fetches here were of other seeds than those of this topic"
+            raise BadCrawlDir(damage.place, wish)
+        self.warnings.append(
+            f"{self._path} was damaged ({damage.why}): it is written anew, from this topic and these settings, and the damaged one is "
+            f"kept as {DAMAGED}. Nothing else is lost"
+        )
+        return {**self.asked, "started": beginning[0].at - beginning[0].seconds}
 
     def _refuse_another_crawl(self) -> None:
         wish = "choose another CRAWL_DIR, or remove this folder to start over"
@@ -107,8 +146,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         found = orjson.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (orjson.JSONDecodeError, OSError) as damage:
-        raise BadCrawlDir(str(path), f"expected the manifest of a crawl ({damage})") from None
-    if not isinstance(found, dict) or found.get("version") != VERSION or not isinstance(found.get("topic"), dict):
+    except orjson.JSONDecodeError as damage:
+        raise DamagedManifest(path, str(damage)) from None
+    except OSError as error:
+        raise BadCrawlDir(str(path), f"expected the manifest of a crawl ({error})") from None
+    if not isinstance(found, dict) or not isinstance(found.get("version", VERSION), int):
+        raise DamagedManifest(path, "it is no JSON object of ours")
+    if found.get("version", VERSION) != VERSION:
         raise BadCrawlDir(str(path), f"expected the manifest of a crawl, version {VERSION}")
+    if "version" not in found or not isinstance(found.get("topic"), dict):
+        raise DamagedManifest(path, "it names no topic")
     return found

@@ -22,6 +22,7 @@ REFUSED = "refused.json"
 
 _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
 
+REMEDY = "crawl the same topic into this folder, and it is written anew"  # of a damaged manifest
 RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 
 
@@ -72,7 +73,10 @@ class RefusalCounts:
 
 def read_info(folder: Path) -> CrawlInfo:
     """Read the manifest of a crawl folder; missing keys get their defaults. Raises ``BadCrawlDir``."""
-    found = read_json(folder / MANIFEST)
+    try:
+        found = read_json(folder / MANIFEST)
+    except BadCrawlDir as damage:
+        raise BadCrawlDir(damage.place, f"{damage.wish}; {REMEDY}") from None
     if found is None:
         raise BadCrawlDir(str(folder), f"expected a crawl folder, but it has no {MANIFEST}")
     topic = _mapping(found.get("topic"))

@@ -8,7 +8,7 @@ crawl never fetched is a 404. The only HTTP header is the content type; if it is
 served as ``http://www.reef.example/corals/index.html`` and as ``http://www.reef.example/corals/``;
 ``http://www.reef.example/corals`` redirects to the latter. A file name may hold a query (``list?page=2``), and a host name
 may include a port (``www.reef.example:8080``). The folder is listed once, on opening: files added later are not served, and
-no request can reach files outside it.
+no request can reach files outside it, by a symbolic link neither.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import quote
 
 from crawlproject.errors import BadWeb, InvalidUrl
+from crawlproject.pages.text.printable import counted
 from crawlproject.records import GONE, MOVED, Failure, Reply
 from crawlproject.storage.append_log import read_lines, unexpected
 from crawlproject.storage.logs import ROBOTS
@@ -163,8 +164,8 @@ class HostFolder:
     """The web in the folder at ``root``. Raises ``BadWeb`` when it contains no file of any host."""
 
     def __init__(self, root: Path) -> None:
-        self.warnings: Sequence[str] = ()
-        self._exact = dict(_host_files(root))
+        self._exact, outside = _host_files(root)
+        self.warnings: Sequence[str] = [_outside(outside)] if outside else ()
         self._canonical = _by_canonical_url(self._exact)
         self._folders = _folder_redirects(self._exact)
         if not self._exact:
@@ -188,11 +189,25 @@ class HostFolder:
         """Nothing to close."""
 
 
-def _host_files(root: Path) -> Iterator[tuple[str, Path]]:
+def _host_files(root: Path) -> tuple[dict[str, Path], list[str]]:
+    """The files of hosts by their URLs, and the links that lead out of the folder: what they show is not served."""
+    files: dict[str, Path] = {}
+    outside: list[str] = []
+    inside = root.resolve()
     for path in sorted(root.rglob("*")):
         parts = path.relative_to(root).parts
-        if len(parts) > 1 and path.is_file():
-            yield "http://" + quote("/".join(parts), safe=_NAME_CHARACTERS, errors="replace"), path
+        if path.is_symlink() and not path.resolve().is_relative_to(inside):
+            outside.append("/".join(parts))
+        elif len(parts) > 1 and path.is_file():
+            files["http://" + quote("/".join(parts), safe=_NAME_CHARACTERS, errors="replace")] = path
+    return files, outside
+
+
+def _outside(links: Sequence[str]) -> str:
+    return (
+        f"{counted(len(links), 'symbolic link')} out of the folder not followed, such as {links[0]}; "
+        "`cp -rL` makes a folder with copies of the files"
+    )
 
 
 def _by_canonical_url(exact: Mapping[str, Path]) -> dict[str, Path]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import socket
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from support.crawling import crawl, history, scrapy, topic_file
+from support.crawling import ROOT, crawl, history, scrapy, stored, topic_file
 from support.warcs import check, records
 from support.webs import html
 
@@ -123,3 +125,38 @@ def test_what_is_wrong_is_named(folder: Path, tmp_path: Path) -> None:
     ]:
         done = scrapy(*arguments)
         assert done.returncode == 2 and wish in done.stderr and "Traceback" not in done.stderr, arguments
+
+
+def test_a_round_its_changes_and_the_report_have_the_same_numbers(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    topic = ROOT / "topics" / "demo.toml"
+    done = crawl(topic, folder, ordering="adaptive", VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=80)
+    assert done.returncode == 0, done.stderr
+    out = rounds(folder, "--pages", 50)
+    visits = {line[10:]: int(line[:8]) for line in out.splitlines()[1:] if line.startswith("  ")}
+    assert sum(visits.values()) == int(out.split()[0]) == 50
+    retired = int(re.search(r"^(\d+) pages? retired to make room", out, re.MULTILINE)[1])
+    assert visits["new"] == retired > 0 < visits["stored and retired at once"], "the collection keeps its size"
+
+    text = scrapy("changes", folder).stdout
+    came = visits["new"] + visits["stored and retired at once"] + visits.get("copies of other pages", 0)
+    assert text.startswith(f"demo: {visits['new']} new, {retired} retired since the first harvest ({came} stored: ")
+
+    report = re.sub(r"<[^>]+>", "", (folder / "report.html").read_text())
+    stored_pages, there, away, copies = map(
+        int,
+        re.search(
+            r"(\d+) pages were stored so far: (\d+) are in the collection, (\d+) are gone, .*, (\d+) are copies", report
+        ).groups(),
+    )
+    assert stored_pages == 80 + came == len(stored(folder)) and there + away + copies == stored_pages
+    assert away == retired + visits["stored and retired at once"]
+
+
+def test_a_round_needs_no_port_of_the_crawl_before(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        manifest = json.loads((folder / "crawl.json").read_text())
+        port = taken.getsockname()[1]
+        manifest["settings"] |= {"dashboard": True, "dashboard_port": port, "crawl_metrics_port": port}
+        (folder / "crawl.json").write_text(json.dumps(manifest))
+        rounds(folder, "--pages", 10)

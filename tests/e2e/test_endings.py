@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.crawling import QUICK, crawl, history, start, stored, topic_file
+from support.crawling import QUICK, ROOT, command, crawl, environment, history, start, stored, topic_file
+from support.warm import Started
 from support.webs import host_farm
 
 from crawlproject.http.virtual_web_server import running
@@ -36,6 +42,77 @@ def test_an_interrupted_crawl_exits_with_3_and_has_no_marker_until_it_is_complet
     found = marker(folder)
     assert (found["reason"], found["waiting"]) == ("finished", 0)
     assert found["pages"] == len(stored(folder)) and found["fetches"] == len(history(folder))
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ((signal.SIGINT,), "; Ctrl-C again stops at once."),
+        ((signal.SIGTERM,), "; a second signal stops at once."),
+        ((signal.SIGHUP, signal.SIGHUP), "; a second signal stops at once."),  # of the shell, and of the system
+    ],
+)
+def test_a_signal_says_at_once_what_is_awaited_and_leaves_a_report(
+    tmp_path: Path, sent: tuple[signal.Signals, ...], said: str
+) -> None:
+    folder = tmp_path / "crawl"
+    with signalled(tmp_path, *sent) as process:
+        time.sleep(0.5)
+        assert "in flight" in process.said()[1], "while the fetches of two seconds are under way"
+        assert process.wait(60) == 3
+    assert re.search(rf"^Stopping after \d fetch(es)? in flight{re.escape(said)}$", process.said()[1], re.MULTILINE)
+    assert json.loads((folder / "crawl.json").read_text())["reason"] == "shutdown"
+    assert (folder / "report.html").exists()
+
+
+def test_a_second_signal_ends_the_crawl_at_once_with_3_and_a_word(tmp_path: Path) -> None:
+    with signalled(tmp_path, signal.SIGINT) as process:
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        assert process.wait(60) == 3
+        assert time.monotonic() - began < 1.5
+    assert process.said()[1].splitlines()[-1].startswith("Stopped at once, without a report.")
+    assert "Traceback" not in process.said()[1] and not (tmp_path / "crawl" / "finished.json").exists()
+
+
+@contextmanager
+def signalled(tmp_path: Path, *sent: signal.Signals) -> Iterator[Started]:
+    """A crawl whose fetches take two seconds, and that was sent signals while some were under way."""
+    topic, folder = topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl"
+    web = host_farm(20, 10)
+    for url in web.urls():
+        if "portal" not in url:
+            web.replies[url] = replace(web.replies[url], seconds=2.0)
+    with running(web, latency=True) as server:
+        arguments = ("crawl", "topical", "-a", f"topic={topic}")
+        with start(*arguments, port=server.port, **QUICK, CRAWL_DIR=folder, CONCURRENT_REQUESTS=4) as process:
+            while not (folder / "history.jsonl").exists() or not history(folder):
+                time.sleep(0.01)
+            time.sleep(0.5)
+            for number in sent:
+                process.send_signal(number)
+            yield process
+
+
+def test_whoever_reads_a_part_of_the_items_ends_the_crawl_with_one_message(tmp_path: Path) -> None:
+    topic, folder = topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl"
+    with running(host_farm(20, 20)) as server:
+        arguments = command(
+            "crawl", "topical", "-a", f"topic={topic}", "-o", "-:jsonl", **{**QUICK, "CRAWL_DIR": folder}
+        )
+        pipe = subprocess.PIPE
+        with subprocess.Popen(
+            arguments, cwd=ROOT, env=environment(server.port), stdout=pipe, stderr=pipe, text=True
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            assert json.loads(process.stdout.readline())["url"] == "http://portal.example/"
+            process.stdout.close()
+            said = process.stderr.read()
+            assert process.wait(60) == 3, said
+    assert said.count("\n") == 1 and "Nobody reads what goes to standard output" in said, said
+    assert 1 < len(stored(folder)) < 401 and (folder / "report.html").exists()
+    assert not (folder / "finished.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,29 @@ def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: 
     assert sum(fetched.values()) - len(fetched) <= at_kills
 
 
+@pytest.mark.parametrize("ordering", ["dom", "adaptive"])
+def test_a_cleared_redis_ends_the_worker_with_advice_and_loses_nothing(
+    tmp_path: Path, server: RedisServer, ordering: str
+) -> None:
+    web = host_farm(12, 8, seconds=0.05)
+    folder = tmp_path / "crawl"
+    with served(web, tmp_path / "log") as port:
+        crew = Crew(folder, topic_file(tmp_path, PORTAL), server, port)
+        crew.start("one", ordering)
+        wait_for(lambda: lines(folder / "workers/one/history.jsonl") > 30)
+        redis.Redis(port=server.port).flushall()
+        _, said = crew.processes["one"].communicate(timeout=60)
+        assert crew.processes["one"].returncode == 3
+        assert "cleared" in said and "run the same command" in said and "space" not in said, said
+        assert len(stored(folder / "workers/one")) < len(pages_of(web))
+        crew.start("one", ordering)
+        assert "had lost its URLs" in crew.wait()
+    assert crew.stored() == dict.fromkeys(pages_of(web), 1)
+    assert not [
+        url for url, times in Counter(line["url"] for line in history(folder / "workers/one")).items() if times > 1
+    ]
+
+
 def test_the_rest_that_a_server_asks_for_is_kept_by_all_workers_of_all_crawls(tmp_path, server) -> None:
     pages = host_farm(2, 8, seconds=0.02)
     web = OverloadedWeb(pages.replies, ["http://h1.example/"], 3)

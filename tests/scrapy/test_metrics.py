@@ -6,7 +6,8 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
@@ -84,6 +85,18 @@ def test_a_running_crawl_is_scraped(tmp_path: Path, kind: str) -> None:
     assert later["topical_host_pause_seconds_bucket", "0.1"] == 0, "no host was visited again so soon"
     assert all(later[name] >= value for name, value in first.items() if name[0].endswith(("_total", "_count", "_sum")))
     assert later["topical_pages_total",] <= len(stored(tmp_path))
+
+
+def test_a_page_that_rebinds_its_name_reads_no_metrics(tmp_path: Path) -> None:
+    port = free_port()
+    settings = {"VIRTUAL_WEB": "sample", "CRAWL_DIR": tmp_path, "CRAWL_MAX_PAGES": 0, "POLITENESS_MIN_DELAY": 0.3}
+    with crawling(CRAWL_METRICS_PORT=port, **settings):
+        scraped(port, 1)
+        for host, status in (("rebound.example", 403), (f"localhost:{port}", 200), (f"127.0.0.1:{port}", 200)):
+            with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+                connection.request("GET", "/metrics", headers={"Host": host})
+                answer = connection.getresponse()
+                assert (answer.status, b"topical_pages_total" in answer.read()) == (status, status == 200), host
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])

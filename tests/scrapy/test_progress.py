@@ -31,7 +31,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 source = SimpleNamespace(
     pages=1234, fetches=1300, recent_relevance=lambda: 0.25, frontier_size=5000, hosts_waiting=77,
-    best_waiting=0.875, unfollowed=0, refused=12, errors=3, report_path=Path(sys.argv[1]), max_pages=2000,
+    best_waiting=0.875, unfollowed=0, all_that_is_left="", is_endless=False, refused=12, errors=3, report_path=Path(sys.argv[1]), max_pages=2000,
 )
 
 class Quiet(scrapy.Spider):
@@ -67,6 +67,8 @@ def source(**changes):
         "refused": 1,
         "errors": 2,
         "unfollowed": 0,
+        "all_that_is_left": "",
+        "is_endless": False,
         "report_path": None,
         "max_pages": 0,
         "recent_relevance": lambda: 0.125,
@@ -96,9 +98,14 @@ def test_visits_beyond_the_budget_are_not_counted_against_it():
     assert " · 214 pages · " in progress_line(source(pages=214, max_pages=200), speed=2.5, elapsed=75)
 
 
+def test_the_last_class_is_named_only_when_nothing_else_is_left():
+    line = progress_line(source(all_that_is_left="copies and old versions"), 2.0, 61.0)
+    assert " · only copies and old versions are left: 3,456 URLs · " in line and "waiting on" not in line
+
+
 @pytest.mark.parametrize(("reason", "resumable"), [("shutdown", True), ("no network", True), ("page budget", False)])
 def test_whoever_stops_a_crawl_is_told_how_to_go_on(reason, resumable):
-    assert ("Run the same command again to go on." in summary_line(source(), 10, 5.0, reason)) == resumable
+    assert ("Run the same command again to go on." in summary_line(source(), 10, 5.0, 2.0, reason)) == resumable
 
 
 def test_an_empty_frontier_has_no_best():
@@ -109,9 +116,9 @@ def test_an_empty_frontier_has_no_best():
 
 def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
     report = tmp_path / "report.html"
-    assert "Report" not in summary_line(source(report_path=report), 10, 5.0, "finished")
+    assert "Report" not in summary_line(source(report_path=report), 10, 5.0, 2.0, "finished")
     report.touch()
-    summary = summary_line(source(report_path=report), 10, 5.0, "finished")
+    summary = summary_line(source(report_path=report), 10, 5.0, 2.0, "finished")
     assert summary.splitlines() == [
         "Crawl ended (finished): 10 pages of 12 fetches in 0:05, 2.0 pages/s, 2 errors, 1 link refused.",
         f"Report: {report}",
@@ -119,23 +126,23 @@ def test_the_summary_names_the_report_only_when_there_is_one(tmp_path):
 
 
 def test_the_summary_of_a_crawl_without_pages_says_where_to_look():
-    assert "No page was stored" in summary_line(source(pages=0), 0, 5.0, "finished")
-    assert "No page was stored" not in summary_line(source(), 10, 5.0, "finished")
+    assert "No page was stored" in summary_line(source(pages=0), 0, 5.0, 0.0, "finished")
+    assert "No page was stored" not in summary_line(source(), 10, 5.0, 2.0, "finished")
 
 
 def test_the_summary_says_that_pages_ask_that_their_links_are_not_followed():
-    assert "nofollow" not in summary_line(source(), 10, 5.0, "finished")
-    summary = summary_line(source(unfollowed=27), 10, 5.0, "finished")
+    assert "nofollow" not in summary_line(source(), 10, 5.0, 2.0, "finished")
+    summary = summary_line(source(unfollowed=27), 10, 5.0, 2.0, "finished")
     assert "27 links of pages that ask for it (nofollow) not followed." in summary.splitlines()
 
 
 def test_the_summary_of_one_page_has_no_plural():
-    summary = summary_line(source(pages=1, fetches=1, errors=1, refused=0), 1, 5.0, "finished")
+    summary = summary_line(source(pages=1, fetches=1, errors=1, refused=0), 1, 5.0, 0.2, "finished")
     assert summary.startswith("Crawl ended (finished): 1 page of 1 fetch in") and "1 error, 0 links refused" in summary
 
 
 def test_the_summary_of_a_resumed_crawl_counts_the_new_pages_apart():
-    summary = summary_line(source(), 4, 2.0, "finished")
+    summary = summary_line(source(), 4, 2.0, 2.0, "finished")
     assert "10 pages (4 in this run)" in summary
     assert "2.0 pages/s" in summary
 

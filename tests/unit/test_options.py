@@ -15,6 +15,7 @@ from crawlproject.configuration import (
     default_settings,
     known_settings,
     read_options,
+    refuse_misspelt,
     refuse_unknown,
     set_models,
     setting_names,
@@ -175,10 +176,32 @@ def test_all_of_them_are_reported_at_once() -> None:
     refuse_unknown({"CRAWL_MAX_PAGES": 5})
 
 
+ADD_ONS = """
+    PLAYWRIGHT_BROWSER_TYPE PLAYWRIGHT_LAUNCH_OPTIONS PLAYWRIGHT_MAX_CONTEXTS SPLASH_URL SPLASH_COOKIES_DEBUG ZYTE_API_KEY
+    CRAWLERA_ENABLED CRAWLERA_USER ZYTE_SMARTPROXY_ENABLED DELTAFETCH_ENABLED DELTAFETCH_DIR DELTAFETCH_RESET MAGICFIELDS
+    ROTATING_PROXY_LIST ROTATING_PROXY_PAGE_RETRY_TIMES PROXY_LIST PROXY_MODE RANDOM_UA_TYPE FAKEUSERAGENT_PROVIDERS
+    SELENIUM_DRIVER_NAME SCRAPEOPS_API_KEY SENTRY_DSN SPIDERMON_ENABLED SPIDERMON_REPORT_TEMPLATE MONGODB_URI MONGO_URI
+    ELASTICSEARCH_SERVERS ELASTICSEARCH_INDEX IMAGES_STORE FILES_STORE IMAGES_THUMBS REDIS_HOST REDIS_PORT REDIS_DB REDIS_ENCODING
+    REDIS_ITEMS_KEY REDIS_START_URLS_KEY SCHEDULER_PERSIST SCHEDULER_QUEUE_KEY SCHEDULER_DUPEFILTER_KEY HCF_AUTH DOTSCRAPY_ENABLED
+    AWS_BUCKET JOB FRONTERA_SETTINGS BACKEND POET_OVERRIDES HTTPPROXY COOKIES_PATH TOR_PASSWORD NEWRELIC_KEY PROMETHEUS_PORT
+""".split()
+
+
+def test_settings_of_add_ons_and_of_a_settings_module_are_nobodys_business() -> None:
+    refuse_misspelt(ADD_ONS, Settings())
+    refuse_misspelt(["VIRTUALWEB"], ["VIRTUALWEB"])
+    refuse_misspelt(["ORDERING_ATTENTION", "ORDERING_ANYTHING", "CRAWL_MAX_PAGES", "BOT_NAME"], Settings())
+    with pytest.raises(BadSetting, match="did you mean VIRTUAL_WEB?"):
+        refuse_misspelt(["VIRTUALWEB"], Settings())
+
+
 def test_a_typing_error_ends_a_crawl_before_it_starts(tmp_path: Path) -> None:
     done = crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", CRAWL_MAX_PAGE=5)
     assert done.returncode == 2
-    assert "CRAWL_MAX_PAGE (did you mean CRAWL_MAX_PAGES?)" in done.stderr and "Traceback" not in done.stderr
+    assert (
+        "CRAWL_MAX_PAGE: there is no such setting; did you mean CRAWL_MAX_PAGES?" in done.stderr
+        and "Traceback" not in done.stderr
+    )
     assert not (tmp_path / "crawl").exists()
 
 

@@ -1,7 +1,8 @@
 """Metrics of a running crawl for Prometheus: over HTTP, in a file, or both.
 
 ``CRAWL_METRICS_PORT`` serves ``/metrics`` on ``CRAWL_METRICS_HOST``, which is loopback unless it is set: whoever reaches
-the port reads what is crawled. ``CRAWL_METRICS_FILE`` is written anew, whole or not at all, every 15 seconds and at the
+the port reads what is crawled. On loopback a page of the web that is open in a browser reaches it, too, if it rebinds its
+name: so there the Host header must be an address of this machine. ``CRAWL_METRICS_FILE`` is written anew, whole or not at all, every 15 seconds and at the
 end, for the textfile collector of node_exporter. Everything is read in the event loop, where the crawl runs, so that
 nothing changes meanwhile.
 """
@@ -26,6 +27,7 @@ from crawlproject.adapters.running import crawl_of, frontier_closing, time
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.http.loopback import REBOUND, is_loopback, names_this_machine
 from crawlproject.storage.append_log import write_atomically
 
 if TYPE_CHECKING:
@@ -109,7 +111,8 @@ class Metrics:
             for part, step in (crawl, "take"), *((crawl.steps, step) for step in _TIMED):
                 setattr(part, step, self._timed(step, getattr(part, step)))
         if self._listening is not None:
-            self._runner = await _serve(self._listening, self._text)
+            host = self.crawler.settings.get("CRAWL_METRICS_HOST") or "127.0.0.1"
+            self._runner = await _serve(self._listening, host, self._text)
         if self._path is not None:
             self._loop = create_looping_call(self._write)
             self._loop.start(_WRITE_EVERY, now=True)
@@ -197,12 +200,16 @@ def _listen(host: str, port: int) -> socket.socket:
         raise BadSetting("setting CRAWL_METRICS_PORT", f"cannot listen on {host}:{port}: {refused}") from None
 
 
-async def _serve(listening: socket.socket, text: Callable[[], bytes]) -> web.ServerRunner:
-    """Answer ``GET /metrics`` on the port until the runner is cleaned up."""
+async def _serve(listening: socket.socket, host: str, text: Callable[[], bytes]) -> web.ServerRunner:
+    """Answer ``GET /metrics`` on the port until the runner is cleaned up; ``host`` is what the setting calls it."""
     from aiohttp import web
     from prometheus_client import CONTENT_TYPE_LATEST
 
+    guarded = is_loopback(listening.getsockname()[0])  # elsewhere it is asked by the name that its network gives it
+
     async def answer(request: web.BaseRequest) -> web.Response:
+        if guarded and not names_this_machine(request.headers.get("Host", ""), host):
+            return web.Response(status=403, text=f"{REBOUND}\n")
         if request.path != "/metrics":
             return web.Response(status=404, text="see /metrics\n")
         if request.method not in ("GET", "HEAD"):

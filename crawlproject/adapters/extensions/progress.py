@@ -20,9 +20,12 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.adapters.running import INTERRUPTED, MEMUSAGE, OUT_OF_MEMORY, STORAGE_FAILED, crawl_of
+from crawlproject.adapters.running import INTERRUPTED, MEMUSAGE, OUT_OF_MEMORY, OUTPUT_FAILED, STORAGE_FAILED, crawl_of
 from crawlproject.core.stopping import NO_NETWORK
+from crawlproject.errors import BadCrawlDir
 from crawlproject.pages.text.printable import counted
+from crawlproject.reports.evidence import EVIDENCE
+from crawlproject.storage.read import read_json
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -34,8 +37,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
+_LASTING = 5.0  # seconds for which nothing else is left before that is told
 _RECENT = 30.0  # seconds over which the current speed is taken
-_RESUMABLE = (INTERRUPTED, NO_NETWORK, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE)
+_RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE)
 _ERASE = "\r\x1b[K"
 _BETWEEN = " · "  # parts of a line
 
@@ -74,6 +78,8 @@ class Progress:
         self._started = 0.0
         self._pages_before = 0
         self._reason = ""
+        self._left, self._left_since = "", 0.0
+        self._told: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -106,11 +112,25 @@ class Progress:
         if crawl is None:
             return
         source = crawl.stats
+        self._tell_of_the_last(source)
         line = progress_line(source, self._speed.update(self._clock(), source.pages), self._clock() - self._started)
         if self._status:
             self._status.show(line)
         else:
             self._print(line)
+
+    def _tell_of_the_last(self, source: CrawlStats) -> None:
+        """Once for each class, and not of a moment in which the links of a page are still to come."""
+        left, now = source.all_that_is_left, self._clock()
+        if left != self._left:
+            self._left, self._left_since = left, now
+        elif left and source.is_endless and left not in self._told and now - self._left_since >= _LASTING:
+            self._told.add(left)
+            show(
+                self._crawler,
+                f"Only {left} are left, {counted(source.frontier_size, 'URL')}: the crawl goes on with them, as it has no budget "
+                "(CRAWL_MAX_PAGES, CRAWL_MAX_SECONDS, CRAWL_MIN_HARVEST).",
+            )
 
     def closing(self, reason: str) -> None:
         """Stop the display: the crawl is closed."""
@@ -126,8 +146,9 @@ class Progress:
         source = crawl.stats
         if self._status:
             self._status.close()
-        elapsed = self._clock() - self._started
-        self._print(summary_line(source, source.pages - self._pages_before, elapsed, self._reason))
+        new_pages, elapsed = source.pages - self._pages_before, self._clock() - self._started
+        seconds, speed = reported_pace(source) or (elapsed, new_pages / elapsed if elapsed > 0 else 0.0)
+        self._print(summary_line(source, new_pages, seconds, speed, self._reason))
         for part in crawl.parts:
             if lines := part.progress():
                 self._print("\n".join(lines))
@@ -140,24 +161,37 @@ def _log_level(crawler: Crawler) -> int:
 
 def progress_line(source: CrawlStats, speed: float, elapsed: float) -> str:
     """One line, the most important numbers first: it is cut at the terminal's width. ``max_pages``: 0 for no budget."""
-    best = source.best_waiting
+    best, left = source.best_waiting, source.all_that_is_left
     in_budget = source.pages < source.max_pages  # revisits go beyond it
     parts = [
         clock_time(elapsed),
         f"{source.pages:,} of {source.max_pages:,} pages" if in_budget else counted(source.pages, "page"),
         f"{speed:.1f}/s",
+        f"only {left} are left: {counted(source.frontier_size, 'URL')}" if left else "",
         f"relevance {source.recent_relevance():.3f}",
         counted(source.errors, "error"),
         f"{source.refused:,} refused",
-        f"{source.frontier_size:,} waiting on {counted(source.hosts_waiting, 'host')}",
+        "" if left else f"{source.frontier_size:,} waiting on {counted(source.hosts_waiting, 'host')}",
         "" if best is None else f"best {best:.3f}",
     ]
     return " · ".join(filter(None, parts))
 
 
-def summary_line(source: CrawlStats, new_pages: int, elapsed: float, reason: str) -> str:
+def reported_pace(source: CrawlStats) -> tuple[float, float] | None:
+    """The crawling time and the pages a second of the report, so that there is one number; None without a report of now."""
+    report = source.report_path
+    try:
+        document = read_json(report.with_name(EVIDENCE)) if report is not None else None
+        numbers = {number["anchor"]: number["value"] for number in (document or {}).get("numbers", ())}
+    except (BadCrawlDir, KeyError, TypeError):
+        return None
+    if numbers.get("fetches") != source.fetches or not numbers.get("time"):
+        return None
+    return numbers["time"], numbers["speed"] or 0.0
+
+
+def summary_line(source: CrawlStats, new_pages: int, elapsed: float, speed: float, reason: str) -> str:
     """The result of the crawl, and where its report is."""
-    speed = new_pages / elapsed if elapsed > 0 else 0.0
     added = "" if new_pages == source.pages else f" ({new_pages:,} in this run)"
     lines = [
         f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added}"
@@ -192,6 +226,20 @@ def print_share(what: str, share: float) -> None:
     """On a terminal, how much of a work is done, in place of what was said of it before."""
     if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} {what}", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)
+
+
+def show(crawler: Crawler, message: str) -> None:
+    """Say something of a crawl where its progress is shown."""
+    if crawler.settings.get("LOG_FILE"):
+        logger.log(max(logging.INFO, _log_level(crawler)), message)
+    else:
+        print_above(message, sys.stderr)
+
+
+def close_displays() -> None:
+    """Take away the status lines of crawls that have ended without a word."""
+    for line in list(_open):
+        line.close()
 
 
 def print_above(message: str, stream: TextIO) -> None:

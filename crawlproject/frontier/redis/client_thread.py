@@ -11,7 +11,7 @@ from typing import Any
 
 import redis
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import ServerFailed, StorageFailed
 from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import LOST, will_pass
@@ -165,7 +165,7 @@ class ClientThread:
         except StorageFailed as failure:
             self._failed(failure)
         except Exception as error:  # a wrong password, a wrong type of key: no retry would help
-            self._failed(StorageFailed(f"Redis refused: {error}"))
+            self._failed(ServerFailed(f"Redis refused: {error}"))
 
     def _until(self, due: float | None) -> float:
         """How long to wait for the next take."""
@@ -289,7 +289,7 @@ class ClientThread:
                 return answer
             now = time.monotonic()
             if now > self._give_up_at:
-                raise StorageFailed(f"Redis gives no answer: {reason}")
+                raise ServerFailed(f"Redis gives no answer: {reason}")
             if not reminded or now - reminded > _REMIND:
                 short = str(reason).partition(" script: ")[0]
                 logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", short)

@@ -12,7 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 from scrapy_redis.connection import get_redis
 
-from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.errors import BadSetting, ServerFailed
 
 Server = Any  # redis.Redis or redis.cluster.RedisCluster: what is called here, both have
 
@@ -99,7 +99,7 @@ def _is_clustered(client: Server, where: str) -> bool:
             pass  # it is loading its files, however long that takes
         except redis.exceptions.RedisError as error:
             if isinstance(error, redis.exceptions.AuthenticationError) or not isinstance(error, LOST):
-                raise StorageFailed(f"Redis at {where} refused the connection: {error}") from error
+                raise ServerFailed(f"Redis at {where} refused the connection: {error}") from error
             if time.monotonic() - since > _PATIENCE:
-                raise StorageFailed(f"no Redis at {where}: {error}") from error
+                raise ServerFailed(f"no Redis at {where}: {error}") from error
         time.sleep(0.2)

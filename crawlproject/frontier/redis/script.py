@@ -11,7 +11,7 @@ from typing import Any
 
 from redis.exceptions import NoScriptError, ResponseError
 
-from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.errors import BadSetting, ServerFailed
 from crawlproject.frontier.redis.connection import Server
 
 NAMESPACE = "topical"  # of all keys, besides the keys to push seeds to
@@ -82,7 +82,7 @@ class Script:
         except ResponseError as error:
             code, _, message = str(error).partition(" ")
             if code in _ENDS:
-                raise StorageFailed(message) from error
+                raise ServerFailed(message) from error
             raise
 
     def _run(self, keys: Sequence[str], arguments: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from random import Random
 
 from redis.exceptions import RedisError
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import ServerFailed
 from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
@@ -48,7 +48,7 @@ def join(
         frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
         frontier.messages.kept = -(-messages // slots)
     except RedisError as error:
-        raise StorageFailed(f"Redis refused: {error}") from error
+        raise ServerFailed(f"Redis refused: {error}") from error
     return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
 
 
@@ -110,7 +110,7 @@ class RedisWorker:
         """
         self._receive = None  # nobody learns any more from what still arrives
         if self._exchange is not None and not self._exchange.close(_PATIENCE):
-            raise StorageFailed("Redis was away at the end: what did not reach it will be fetched again")
+            raise ServerFailed("Redis was away at the end: what did not reach it will be fetched again")
         self._strict.close()
 
     # ------------------------------------------------------------ the answers that came last
@@ -133,6 +133,9 @@ class RedisWorker:
 
     def best(self) -> float | None:
         return self._strict.best() if self._exchange is None else self._counts.best
+
+    def first_class(self) -> int | None:
+        return self._strict.first_class() if self._exchange is None else self._counts.first_class
 
     def hosts(self) -> int:
         return self._strict.hosts() if self._exchange is None else self._counts.hosts

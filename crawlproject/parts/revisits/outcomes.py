@@ -23,9 +23,10 @@ from crawlproject.storage.logs import RETIRED, read_changes
 from crawlproject.storage.read import read_visits
 from crawlproject.urls.hosts import host_of
 
-NEW = "new"  # pages that were stored for the first time
+NEW = "new"  # a page of the collection
+STORED = "stored"  # for the first time: a new page, a copy of another, or one that is retired at once
 FAILED = "failed"  # visits that showed nothing
-SHOWN = (SAME, CHANGED, NEW, MISSING, GONE, MOVED, BACK, FAILED)
+SHOWN = (SAME, CHANGED, STORED, MISSING, GONE, MOVED, BACK, FAILED)
 
 _NO_CLICK = 0.5
 
@@ -161,7 +162,7 @@ class Tally:
         self.next_due: float | None = None
 
     def add(self, visit: Visit) -> None:
-        shown = visit.change or FAILED if visit.number > 1 else NEW if visit.md5 else FAILED
+        shown = visit.change or FAILED if visit.number > 1 else STORED if visit.md5 else FAILED
         self._counts[shown] += 1
 
     @property

@@ -90,7 +90,7 @@ class SharedPeers(ServerPeers):
     # ------------------------------------------------------------ one crawl, several workers
 
     def pages(self, own: int) -> int:
-        return self._frontier.pages()
+        return max(own, self._frontier.pages())  # the server may have been cleared
 
     def count_page(self, url: str) -> None:
         self._frontier.count_page(url)

@@ -36,6 +36,24 @@ def test_an_option_that_does_not_exist_is_named(name: str) -> None:
         invoke(command_of(name), *REQUIRED.get(name, []), "crawls/demo", "--limitt=3")
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("VIRTUALWEB", "VIRTUAL_WEB"),
+        ("USERAGENT", "USER_AGENT"),
+        ("crawl_max_pages", "CRAWL_MAX_PAGES"),
+        ("CRAWL-MAX-PAGES", "CRAWL_MAX_PAGES"),
+        ("DOWNLOD_DELAY", "DOWNLOAD_DELAY"),
+        ("POLITENES_MIN_DEALY", "POLITENESS_MIN_DELAY"),
+        ("ordering_active", "ORDERING_ACTIVE"),
+    ],
+)
+def test_a_setting_that_is_misspelt_is_refused(name: str, typed: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"setting {typed}: there is no such setting; did you mean {meant}?"):
+        invoke(command_of(name), *REQUIRED.get(name, []), "crawls/demo", "-s", f"{typed}=1")
+
+
 def test_an_interrupted_command_has_no_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

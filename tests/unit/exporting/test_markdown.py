@@ -61,6 +61,13 @@ def test_each_page_is_a_file_with_front_matter(crawl: Path, tmp_path: Path) -> N
     assert found["1"].endswith("```\njust text\n```\n")
 
 
+def test_the_text_does_not_steer_a_terminal(crawl: Path, tmp_path: Path) -> None:
+    PageRepository(crawl / "pages").store("http://a.example/1", b"just \x1b]0;renamed\x07 text")
+    export_markdown(crawl, tmp_path / "out", Selection())
+    text = files_of(tmp_path / "out")["1"]
+    assert "renamed" in text and not set(text) & {"\x1b", "\x07"}
+
+
 def test_selection_and_missing_files(crawl: Path, tmp_path: Path) -> None:
     PageRepository(crawl / "pages").path("http://a.example/1").unlink()
     told = export_markdown(crawl, tmp_path / "out", Selection(0.2, with_duplicates=True))

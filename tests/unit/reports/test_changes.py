@@ -115,9 +115,12 @@ def test_changes_of_a_folder(tmp_path: Path) -> None:
         ("2", GONE, 15.0, "Page 2"),
         ("1", RETIRED, 16.0, "Page 1"),
     ]
+    assert (found.stored, found.copies, found.passing) == (2, 1, 0)
+    assert [c.url[-1] for c in select_changes(tmp_path, harvest=1).of(NEW)] == ["3", "2"], "a harvest of one page"
     assert [c.change for c in select_changes(tmp_path, NOW + 14.5).found] == [GONE, RETIRED]
     assert [c.url[-1] for c in select_changes(tmp_path, NOW).of(NEW)] == ["3", "2"]
     assert not select_changes(tmp_path, NOW).of(RETIRED), "it came and went"
+    assert (select_changes(tmp_path, NOW).stored, select_changes(tmp_path, NOW).passing) == (4, 1)
 
 
 @pytest.mark.parametrize(

@@ -74,3 +74,31 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, damage: str) -> None:
     (tmp_path / "crawl.json").write_text(damage)
     with pytest.raises(BadCrawlDir, match=r"crawl\.json: expected the manifest of a crawl"):
         Manifest(tmp_path, TOPIC, "dom", {})
+
+
+FETCHED = {"url": "http://a.example/", "status": 200, "at": 50.0, "seconds": 2.0, "parent": None, "depth": 0}
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"version": 1, "topic"', '{"reason": "finished"}', "\0" * 64])
+def test_a_damaged_manifest_of_this_crawl_is_written_anew(tmp_path: Path, damage: str) -> None:
+    lines = [FETCHED, {**FETCHED, "url": "http://b.example/", "at": 60.0, "parent": "http://a.example/"}]
+    (tmp_path / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "crawl.json").write_text(damage)
+    manifest = begun(tmp_path, 200.0)
+    assert manifest.resumed and "crawl.json was damaged" in manifest.warnings[0]
+    assert found(tmp_path)["topic"]["name"] == "reef"
+    assert (found(tmp_path)["started"], found(tmp_path)["resumes"]) == (48.0, [200.0])
+    assert (tmp_path / "crawl.json.damaged").read_text() == damage
+    assert not begun(tmp_path, 300.0).warnings
+
+
+@pytest.mark.parametrize(
+    ("manifest", "topic"),
+    [("{", dataclasses.replace(TOPIC, seeds=("http://other.example/",))), ('{"version": 2, "topic": {}}', TOPIC)],
+)
+def test_a_manifest_that_may_be_of_another_crawl_is_left_alone(tmp_path: Path, manifest: str, topic: Topic) -> None:
+    (tmp_path / "history.jsonl").write_text(json.dumps(FETCHED) + "\n")
+    (tmp_path / "crawl.json").write_text(manifest)
+    with pytest.raises(BadCrawlDir, match="expected the manifest of a crawl"):
+        Manifest(tmp_path, topic, "dom", {})
+    assert (tmp_path / "crawl.json").read_text() == manifest

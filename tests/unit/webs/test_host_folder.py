@@ -77,6 +77,23 @@ def test_nothing_else_is_served(web: Web, tmp_path: Path, url: str) -> None:
     assert url not in web
 
 
+def test_links_out_of_the_folder_are_not_followed_and_are_told(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "elsewhere").mkdir()
+    host = tmp_path / "web" / "h.example"
+    host.mkdir(parents=True)
+    (host / "a.html").write_text("a")
+    (host / "same.html").symlink_to("a.html")
+    (host / "secret.html").symlink_to(tmp_path / "secret")
+    (host / "more").symlink_to("../../elsewhere")
+    web = open_web(tmp_path / "web", cache_dir=tmp_path / "cache")
+    assert web.get("http://h.example/secret.html").status == 404
+    assert web.get("http://h.example/same.html").body == b"a"
+    assert [warning.partition(",")[0] for warning in web.warnings] == [
+        "2 symbolic links out of the folder not followed"
+    ]
+
+
 def test_file_that_vanished_is_a_404(tmp_path: Path) -> None:
     web = folder_web(tmp_path / "web", **{"h.example/a.html": "a"})
     (tmp_path / "web/h.example/a.html").unlink()

@@ -255,7 +255,7 @@ if ARGV[HEAD + 1] == 'begin' then
 elseif TOKEN ~= '' then
   local token = call('HGET', WORKERS, WORKER)
   if not token then
-    return redis.error_reply('FORGOTTEN the server has lost this crawl: was it cleared, or is appendonly off?')
+    return redis.error_reply('FORGOTTEN Redis has lost this crawl: it was cleared, or restarted without appendonly; what was fetched is in the crawl folder')
   elseif token ~= TOKEN then
     return redis.error_reply('FENCED another process uses the name of this worker; give each its own CRAWL_WORKER')
   end

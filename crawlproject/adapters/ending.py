@@ -1,0 +1,81 @@
+"""What a person is told who ends a crawl by a signal: a first one stops it after the fetches in flight, a second one at once.
+
+Scrapy's own handlers do that, and say nothing. SIGHUP, which comes when a terminal is closed or a connection is lost, ends a
+crawl as SIGTERM does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.utils.asyncio import is_asyncio_available
+
+from crawlproject.adapters.extensions.progress import close_displays, show
+from crawlproject.adapters.running import crawl_of
+from crawlproject.pages.text.printable import counted
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from scrapy.crawler import Crawler
+
+_AGAIN: dict[int, str] = {signal.SIGINT: "Ctrl-C again", signal.SIGTERM: "a second signal"}
+
+
+def stop_on_hangup() -> None:
+    """Let SIGHUP do what SIGTERM does, once: a shell and the system may both send it. ``nohup`` is obeyed."""
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
+        signal.signal(signal.SIGHUP, _hang_up)
+
+
+def _hang_up(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    handler = signal.getsignal(signal.SIGTERM)
+    if callable(handler):
+        handler(signal.SIGTERM, frame)
+    else:  # nothing has begun
+        signal.raise_signal(signal.SIGTERM)
+
+
+def tell_of_signals(crawler: Crawler) -> None:
+    """While the spider runs, say at once what the first signal that ends it waits for."""
+
+    def install() -> None:
+        if is_asyncio_available():
+            call_soon = asyncio.get_running_loop().call_soon_threadsafe
+            for number in _AGAIN:
+                tell = partial(call_soon, partial(_tell, crawler, number))
+                signal.signal(number, _telling(tell, signal.getsignal(number)))
+
+    crawler.signals.connect(install, signals.spider_opened, weak=False)  # Scrapy's handlers are there by then
+
+
+def _telling(tell: Callable[[], object], handler: Any) -> Callable[[int, FrameType | None], None]:
+    """``handler``, which puts another one in place of this, and a message from the event loop: here the interrupted code may be
+    in the middle of a write.
+    """
+
+    def tell_and_stop(number: int, frame: FrameType | None) -> None:
+        tell()
+        if callable(handler):
+            handler(number, frame)
+
+    return tell_and_stop
+
+
+def _tell(crawler: Crawler, number: int) -> None:
+    crawl = crawl_of(crawler)
+    under_way = crawl.frontier.leases() if crawl is not None else 0
+    awaited = f" after {counted(under_way, 'fetch', 'fetches')} in flight" if under_way else ""
+    show(crawler, f"Stopping{awaited}; {_AGAIN[number]} stops at once.")
+
+
+def tell_of_forced_end(crawler: Crawler) -> None:
+    """A second signal has ended the crawl."""
+    close_displays()
+    show(crawler, "Stopped at once, without a report. Nothing is lost: run the same command again to go on.")
