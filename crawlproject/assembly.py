@@ -14,7 +14,7 @@ from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages, choose
 from crawlproject.core.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
 from crawlproject.core.replay import replay
 from crawlproject.core.robots import product_token
-from crawlproject.core.set_clock import set_back, warning
+from crawlproject.core.set_clock import WORTH_SAYING, set_back, warning
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import make_frontier, open_frontier
@@ -172,7 +172,7 @@ def _open_frontier(
         ):
             return opened
     behind = set_back(folder.path / "history.jsonl", clock())
-    if behind >= 1.0:
+    if behind >= WORTH_SAYING:
         folder.warnings.append(warning(behind))
     frontier = open_frontier(options, folder.path / "frontier", clock=clock, commit=ordering.commit, behind=behind)
     return frontier, ALONE

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import orjson
 
+WORTH_SAYING = 10.0  # seconds: clocks are adjusted all the time
 _TAIL = 2**16  # bytes that are looked at: a line is shorter
 
 
