@@ -42,7 +42,7 @@ def test_a_command_hears_of_relevant_changes_and_of_the_end(tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     *changes, end = kept(notes)
     assert {(note["change"], note["url"][-8:]) for note in changes} == {("changed", "e/a.html"), ("new", "new.html")}
-    assert (end["event"], end["reason"], end["changed"], end["new"]) == ("end", "round over", 2, 1)
+    assert (end["event"], end["reason"], end["changed"], end["stored"]) == ("end", "round over", 2, 1)
     assert str(notes) not in (folder / "crawl.json").read_text()
 
 

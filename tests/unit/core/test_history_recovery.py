@@ -35,7 +35,7 @@ FETCHES = 120
 
 def opened(folder: Path, **settings: object) -> Crawl:
     options = read_options({**PLAIN, **settings})
-    return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 2000.0, folder=folder)
+    return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 3000.0, folder=folder)
 
 
 def killed(folder: Path, **settings: object) -> list[str]:
