@@ -106,7 +106,7 @@ def count(crawler: Crawler, name: str) -> None:
 
 
 def stopped(crawler: Crawler) -> bool:
-    """Whether the disk refused a write, or the server of the frontier: nothing more is written then, so that the files stay consistent."""
+    """Whether the disk, or the server of the frontier, refused a write: no more is written, so that the files stay consistent."""
     return getattr(crawler, _STOPPED, False)
 
 
