@@ -143,7 +143,7 @@ def _plain(name: str) -> str:
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """How many letters are to be added, removed, replaced, or changed with their neighbours; more than ``most`` is not counted."""
+    """How many letters are to be added, removed, replaced, or changed with their neighbours, counted up to ``most`` and one."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     rows = [list(range(len(other) + 1))]

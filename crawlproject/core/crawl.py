@@ -191,6 +191,7 @@ class Crawl:
         taken = self._leasing.take(now, connections.has_answered if connections.needs_witness else None)
         if taken is not None:
             connections.probe = taken.key
+            self.stats.taken(taken, now, self.admission.is_postponed)
             for begin in self._taken:
                 begin(now)
         return taken

@@ -21,6 +21,7 @@ _LAST = {
     UNINFORMATIVE: "copies and old versions",
     WASTE: "sites that waste time",
 }
+_LASTING = 30.0  # seconds for which nothing else was fetched: a better host would have rested by then
 _MOST = 100_000  # waiting URLs that are looked at when they are counted by class
 
 
@@ -42,6 +43,8 @@ class CrawlStats:
         is_endless: bool = False,
     ) -> None:
         self.is_endless = is_endless
+        self._late = 0  # the class of what was fetched last, if a guard has put it behind all else
+        self._late_since = self._taken_at = 0.0
         self.max_pages = max_pages  # the budget; 0: none
         self._connections = connections
         self._folder = folder
@@ -86,8 +89,20 @@ class CrawlStats:
 
     @property
     def all_that_is_left(self) -> str:
-        """What the waiting URLs are, when a guard has put all of them behind what was fetched; else empty."""
-        return _LAST.get(self._frontier.first_class() or 0, "")
+        """What is fetched, when it was nothing but what a guard has put behind all else for a while; else empty."""
+        return _LAST[self._late] if self._late and self._taken_at - self._late_since >= _LASTING else ""
+
+    def taken(self, url: CrawlUrl, now: float, is_postponed: Callable[[str], bool]) -> None:
+        """A URL is fetched. ``is_postponed``: by its host."""
+        late = url.precedence
+        if FIRST < late < OVER_BUDGET and is_postponed(url.url):
+            late = OVER_BUDGET
+        if late < OVER_BUDGET:
+            self._late = 0
+            return
+        if not self._late:
+            self._late_since = now
+        self._late, self._taken_at = late, now
 
     def waiting_by_class(self, now: float, is_postponed: Callable[[str], bool]) -> dict[str, int]:
         """How many URLs wait, as ``waiting/why`` (``reports/report.py`` has the words). ``is_postponed``: by their hosts.

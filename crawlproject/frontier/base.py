@@ -113,10 +113,6 @@ class Frontier(Protocol):
         """
         ...
 
-    def first_class(self) -> int | None:
-        """The lowest class of which a host is awake; None: there is none, or a commitment knows no classes of hosts."""
-        ...
-
     def hosts(self) -> int:
         """Hosts with waiting URLs, O(1)."""
         ...

@@ -131,9 +131,6 @@ class BestNFirstSchedule:
     def set_host_precedence(self, name: Hashable, precedence: int) -> None:
         """Nor the classes of hosts."""
 
-    def first_class(self) -> None:
-        """Which there is none of, then."""
-
     # ------------------------------------------------------------ visits
 
     def take(self, entry: Any) -> None:

@@ -243,10 +243,6 @@ class FrontierCore:
         _refuse_class(host, precedence)
         self._store.schedule.set_host_precedence(self._store.host_named(host), precedence)
 
-    def first_class(self) -> int | None:
-        found: int | None = self._store.schedule.first_class()
-        return found
-
     def set_ceiling(self, precedence: int) -> None:
         """As the contract says. Raises ``ValueError`` for a class that there is not."""
         _refuse_class("ceiling", precedence)

@@ -233,9 +233,6 @@ class HostSchedule(HostStates):
         ceiling, lowest = self.classes.ceiling, self._lowest_awake()
         return WASTE if lowest is None else max(ceiling, lowest)
 
-    def first_class(self) -> int | None:
-        return self._lowest_awake()
-
     def _lowest_awake(self) -> int | None:
         """The lowest class of which a host is awake."""
         return self.classes.lowest_awake()

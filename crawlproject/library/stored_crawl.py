@@ -36,8 +36,9 @@ def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Top
 
 
 def stored_settings(info: CrawlInfo) -> dict[str, Any]:
-    """The settings of a stored crawl, parameters of its ordering among them, but for its folder and for what only shows it: a port
-    that was free then may be taken now, and nobody looks at a job of cron.
+    """The settings of a stored crawl, parameters of its ordering among them, but for its folder and for what only shows it.
+
+    A port that was free then may be taken now, and nobody looks at a job of cron.
     """
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     settings = {**known_settings(info.settings), **parameters}

@@ -51,8 +51,9 @@ _WAITING = {
     "in_turn": "in the order of their scores",
     "held": "until a time that their servers asked for",
     "again": "to be visited again when they are due",
-    "over_budget": "behind these: their sites have used up the fetches that they have earned; those that waste time come last of all",
-    "uninformative": "behind these: their like brought nothing new, a learned rule makes them copies, there is a newer version, or copies link to them",
+    "over_budget": "behind these: their sites have used up the fetches that they have earned (those that waste time: last)",
+    "uninformative": "behind these: their like brought nothing new, or they are copies by a learned rule, older versions, or "
+    "links of copies",
     "not_counted": "not looked at",
 }  # what ``CrawlStats.waiting_by_class`` counts, in the order in which they are fetched
 CUT_SHORT = {

@@ -90,7 +90,7 @@ class Manifest:
         self._write()
 
     def _made_again(self, folder: Path, damage: DamagedManifest) -> dict[str, Any]:
-        """What was asked for now, where the history begins with its seeds; the damaged file is kept beside it, for whoever is curious.
+        """What was asked for now, where the history begins with its seeds; the damaged file is kept beside it.
 
         Raises ``BadCrawlDir`` where nothing says that it is this crawl.
         """
@@ -104,8 +104,8 @@ class Manifest:
             wish = f"{damage.wish}, and the first fetches here were of other seeds than those of this topic"
             raise BadCrawlDir(damage.place, wish)
         self.warnings.append(
-            f"{self._path} was damaged ({damage.why}): it is written anew, from this topic and these settings, and the damaged one is "
-            f"kept as {DAMAGED}. Nothing else is lost"
+            f"{self._path} was damaged ({damage.why}): it is written anew, from this topic and these settings, and the "
+            f"damaged one is kept as {DAMAGED}. Nothing else is lost"
         )
         return {**self.asked, "started": beginning[0].at - beginning[0].seconds}
 

@@ -31,7 +31,8 @@ from scrapy.crawler import AsyncCrawlerProcess
 
 source = SimpleNamespace(
     pages=1234, fetches=1300, recent_relevance=lambda: 0.25, frontier_size=5000, hosts_waiting=77,
-    best_waiting=0.875, unfollowed=0, all_that_is_left="", is_endless=False, refused=12, errors=3, report_path=Path(sys.argv[1]), max_pages=2000,
+    best_waiting=0.875, unfollowed=0, refused=12, errors=3,
+    all_that_is_left="", is_endless=False, report_path=Path(sys.argv[1]), max_pages=2000,
 )
 
 class Quiet(scrapy.Spider):

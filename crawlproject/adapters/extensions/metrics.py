@@ -2,7 +2,9 @@
 
 ``CRAWL_METRICS_PORT`` serves ``/metrics`` on ``CRAWL_METRICS_HOST``, which is loopback unless it is set: whoever reaches
 the port reads what is crawled. On loopback a page of the web that is open in a browser reaches it, too, if it rebinds its
-name: so there the Host header must be an address of this machine. ``CRAWL_METRICS_FILE`` is written anew, whole or not at all, every 15 seconds and at the
+name: so there the Host header must be an address of this machine.
+
+``CRAWL_METRICS_FILE`` is written anew, whole or not at all, every 15 seconds and at the
 end, for the textfile collector of node_exporter. Everything is read in the event loop, where the crawl runs, so that
 nothing changes meanwhile.
 """

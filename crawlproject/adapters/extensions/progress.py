@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
-_LASTING = 5.0  # seconds for which nothing else is left before that is told
 _RECENT = 30.0  # seconds over which the current speed is taken
 _RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE)
 _ERASE = "\r\x1b[K"
@@ -78,7 +77,6 @@ class Progress:
         self._started = 0.0
         self._pages_before = 0
         self._reason = ""
-        self._left, self._left_since = "", 0.0
         self._told: set[str] = set()
 
     @classmethod
@@ -120,11 +118,9 @@ class Progress:
             self._print(line)
 
     def _tell_of_the_last(self, source: CrawlStats) -> None:
-        """Once for each class, and not of a moment in which the links of a page are still to come."""
-        left, now = source.all_that_is_left, self._clock()
-        if left != self._left:
-            self._left, self._left_since = left, now
-        elif left and source.is_endless and left not in self._told and now - self._left_since >= _LASTING:
+        """Once for each class."""
+        left = source.all_that_is_left
+        if left and source.is_endless and left not in self._told:
             self._told.add(left)
             show(
                 self._crawler,
@@ -195,7 +191,7 @@ def summary_line(source: CrawlStats, new_pages: int, elapsed: float, speed: floa
     added = "" if new_pages == source.pages else f" ({new_pages:,} in this run)"
     lines = [
         f"Crawl ended ({reason or 'unknown reason'}): {counted(source.pages, 'page')}{added}"
-        f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(elapsed)}, {speed:.1f} pages/s,"
+        f" of {counted(source.fetches, 'fetch', 'fetches')} in {clock_time(round(elapsed))}, {speed:.1f} pages/s,"
         f" {counted(source.errors, 'error')}, {counted(source.refused, 'link')} refused."
     ]
     if not source.pages:
@@ -238,8 +234,8 @@ def show(crawler: Crawler, message: str) -> None:
 
 def close_displays() -> None:
     """Take away the status lines of crawls that have ended without a word."""
-    for line in list(_open):
-        line.close()
+    while _open:
+        _open[-1].close()
 
 
 def print_above(message: str, stream: TextIO) -> None:

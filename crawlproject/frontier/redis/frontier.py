@@ -126,9 +126,6 @@ class RedisFrontier:
     def best(self) -> float | None:
         return self._total().best
 
-    def first_class(self) -> int | None:
-        return self._total().first_class
-
     def hosts(self) -> int:
         return self._total().hosts
 

@@ -118,11 +118,6 @@ class SlotCounts(NamedTuple):
         """The score of the first URL that waits, or None."""
         return None if self.first is None else 0.0 - self.first.rank
 
-    @property
-    def first_class(self) -> int | None:
-        """The lowest class of which a URL may be taken, now or after a rest."""
-        return None if self.head is None else self.head.precedence
-
 
 def total_of(slots: Sequence[SlotCounts]) -> SlotCounts:
     """What all slots count."""

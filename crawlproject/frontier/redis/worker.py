@@ -134,9 +134,6 @@ class RedisWorker:
     def best(self) -> float | None:
         return self._strict.best() if self._exchange is None else self._counts.best
 
-    def first_class(self) -> int | None:
-        return self._strict.first_class() if self._exchange is None else self._counts.first_class
-
     def hosts(self) -> int:
         return self._strict.hosts() if self._exchange is None else self._counts.hosts
 

@@ -1,0 +1,66 @@
+"""What a person is told when a crawl fetches only what guards have put last."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crawlproject.assembly import assemble
+from crawlproject.configuration import read_options
+from crawlproject.core.crawl import Crawl
+from crawlproject.records import ACTIVE, OVER_BUDGET, PLANTED, UNINFORMATIVE, CrawlUrl, Topic
+from crawlproject.reports.report import write_report
+
+TOPIC = Topic("t", ("coral",), ("http://a.example/",))
+
+
+def crawl_in(folder: Path, **settings: object) -> Crawl:
+    return assemble(TOPIC, read_options(settings), clock=lambda: 1_700_000_000.0, folder=folder)
+
+
+def late(n: int, precedence: int = UNINFORMATIVE) -> CrawlUrl:
+    return CrawlUrl(f"http://h{n}.example/", 0.5, 1, "http://a.example/", precedence=precedence)
+
+
+def test_only_the_last_class_is_told_after_half_a_minute_of_nothing_else(tmp_path: Path) -> None:
+    crawl = crawl_in(tmp_path)
+    now = 1_700_000_000.0
+    assert crawl.take(now) is not None, "the seed"
+    for n in range(41):
+        crawl.frontier.put(late(n))
+        assert crawl.stats.all_that_is_left == ("" if n <= 30 else "copies and old versions"), n
+        assert crawl.take(now + n) is not None
+    crawl.frontier.put(late(99, ACTIVE))
+    assert crawl.take(now + 50) is not None
+    assert not crawl.stats.all_that_is_left, "something better came"
+
+
+@pytest.mark.parametrize(
+    ("settings", "endless"),
+    [
+        ({}, True),
+        ({"CRAWL_MAX_PAGES": 9}, False),
+        ({"CRAWL_MAX_SECONDS": 9}, False),
+        ({"CRAWL_MIN_HARVEST": 0.1}, False),
+    ],
+)
+def test_a_crawl_is_endless_without_any_budget(tmp_path: Path, settings: dict[str, object], endless: bool) -> None:
+    assert crawl_in(tmp_path, **{"CRAWL_MAX_PAGES": 0, **settings}).stats.is_endless is endless
+
+
+def test_the_report_says_what_waits_behind_what(tmp_path: Path) -> None:
+    crawl = crawl_in(tmp_path)
+    crawl.frontier.put_many([late(1), late(2), late(3, OVER_BUDGET), late(4, PLANTED), late(5, ACTIVE)])
+    crawl.close("shutdown", 1_700_000_000.0)
+    stats = json.loads((tmp_path / "crawl.json").read_text())["stats"]
+    assert {name: n for name, n in stats.items() if name.startswith("waiting/")} == {
+        "waiting/in_turn": 3,  # the seed, too
+        "waiting/over_budget": 1,
+        "waiting/uninformative": 2,
+    }
+    text = write_report(tmp_path).read_text()
+    table = text[text.index('id="waiting"') : text.index('id="refused"')]
+    words = ["in the order of their scores", "earned", "links of copies"]
+    assert sorted(words, key=table.index) == words
