@@ -58,6 +58,7 @@ _FILES = frozenset(_LOGS) | {
     "finished.json",
     "frontier",
     "index",
+    "learned",
     "lock",
     "pages",
     "report.json",
