@@ -73,9 +73,7 @@ class Checkpoints:
         inherits = type(ordering).inherited_for_links is not BaseOrdering.inherited_for_links
         # What a URL inherits is in no line: an ordering that hands it down is shown all pages once more.
         self._is_on = bool(self._seconds and folder.bodies and ordering.learns and not topic.members and not inherits)
-        self._is_on = (
-            self._is_on and hasattr(os, "fork") and sys.platform != "darwin"
-        )  # where forks of threads are unsafe
+        self._forks = hasattr(os, "fork") and sys.platform != "darwin"  # where it is unsafe beside threads
 
     def forbid(self) -> None:
         """This crawl also learns from what is not in its history."""
@@ -85,7 +83,7 @@ class Checkpoints:
 
     def pass_time(self, now: float) -> None:
         """A page's links are in the frontier at ``now``: write a checkpoint if it is time."""
-        if not self._is_on or now < self._next or self._feed.judgments:
+        if not self._is_on or not self._forks or now < self._next or self._feed.judgments:
             return
         if not self._next:
             self._next = now + self._seconds

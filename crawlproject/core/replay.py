@@ -1,7 +1,8 @@
 """After a resume: everything that learns in a crawl learns from its history once more.
 
 What was learned lives in memory. Kept on disk it would be one more file that must agree with the history at every instant;
-learned again it always agrees. Learners that look at the pages cost what reading the pages costs.
+learned again it always agrees. An ordering looks at the pages, which costs what reading them costs: it goes on from its last
+checkpoint (``checkpoint.py``), and is shown what came after.
 """
 
 from __future__ import annotations

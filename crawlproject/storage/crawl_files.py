@@ -59,6 +59,7 @@ _FILES = frozenset(_LOGS) | {
     "finished.json",
     "frontier",
     "index",
+    "learned",
     "lock",
     "pages",
     "report.json",

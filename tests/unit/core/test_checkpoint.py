@@ -159,7 +159,9 @@ def test_a_crawl_that_ends_leaves_one(tmp_path: Path, monkeypatch: pytest.Monkey
     assert orjson.loads((folder / NAME).open("rb").readline())["place"]["lines"] == crawl.folder.history.lines
 
 
-@pytest.mark.parametrize(("ordering", "seconds"), [("adaptive", 0), ("dom", 5), ("infospiders", 5), ("search_impact", 5)])
+@pytest.mark.parametrize(
+    ("ordering", "seconds"), [("adaptive", 0), ("dom", 5), ("infospiders", 5), ("search_impact", 5)]
+)
 def test_none_is_written_where_none_is_wanted_or_possible(tmp_path: Path, ordering: str, seconds: int) -> None:
     crawl = opened(tmp_path / "crawl", ordering, CRAWL_CHECKPOINT_SECONDS=seconds)
     crawl_on(crawl, WEB, 100)

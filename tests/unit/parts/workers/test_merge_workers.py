@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.parts.workers.merge_workers import merge_workers, workers_of
-from crawlproject.records import Page, Topic, Visit
+from crawlproject.records import Link, Page, Span, Topic, Visit
 from crawlproject.reports.changes import select_changes
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.logs import PageChange, PageChangeLog
+from crawlproject.storage.read import first_visits
 from crawlproject.urls.hosts import page_name, page_path
 
 TOPIC = Topic("reef", ("reef",), ("http://a.test/",))
@@ -60,6 +62,27 @@ def test_the_worker_that_stored_the_page_counts(tmp_path: Path) -> None:
     worker(tmp_path, "b", page("http://a.test/", 2.0, "Reefs"))
     merge_workers(tmp_path)
     assert [line["title"] for line in lines(tmp_path / "history.jsonl")] == ["Reefs"]
+
+
+def test_a_page_of_two_workers_counts_once(tmp_path: Path) -> None:
+    """One was killed behind its history line, and another fetched the page as well: the first by name counts, as a whole."""
+    for name, at in (("b", 1.0), ("a", 2.0)):
+        folder = CrawlFolder(tmp_path / "workers" / name, TOPIC, "dom", {})
+        folder.manifest.begin({}, "", 0.0)
+        url = "http://a.test/"
+        folder.store(url, name.encode())
+        links = (Link(f"http://a.test/{name}", "", Span(0, 0), Span(0, 0)),)
+        folder.keep(Page(url, title=name, links=links), replace(page(url, at, name), links=1))
+        folder.close("", 3.0, {})
+    merge_workers(tmp_path)
+    for name, field, value in (
+        ("history.jsonl", "title", "a"),
+        ("items.jsonl", "title", "a"),
+        ("links.jsonl", "target", "http://a.test/a"),
+    ):
+        assert [line[field] for line in lines(tmp_path / name)] == [value]
+    assert (tmp_path / "pages" / page_path(page_name(url))).read_bytes() == b"a"
+    assert [visit.title for visit in first_visits(tmp_path)] == ["a"]
 
 
 def test_a_worker_that_runs_leaves_the_crawl_unended(tmp_path: Path) -> None:
