@@ -57,7 +57,9 @@ SPARE = 5  # below the floor
 INACTIVE = 6  # below both floors
 OVER_BUDGET = 7  # of a site that has used up what it is worth
 UNINFORMATIVE = 8  # of a URL template whose pages say nothing new
-WASTE = 9  # of a site that wastes time on purpose, over its budget
+REPETITIVE = 9  # of one whose pages say hardly anything new
+REDUNDANT = 10  # of one whose pages say nothing new, and what a learned rule makes a copy
+WASTE = 11  # of a site that wastes time on purpose, over its budget
 
 
 @dataclass(frozen=True, slots=True)

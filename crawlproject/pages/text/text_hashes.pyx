@@ -147,13 +147,11 @@ def new_share(
             found[count] = shingles[at] ^ host
             fetch(&seen[found[count] & places])
             count += 1
-    if count < least:
-        return 1.0
     for at in range(count):
         new += seen[found[at] & places] != <uint32_t>(found[at] >> 32)
     for at in range(count):
         seen[found[at] & places] = <uint32_t>(found[at] >> 32)
-    return <double>new / count
+    return <double>new / count if count >= least or (count and not new) else 1.0
 
 
 cdef Py_ssize_t hash_terms(terms, uint64_t[::1] plain, uint64_t[::1] folded) except -1:

@@ -43,7 +43,7 @@ from crawlproject.parts.duplicates.url_rule_store import (
 )
 from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
-from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, REDUNDANT, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
@@ -55,13 +55,13 @@ except Exception:  # not built, or in a zip file
 
 OTHERS = "sketches.others.jsonl"
 STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
-LEAST = 20  # shingles of which fewer say nothing
+LEAST = 5  # shingles of which fewer say nothing
 
 _IN_FLIGHT = 1000  # pages that are examined and not learned yet
 _LATER = 200  # URLs of a host behind others that are remembered
 _HOSTS = 1_000  # with such URLs
-_SAMPLED = np.uint64(3)  # of four shingles one is remembered
-_PLACES = 1 << 22
+_SAMPLED = np.uint64(1)  # of two shingles one is remembered
+_PLACES = 1 << 23
 
 
 class Duplicates(Part):
@@ -117,10 +117,12 @@ class Duplicates(Part):
         return part
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """``UNINFORMATIVE`` for what is known to be a copy or an old version, and under a demoted template."""
+        """A later class for what is known to be a copy or an old version, and under a demoted template."""
         precedence = url.precedence
-        if url.depth and not url.variant and self._is_copy(url.url):
-            precedence = UNINFORMATIVE
+        if url.depth and not url.variant and self._is_variant(url.url):
+            precedence = REDUNDANT
+        elif url.depth and not url.variant and self._is_old(url.url):
+            precedence = max(precedence, self.templates.later(url.url) if self.templates else UNINFORMATIVE)
         elif self.templates is not None:
             precedence = self.templates.precedence(url, now)
         if precedence > url.precedence:
@@ -164,8 +166,15 @@ class Duplicates(Part):
     # ------------------------------------------------------------ inside
 
     def _is_copy(self, url: str) -> bool:
-        if self.versions is not None and self.versions.parameters and self.versions.is_old(url):
-            return True
+        return self._is_old(url) or self._is_variant(url)
+
+    def _is_old(self, url: str) -> bool:
+        """Pages of its template that brought something new refute it."""
+        if self.versions is None or not self.versions.parameters or not self.versions.is_old(url):
+            return False
+        return self.templates is None or not self.templates.informative(url)
+
+    def _is_variant(self, url: str) -> bool:
         return self.rules is not None and not is_post(url) and self.rules.variants.normalized(url) != url
 
     def _acquittals(self) -> int:
@@ -307,11 +316,9 @@ class SeenShingles:
             room = np.empty(len(shingles), dtype=np.uint64)
             return text_hashes.new_share(shingles, _SAMPLED, digest, LEAST, room, self._seen)
         sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
-        if len(sampled) < LEAST:
-            return 1.0
         sampled = sampled ^ np.uint64(digest)
         places = sampled & np.uint64(_PLACES - 1)
         marks = (sampled >> np.uint64(32)).astype(np.uint32)
-        new = np.count_nonzero(self._seen[places] != marks) / len(marks)
+        new = np.count_nonzero(self._seen[places] != marks)
         self._seen[places] = marks
-        return float(new)
+        return new / len(marks) if len(marks) >= LEAST or (len(marks) and not new) else 1.0

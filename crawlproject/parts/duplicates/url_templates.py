@@ -15,9 +15,9 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 
 from crawlproject.core.stopping import wilson_lower_bound
-from crawlproject.records import NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent
+from crawlproject.records import NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent
 from crawlproject.urls.hosts import host_of
-from crawlproject.urls.traps import templates_of
+from crawlproject.urls.traps import is_wide, templates_of
 
 DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
 RECOVERED_BELOW = 0.4  # the same for a template that is demoted
@@ -25,10 +25,11 @@ MEMORY = 40.0  # pages of a template that count: older ones fade
 FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
 LONGEST_DELAY = 3600.0
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
+BEFORE = 0.3  # share of text that is taken to be new before the first page of a template came: it counts for one page
+SOME, HARDLY_ANY = 0.15, 0.04  # of the text is new at best: below, a template comes after others that are demoted
 
 _NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformative, too
 _WALL = "block/"
-_WIDE = 2  # templates of a URL that are wide: the last ones
 _INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
 _TURNS = 100_000  # templates whose latest turn is remembered
@@ -40,6 +41,7 @@ class UrlTemplate:
 
     uninformative: float = 0.0
     informative: float = 0.0
+    worth: float = 0.0
     demoted: bool = False
     delay: float = FIRST_DELAY
 
@@ -48,9 +50,15 @@ class UrlTemplate:
         """Pages that count."""
         return self.uninformative + self.informative
 
-    def add(self, *, informative: bool) -> None:
-        """One more page of this template."""
+    @property
+    def worth_at_best(self) -> float:
+        """Which share of the text of its pages is new; as long as few are known it may be more."""
+        return (self.worth + BEFORE) / (self.pages + 1.0)
+
+    def add(self, *, informative: bool, worth: float) -> None:
+        """One more page of this template. ``worth``: the share of its text that is new, 1 if it is informative."""
         fade = 1 - 1 / MEMORY
+        self.worth = self.worth * fade + worth
         self.uninformative = self.uninformative * fade + (not informative)
         self.informative = self.informative * fade + informative
         share = wilson_lower_bound(self.uninformative, self.informative)
@@ -83,11 +91,14 @@ class UrlTemplates:
             return
         informative = bool(visit.md5) and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
         names = templates_of(visit.url)
-        for name in names[:-_WIDE] if is_wall else names:
+        worth = float(informative) or (visit.signs.get(NOVELTY, 0.0) if not visit.duplicate_of else 0.0)
+        for name in names:
+            if is_wall and is_wide(name):
+                continue
             template = self._templates.setdefault(name, UrlTemplate())
             self._templates.move_to_end(name)
             before = template.demoted
-            template.add(informative=informative)
+            template.add(informative=informative, worth=worth)
             self.recovered += before > template.demoted
             if template.demoted != before:
                 self._count(host_of(visit.url), template.demoted - before)
@@ -104,15 +115,23 @@ class UrlTemplates:
         if host_of(url) not in self._hosts:
             return None
         names = templates_of(url)
-        for place, name in enumerate(names):
+        for name in names:
             template = self._templates.get(name)
             if template is None:
                 continue
             if template.demoted:
-                return name if place < len(names) - _WIDE or template.pages >= _WIDE_PAGES else None
+                return name if template.pages >= _WIDE_PAGES or not is_wide(name) else None
             if template.informative >= _INFORMATIVE_PAGES:
                 return None
         return None
+
+    def informative(self, url: str) -> bool:
+        """Whether the narrowest template that is known well enough has brought several pages with something new."""
+        for name in templates_of(url):
+            template = self._templates.get(name)
+            if template is not None and (template.demoted or template.informative >= _INFORMATIVE_PAGES):
+                return not template.demoted and not is_wide(name)
+        return False
 
     def delay(self, name: str) -> float:
         """Seconds between two fetches of the template ``name``, which is demoted."""
@@ -124,13 +143,26 @@ class UrlTemplates:
             return score
         return score * FACTOR if score > 0 else score / FACTOR
 
+    def later(self, url: str) -> int:
+        """The class of a URL that is doubted: by what pages of its likes may bring, at best."""
+        worth = BEFORE
+        for name in templates_of(url):
+            template = self._templates.get(name)
+            if template is None or is_wide(name):
+                continue
+            if template.demoted:
+                worth = min(worth, template.worth_at_best)
+            elif template.informative >= _INFORMATIVE_PAGES:
+                break
+        return UNINFORMATIVE if worth >= SOME else REPETITIVE if worth >= HARDLY_ANY else REDUNDANT
+
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """``UNINFORMATIVE`` under a demoted template, unless it is time to try another of its URLs."""
+        """A later class under a demoted template, unless it is time to try another of its URLs."""
         name = self.demoted(url.url) if self._hosts else None
         if name is None:
             return url.precedence
         if now < self._turns.get(name, 0.0):
-            return UNINFORMATIVE
+            return max(url.precedence, self.later(url.url))
         self._turns.pop(name, None)
         self._turns[name] = now + self.delay(name)
         if len(self._turns) > _TURNS:

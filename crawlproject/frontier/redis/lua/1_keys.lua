@@ -59,7 +59,7 @@ local ADDRESS = SHARED .. ':address' -- hash: host -> place of its address: an a
 local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
 -- precedence classes, as in records.py
-local FIRST, ACTIVE, SPARE, INACTIVE, WASTE = 2, 4, 5, 6, 9
+local FIRST, ACTIVE, SPARE, INACTIVE, WASTE = 2, 4, 5, 6, 11
 
 local ME = ROOT .. '\n' .. WORKER
 local NOBODY = '\0\0\0\0\0\0'
