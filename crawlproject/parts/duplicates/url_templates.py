@@ -12,7 +12,10 @@ The delay between two of them grows with each uninformative page, and is short a
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+from xxhash import xxh3_64_intdigest
 
 from crawlproject.core.stopping import wilson_lower_bound
 from crawlproject.records import NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent
@@ -32,6 +35,7 @@ _NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformati
 _WALL = "block/"
 _INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
+_FETCHED = 100_000  # URLs that redirects may lead back to: 12 MB
 _TURNS = 100_000  # templates whose latest turn is remembered
 
 
@@ -76,6 +80,7 @@ class UrlTemplates:
         self._most = most
         self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
         self.recovered = 0  # times that a template was no longer demoted
+        self._fetched: OrderedDict[int, None] = OrderedDict()  # digests of URLs that were, lately
         self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
         self._turns: OrderedDict[str, float] = (
             OrderedDict()
@@ -83,16 +88,19 @@ class UrlTemplates:
 
     def learn(self, event: FetchEvent) -> None:
         """A fetch that brought nothing says nothing about what its template brings; a page that asks not to be kept is
-        uninformative, and so is a captcha in place of a page, which may stand before some templates of a host.
+        uninformative, and so are a redirect to a page that was fetched before, and a captcha in place of a page, which may
+        stand before some templates of a host.
         """
         visit = event.visit
         is_wall = visit.status == 200 and visit.error.startswith(_WALL)
-        if not visit.is_page and not is_wall and not visit.error.startswith(_NOTHING):
+        leads_back = bool(visit.redirect) and xxh3_64_intdigest(visit.redirect.encode()) in self._fetched
+        if visit.is_page:
+            self._note(visit.url)
+        elif not (is_wall or leads_back or visit.error.startswith(_NOTHING)):
             return
         informative = bool(visit.md5) and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
-        names = templates_of(visit.url)
         worth = float(informative) or (visit.signs.get(NOVELTY, 0.0) if not visit.duplicate_of else 0.0)
-        for name in names:
+        for name in templates_of(visit.url):
             if is_wall and is_wide(name):
                 continue
             template = self._templates.setdefault(name, UrlTemplate())
@@ -114,8 +122,7 @@ class UrlTemplates:
         """
         if host_of(url) not in self._hosts:
             return None
-        names = templates_of(url)
-        for name in names:
+        for name in templates_of(url):
             template = self._templates.get(name)
             if template is None:
                 continue
@@ -145,22 +152,16 @@ class UrlTemplates:
 
     def later(self, url: str) -> int:
         """The class of a URL that is doubted: by what pages of its likes may bring, at best."""
-        worth = BEFORE
-        for name in templates_of(url):
-            template = self._templates.get(name)
-            if template is None or is_wide(name):
-                continue
-            if template.demoted:
-                worth = min(worth, template.worth_at_best)
-            elif template.informative >= _INFORMATIVE_PAGES:
-                break
+        worth = min((template.worth_at_best for _, template in self._doubting(url)), default=BEFORE)
         return UNINFORMATIVE if worth >= SOME else REPETITIVE if worth >= HARDLY_ANY else REDUNDANT
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """A later class under a demoted template, unless it is time to try another of its URLs."""
+        """A later class under a demoted template, unless it is time to try another URL of the widest that is demoted."""
         name = self.demoted(url.url) if self._hosts else None
         if name is None:
             return url.precedence
+        for name, _ in self._doubting(url.url):  # noqa: B007 - the last one
+            pass
         if now < self._turns.get(name, 0.0):
             return max(url.precedence, self.later(url.url))
         self._turns.pop(name, None)
@@ -168,6 +169,22 @@ class UrlTemplates:
         if len(self._turns) > _TURNS:
             self._turns.popitem(last=False)
         return url.precedence
+
+    def _doubting(self, url: str) -> Iterator[tuple[str, UrlTemplate]]:
+        """The demoted templates of a URL, narrowest first, up to one that is informative; without wide ones."""
+        for name in templates_of(url):
+            template = self._templates.get(name)
+            if template is None or is_wide(name):
+                continue
+            if template.demoted:
+                yield name, template
+            elif template.informative >= _INFORMATIVE_PAGES:
+                return
+
+    def _note(self, url: str) -> None:
+        self._fetched[xxh3_64_intdigest(url.encode())] = None
+        if len(self._fetched) > _FETCHED:
+            self._fetched.popitem(last=False)
 
     def _count(self, host: str, change: int) -> None:
         self._hosts[host] += change

@@ -25,7 +25,7 @@ from crawlproject.parts.duplicates.part import Duplicates
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
-from crawlproject.records import ACTIVE, UNINFORMATIVE, CrawlUrl, Page, Reply, Topic
+from crawlproject.records import ACTIVE, REDUNDANT, UNINFORMATIVE, CrawlUrl, Page, Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
@@ -127,7 +127,7 @@ def test_what_a_rule_put_behind_others_comes_forward_when_it_is_withdrawn():
         for session in "abc":
             fetch(f"{A}/{number}?sid={session}", f"{A}/{number}?sid=a" if session != "a" else "")
     waiting = CrawlUrl(f"{A}/3?sid=z", 0.5, depth=1)
-    assert part.precedence(waiting, 0.0) == UNINFORMATIVE and part.respelled(waiting.url) == waiting.url
+    assert part.precedence(waiting, 0.0) == REDUNDANT and part.respelled(waiting.url) == waiting.url
     assert part.precedence(CrawlUrl(f"{A}/3?sid=y", 0.5, depth=0), 0.0) == ACTIVE, "a person named it"
     for number in range(10):
         fetch(f"{A}/{number % 5}?sid=other{number}")  # each session shows something else now
