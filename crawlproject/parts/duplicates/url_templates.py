@@ -18,18 +18,19 @@ from dataclasses import dataclass
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.core.stopping import wilson_lower_bound
-from crawlproject.records import NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent
+from crawlproject.records import NEW_TEXT, NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent, Visit
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import is_wide, templates_of
 
+STALE = 0.1  # below this share of new text a page says nothing new
 DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
 RECOVERED_BELOW = 0.4  # the same for a template that is demoted
 MEMORY = 40.0  # pages of a template that count: older ones fade
 FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
 LONGEST_DELAY = 3600.0
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
-BEFORE = 0.3  # share of text that is taken to be new before the first page of a template came: it counts for one page
-SOME, HARDLY_ANY = 0.15, 0.04  # of the text is new at best: below, a template comes after others that are demoted
+BEFORE = 0.2  # share of text that is taken to be new before the first page of a template came: it counts for one page
+SOME, HARDLY_ANY = 0.05, 0.02  # of the text is new at best: below, a template comes after others that are demoted
 
 _NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformative, too
 _WALL = "block/"
@@ -60,7 +61,7 @@ class UrlTemplate:
         return (self.worth + BEFORE) / (self.pages + 1.0)
 
     def add(self, *, informative: bool, worth: float) -> None:
-        """One more page of this template. ``worth``: the share of its text that is new, 1 if it is informative."""
+        """One more page of this template. ``worth``: the share of its text that is new."""
         fade = 1 - 1 / MEMORY
         self.worth = self.worth * fade + worth
         self.uninformative = self.uninformative * fade + (not informative)
@@ -98,8 +99,8 @@ class UrlTemplates:
             self._note(visit.url)
         elif not (is_wall or leads_back or visit.error.startswith(_NOTHING)):
             return
-        informative = bool(visit.md5) and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
-        worth = float(informative) or (visit.signs.get(NOVELTY, 0.0) if not visit.duplicate_of else 0.0)
+        worth = _new_share(visit)
+        informative = worth >= STALE
         for name in templates_of(visit.url):
             if is_wall and is_wide(name):
                 continue
@@ -190,3 +191,10 @@ class UrlTemplates:
         self._hosts[host] += change
         if not self._hosts[host]:
             del self._hosts[host]
+
+
+def _new_share(visit: Visit) -> float:
+    """Which share of the text is new, 0 to 1; 1 where that is half of it or more."""
+    if visit.duplicate_of or not visit.md5:
+        return 0.0
+    return visit.signs.get(NOVELTY, visit.signs.get(NEW_TEXT, 1.0))

@@ -25,7 +25,7 @@ from crawlproject.parts.duplicates.part import Duplicates
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
-from crawlproject.records import ACTIVE, REDUNDANT, UNINFORMATIVE, CrawlUrl, Page, Reply, Topic
+from crawlproject.records import ACTIVE, REDUNDANT, CrawlUrl, Page, Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 

@@ -6,7 +6,18 @@ import pytest
 from support.events import error_event, page_event, redirect_event
 
 from crawlproject.parts.duplicates.url_templates import FACTOR, FIRST_DELAY, LONGEST_DELAY, UrlTemplates
-from crawlproject.records import ACTIVE, NOT_KEPT, NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
+from crawlproject.records import (
+    ACTIVE,
+    NEW_TEXT,
+    NOT_KEPT,
+    NOVELTY,
+    REDUNDANT,
+    REPETITIVE,
+    UNINFORMATIVE,
+    CrawlUrl,
+    FetchEvent,
+    Page,
+)
 
 A = "http://a.example"
 CALENDAR = "a.example/cal/#"
@@ -182,7 +193,9 @@ def test_the_less_pages_of_a_template_say_the_later_it_comes():
     templates = UrlTemplates()
     for number in range(30):
         templates.learn(page_event(Page(f"{A}/none/{number}", duplicate_of=f"{A}/x")))
-        templates.learn(page_event(Page(f"{A}/some/{number}", signs={NOVELTY: 0.01} if number % 5 else {})))
+        templates.learn(
+            page_event(Page(f"{A}/some/{number}", signs={NOVELTY: 0.01} if number % 5 else {NEW_TEXT: 0.4}))
+        )
     for path in ("/none/97", "/some/97"):
         asked(templates, path, 1000.0)
     assert asked(templates, "/some/98", 1001.0) == UNINFORMATIVE
@@ -194,7 +207,7 @@ def test_of_what_is_hardly_known_more_is_expected():
     templates = UrlTemplates()
     for number in range(3):
         templates.learn(uninformative(number))
-    assert templates.later(f"{A}/cal/77") == REPETITIVE
+    assert templates.later(f"{A}/cal/77") == UNINFORMATIVE
     for number in range(20):
         templates.learn(uninformative(number))
     assert templates.later(f"{A}/cal/77") == REDUNDANT
