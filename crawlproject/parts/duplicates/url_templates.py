@@ -89,17 +89,17 @@ class UrlTemplates:
 
     def learn(self, event: FetchEvent) -> None:
         """A fetch that brought nothing says nothing about what its template brings; a page that asks not to be kept is
-        uninformative, and so are a redirect to a page that was fetched before, and a captcha in place of a page, which may
-        stand before some templates of a host.
+        uninformative, and so are a redirect to a page that was fetched before (to another it is informative), and a captcha in
+        place of a page, which may stand before some templates of a host.
         """
         visit = event.visit
         is_wall = visit.status == 200 and visit.error.startswith(_WALL)
-        leads_back = bool(visit.redirect) and xxh3_64_intdigest(visit.redirect.encode()) in self._fetched
         if visit.is_page:
             self._note(visit.url)
-        elif not (is_wall or leads_back or visit.error.startswith(_NOTHING)):
+        elif not (is_wall or visit.redirect or visit.error.startswith(_NOTHING)):
             return
-        worth = _new_share(visit)
+        leads_on = bool(visit.redirect) and xxh3_64_intdigest(visit.redirect.encode()) not in self._fetched
+        worth = 1.0 if leads_on else _new_share(visit)
         informative = worth >= STALE
         for name in templates_of(visit.url):
             if is_wall and is_wide(name):
