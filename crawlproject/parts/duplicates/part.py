@@ -312,10 +312,10 @@ class DuplicateInspector:
 
 
 class SeenShingles:
-    """The shingles of each host seen lately, numbers made one: one of four is remembered, by 32 bits, in 16 MB for all.
+    """The shingles of each host seen lately, numbers made one: one of two is remembered, by 32 bits, in 32 MB for all.
 
     A place is overwritten by the next shingle that falls on it, so what is remembered is that of the last 30,000 pages or so;
-    a trap fetches its pages in a row.
+    views of a page, and pages of a trap, are fetched near each other.
     """
 
     def __init__(self) -> None:
