@@ -25,6 +25,7 @@ CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt
 RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
 AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
+NEW_TEXT = "new_text"  # the same share of a page that is short, or says something new, if it is less than a half
 CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
 SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
 NEEDS_BROWSER = "needs_browser"  # 1 for a page made by scripts; also its ``Visit.error`` when none were run
@@ -57,7 +58,9 @@ SPARE = 5  # below the floor
 INACTIVE = 6  # below both floors
 OVER_BUDGET = 7  # of a site that has used up what it is worth
 UNINFORMATIVE = 8  # of a URL template whose pages say nothing new
-WASTE = 9  # of a site that wastes time on purpose, over its budget
+REPETITIVE = 9  # of one whose pages say hardly anything new
+REDUNDANT = 10  # of one whose pages say nothing new, and what a learned rule makes a copy
+WASTE = 11  # of a site that wastes time on purpose, over its budget
 
 
 @dataclass(frozen=True, slots=True)

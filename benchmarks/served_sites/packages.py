@@ -25,7 +25,8 @@ class Packages:
         target = self.folder / "debian" / package
         if not target.exists():
             downloads = self.folder / "downloads" / package
-            downloads.mkdir(parents=True, exist_ok=True)
+            for folder in (downloads, target.parent):
+                folder.mkdir(parents=True, exist_ok=True)
             _run(["apt-get", "download", package], downloads, f"Debian has no package {package} for this machine")
             files = sorted(downloads.glob("*.deb"))
             _run(["dpkg-deb", "-x", str(files[-1]), str(target)], downloads, f"{package} cannot be unpacked")

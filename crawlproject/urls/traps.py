@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from itertools import pairwise
 from math import inf
 
@@ -36,6 +37,17 @@ SCHEME = "scheme"
 _LONGEST_RUN = 8  # longest repeated run of path segments that is detected
 _NESTED = re.compile(r"(?:\?|%(?:25)*3[Ff])([\w.-]+)(?:=|%(?:25)*3[Dd])")
 _DIGITS = re.compile(r"[0-9]+")
+_FOLDERS = 4  # around a page that have templates of their own
+_SEPARATOR = re.compile(r"[&;]")
+_WORD = re.compile(r"[a-z_]{1,16}")  # a value that may name a view: others are numbers, ids, texts
+_NAMED = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?/?")
+_FOLDERS = 4  # around a page that have templates of their own
+_REMEMBERED = 8_192  # URLs whose templates are: pages of a site have many links in common
+_SEPARATOR = re.compile(r"[&;]")
+_SLASHES = re.compile(r"/")
+_WIDE = 2  # slashes of a template that is wide, at most
+_WORD = re.compile(r"[a-z_]{1,16}")  # a value that may name a view: others are numbers, ids, texts
+_NAMED = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?/?")
 _ID = re.compile(r"(?=[^/?&=]*[0-9])[0-9A-Za-z_~%-]{16,}|[0-9A-Fa-f]{8,}(?:-[0-9A-Fa-f]{4,}){1,4}")
 
 
@@ -174,22 +186,45 @@ def folded(text: str) -> str:
     return _DIGITS.sub("#", _ID.sub("*", text))
 
 
+@lru_cache(_REMEMBERED)
 def templates_of(url: str) -> tuple[str, ...]:
-    """The templates of a canonical URL, narrowest first, each different from the one before.
+    """The templates of a canonical URL, narrowest first, each different from the others.
 
-    Of ``http://a.example/shop/2024/item-17?sort=up&page=3``:
+    Of ``http://a.example/shop/2024/item-17/print?sort=up&page=3``:
 
-    - host, folded path and names of the query: ``a.example/shop/#/item-#?page&sort``
-    - any name in that folder: ``a.example/shop/#/*?page&sort``
-    - anything below the first segment: ``a.example/shop/**``
+    - host, folded path, names of the query and those of its values that are words:
+      ``a.example/shop/#/item-#/print?page&sort=up``, and without these: ``a.example/shop/#/item-#/print?page&sort``
+    - any name in that folder, with and without words: ``a.example/shop/#/item-#/*?page&sort=up``
+    - whatever ends alike below the first segment: ``a.example/shop/**/print?page&sort=up``
+    - anything below the folders around it: ``a.example/shop/#/**?page&sort=up``, ``a.example/shop/**?page&sort=up``
+    - whatever the query, anything below the first segment: ``a.example/shop/**``
     - the host: ``a.example/**``
     """
     host = host_of(url)
     path, _, query = url[url.index("/", 8) :].partition("?")
-    names = f"?{'&'.join(sorted({pair.partition('=')[0] for pair in query.split('&')}))}" if query else ""
     path = folded(path)
-    found = [host + path + names, f"{host}{path[: path.rindex('/', 0, max(1, len(path) - 1)) + 1]}*{names}"]
+    words, names = _shapes_of(query) if query else ("", "")
+    folder = path.rindex("/", 0, max(1, len(path) - 1)) + 1
+    ends = [found.start() for found in _SLASHES.finditer(path, 1, folder)][:_FOLDERS]
     first = path.find("/", 1)
+    found = [f"{path}{words}", f"{path}{names}", f"{path[:folder]}*{words}", f"{path[:folder]}*{names}"]
+    if ends and _NAMED.fullmatch(path, folder):
+        found.append(f"{path[: ends[0]]}/**/{path[folder:]}{words}")
+    found += [f"{path[:end]}/**{words}" for end in reversed(ends)]
     if first > 0:
-        found.append(f"{host}{path[:first]}/**")
-    return tuple(dict.fromkeys([*found, f"{host}/**"]))
+        found.append(f"{path[:first]}/**")
+    return tuple([f"{host}{template}" for template in dict.fromkeys([*found, "/**"])])
+
+
+def is_wide(template: str) -> bool:
+    """Whether it is that of a host, or of what is below a first segment."""
+    path = template.partition("?")[0]
+    return path.endswith("/**") and path.count("/") <= _WIDE
+
+
+def _shapes_of(query: str) -> tuple[str, str]:
+    """The names of a query with the values that are words, and without them."""
+    pairs = [pair.partition("=") for pair in _SEPARATOR.split(query)]
+    words = sorted({f"{name}={value}" if _WORD.fullmatch(value) else name for name, _, value in pairs})
+    names = sorted({name for name, _, _ in pairs})
+    return f"?{'&'.join(words)}", f"?{'&'.join(names)}"

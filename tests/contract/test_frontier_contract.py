@@ -32,6 +32,8 @@ from crawlproject.records import (
     OVER_BUDGET,
     PLANTED,
     QUERY,
+    REDUNDANT,
+    REPETITIVE,
     REREADS,
     REVISITS,
     SPARE,
@@ -1060,7 +1062,20 @@ def test_scores_without_end_are_above_every_floor(make, floor):
 
 
 def test_a_lower_class_comes_first_whatever_the_scores(make):
-    classes = [FIRST, REREADS, WASTE, PLANTED, UNINFORMATIVE, ACTIVE, REVISITS, SPARE, OVER_BUDGET, INACTIVE]
+    classes = [
+        FIRST,
+        REREADS,
+        WASTE,
+        PLANTED,
+        UNINFORMATIVE,
+        ACTIVE,
+        REDUNDANT,
+        REVISITS,
+        SPARE,
+        OVER_BUDGET,
+        REPETITIVE,
+    ]
+    classes.append(INACTIVE)
     frontier = make(url(f"h{precedence}/", precedence / 10, precedence=precedence) for precedence in classes)
     assert frontier.best() == 0.0
     assert drain(frontier) == [f"h{precedence}/" for precedence in range(WASTE + 1)]
@@ -1517,7 +1532,7 @@ def test_the_classes_of_urls_survive_a_crash(tmp_path, name):
         return RedisFrontier(database, "crawl", "worker", rules, now=0.0, random=Random(1))
 
     frontier = reopened()
-    records = [url(f"h{number}/", number / 10, precedence=number % (WASTE + 1)) for number in range(13)]
+    records = [url(f"h{number}/", number / 10, precedence=number % 10) for number in range(13)]
     frontier.put_many(records)
     frontier.put(url("inf/", math.inf))
     frontier.put(url("huge/", 9e18))
@@ -1530,7 +1545,7 @@ def test_the_classes_of_urls_survive_a_crash(tmp_path, name):
         assert sorted(frontier.waiting(), key=lambda record: record.url) == expected
     assert drain(frontier, 40.0) == [
         *("h10/", "h0/", "h11/", "h1/", "h2/", "h3/", "inf/", "huge/", "h4/"),
-        *("h5/", "h6/", "h7/", "h8/", "h12/", "h9/"),
+        *("h5/", "h6/", "h7/", "h8/", "h9/", "h12/"),
     ]
     frontier.close()
 

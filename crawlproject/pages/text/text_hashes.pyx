@@ -134,7 +134,7 @@ cdef inline bint is_new(uint64_t[::1] seen, uint64_t value) noexcept:
 
 
 def new_share(
-    const uint64_t[::1] shingles, uint64_t sampled, uint64_t host, Py_ssize_t least, uint64_t[::1] found, uint32_t[::1] seen
+    const uint64_t[::1] shingles, uint64_t sampled, uint64_t host, uint64_t[::1] found, uint32_t[::1] seen
 ):
     """``SeenShingles.new_share``; ``found`` has room for all shingles.
 
@@ -147,13 +147,11 @@ def new_share(
             found[count] = shingles[at] ^ host
             fetch(&seen[found[count] & places])
             count += 1
-    if count < least:
-        return 1.0
     for at in range(count):
         new += seen[found[at] & places] != <uint32_t>(found[at] >> 32)
     for at in range(count):
         seen[found[at] & places] = <uint32_t>(found[at] >> 32)
-    return <double>new / count
+    return <double>new / count if count else 1.0
 
 
 cdef Py_ssize_t hash_terms(terms, uint64_t[::1] plain, uint64_t[::1] folded) except -1:

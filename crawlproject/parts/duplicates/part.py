@@ -41,9 +41,20 @@ from crawlproject.parts.duplicates.url_rule_store import (
     UrlRuleStore,
     read_rules,
 )
-from crawlproject.parts.duplicates.url_templates import UrlTemplates
+from crawlproject.parts.duplicates.url_templates import STALE, UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
-from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import (
+    ACTIVE,
+    NEW_TEXT,
+    NOVELTY,
+    OWN_LINKS,
+    REDUNDANT,
+    UNINFORMATIVE,
+    CrawlUrl,
+    Fetch,
+    FetchEvent,
+    Page,
+)
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
@@ -54,14 +65,14 @@ except Exception:  # not built, or in a zip file
     text_hashes = None  # type: ignore[assignment]
 
 OTHERS = "sketches.others.jsonl"
-STALE = 0.1  # below this share a page says nothing new, and its novelty is a sign
-LEAST = 20  # shingles of which fewer say nothing
+LONG = 80  # shingles from which on that is said of a page alone; of shorter ones it takes several
+MOSTLY_NEW = 0.5  # from here on it is not told
 
 _IN_FLIGHT = 1000  # pages that are examined and not learned yet
 _LATER = 200  # URLs of a host behind others that are remembered
 _HOSTS = 1_000  # with such URLs
-_SAMPLED = np.uint64(3)  # of four shingles one is remembered
-_PLACES = 1 << 22
+_SAMPLED = np.uint64(1)  # of two shingles one is remembered
+_PLACES = 1 << 23
 
 
 class Duplicates(Part):
@@ -117,10 +128,12 @@ class Duplicates(Part):
         return part
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """``UNINFORMATIVE`` for what is known to be a copy or an old version, and under a demoted template."""
+        """A later class for what is known to be a copy or an old version, and under a demoted template."""
         precedence = url.precedence
-        if url.depth and not url.variant and self._is_copy(url.url):
-            precedence = UNINFORMATIVE
+        if url.depth and not url.variant and self._is_variant(url.url):
+            precedence = REDUNDANT
+        elif url.depth and not url.variant and self._is_old(url.url):
+            precedence = max(precedence, self.templates.later(url.url) if self.templates else UNINFORMATIVE)
         elif self.templates is not None:
             precedence = self.templates.precedence(url, now)
         if precedence > url.precedence:
@@ -164,8 +177,15 @@ class Duplicates(Part):
     # ------------------------------------------------------------ inside
 
     def _is_copy(self, url: str) -> bool:
-        if self.versions is not None and self.versions.parameters and self.versions.is_old(url):
-            return True
+        return self._is_old(url) or self._is_variant(url)
+
+    def _is_old(self, url: str) -> bool:
+        """Pages of its template that brought something new refute it."""
+        if self.versions is None or not self.versions.parameters or not self.versions.is_old(url):
+            return False
+        return self.templates is None or not self.templates.informative(url)
+
+    def _is_variant(self, url: str) -> bool:
         return self.rules is not None and not is_post(url) and self.rules.variants.normalized(url) != url
 
     def _acquittals(self) -> int:
@@ -228,7 +248,8 @@ def _given(places: Iterable[str]) -> Iterator[StoredRule]:
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, and the sign ``own_links`` of duplicates, ``novelty`` of pages that say nothing new.
+    """Fills in ``duplicate_of``, and the signs ``own_links`` of duplicates, ``novelty`` of pages that say nothing new,
+    ``new_text`` of others with less than half new and of short ones.
 
     A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of
     late is not learned again after a resume.
@@ -255,7 +276,10 @@ class DuplicateInspector:
         self._examined[page.url] = original
         if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
             del self._examined[next(iter(self._examined))]
-        return replace(page, signs={**page.signs, NOVELTY: round(novelty, 3)}) if novelty < STALE else page
+        if novelty >= MOSTLY_NEW:
+            return page
+        says_nothing = novelty < STALE and len(sketched.folded) >= LONG
+        return replace(page, signs={**page.signs, NOVELTY if says_nothing else NEW_TEXT: round(novelty, 3)})
 
     def learn(self, event: FetchEvent) -> None:
         """Add a page that is no duplicate to the index, unless its sketch is there already.
@@ -288,10 +312,10 @@ class DuplicateInspector:
 
 
 class SeenShingles:
-    """The shingles of each host seen lately, numbers made one: one of four is remembered, by 32 bits, in 16 MB for all.
+    """The shingles of each host seen lately, numbers made one: one of two is remembered, by 32 bits, in 32 MB for all.
 
     A place is overwritten by the next shingle that falls on it, so what is remembered is that of the last 30,000 pages or so;
-    a trap fetches its pages in a row.
+    views of a page, and pages of a trap, are fetched near each other.
     """
 
     def __init__(self) -> None:
@@ -300,18 +324,16 @@ class SeenShingles:
     def new_share(self, host: str, shingles: Hashes) -> float:
         """Which share of the shingles (shape (n,)) is new on this host, 0 to 1; they are seen from now on.
 
-        1 for a text that is too short to judge.
+        1 for a text of which none was looked at.
         """
         digest = xxh3_64_intdigest(host.encode())
         if text_hashes is not None:
             room = np.empty(len(shingles), dtype=np.uint64)
-            return text_hashes.new_share(shingles, _SAMPLED, digest, LEAST, room, self._seen)
+            return text_hashes.new_share(shingles, _SAMPLED, digest, room, self._seen)
         sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
-        if len(sampled) < LEAST:
-            return 1.0
         sampled = sampled ^ np.uint64(digest)
         places = sampled & np.uint64(_PLACES - 1)
         marks = (sampled >> np.uint64(32)).astype(np.uint32)
-        new = np.count_nonzero(self._seen[places] != marks) / len(marks)
+        new = np.count_nonzero(self._seen[places] != marks)
         self._seen[places] = marks
-        return float(new)
+        return new / len(marks) if len(marks) else 1.0

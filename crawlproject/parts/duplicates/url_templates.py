@@ -12,25 +12,31 @@ The delay between two of them grows with each uninformative page, and is short a
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from crawlproject.core.stopping import wilson_lower_bound
-from crawlproject.records import NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent
-from crawlproject.urls.hosts import host_of
-from crawlproject.urls.traps import templates_of
+from xxhash import xxh3_64_intdigest
 
+from crawlproject.core.stopping import wilson_lower_bound
+from crawlproject.records import NEW_TEXT, NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent, Visit
+from crawlproject.urls.hosts import host_of
+from crawlproject.urls.traps import is_wide, templates_of
+
+STALE = 0.1  # below this share of new text a page says nothing new
 DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
 RECOVERED_BELOW = 0.4  # the same for a template that is demoted
 MEMORY = 40.0  # pages of a template that count: older ones fade
 FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
 LONGEST_DELAY = 3600.0
 FACTOR = 0.1  # what the score of a URL counts under a demoted template
+BEFORE = 0.2  # share of text that is taken to be new before the first page of a template came: it counts for one page
+SOME, HARDLY_ANY = 0.05, 0.02  # of the text is new at best: below, a template comes after others that are demoted
 
 _NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformative, too
 _WALL = "block/"
-_WIDE = 2  # templates of a URL that are wide: the last ones
 _INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
 _WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
+_FETCHED = 100_000  # URLs that redirects may lead back to: 12 MB
 _TURNS = 100_000  # templates whose latest turn is remembered
 
 
@@ -40,6 +46,7 @@ class UrlTemplate:
 
     uninformative: float = 0.0
     informative: float = 0.0
+    worth: float = 0.0
     demoted: bool = False
     delay: float = FIRST_DELAY
 
@@ -48,9 +55,15 @@ class UrlTemplate:
         """Pages that count."""
         return self.uninformative + self.informative
 
-    def add(self, *, informative: bool) -> None:
-        """One more page of this template."""
+    @property
+    def worth_at_best(self) -> float:
+        """Which share of the text of its pages is new; as long as few are known it may be more."""
+        return (self.worth + BEFORE) / (self.pages + 1.0)
+
+    def add(self, *, informative: bool, worth: float) -> None:
+        """One more page of this template. ``worth``: the share of its text that is new."""
         fade = 1 - 1 / MEMORY
+        self.worth = self.worth * fade + worth
         self.uninformative = self.uninformative * fade + (not informative)
         self.informative = self.informative * fade + informative
         share = wilson_lower_bound(self.uninformative, self.informative)
@@ -68,6 +81,7 @@ class UrlTemplates:
         self._most = most
         self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
         self.recovered = 0  # times that a template was no longer demoted
+        self._fetched: OrderedDict[int, None] = OrderedDict()  # digests of URLs that were, lately
         self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
         self._turns: OrderedDict[str, float] = (
             OrderedDict()
@@ -75,19 +89,25 @@ class UrlTemplates:
 
     def learn(self, event: FetchEvent) -> None:
         """A fetch that brought nothing says nothing about what its template brings; a page that asks not to be kept is
-        uninformative, and so is a captcha in place of a page, which may stand before some templates of a host.
+        uninformative, and so are a redirect to a page that was fetched before (to another it is informative), and a captcha in
+        place of a page, which may stand before some templates of a host.
         """
         visit = event.visit
         is_wall = visit.status == 200 and visit.error.startswith(_WALL)
-        if not visit.is_page and not is_wall and not visit.error.startswith(_NOTHING):
+        if visit.is_page:
+            self._note(visit.url)
+        elif not (is_wall or visit.redirect or visit.error.startswith(_NOTHING)):
             return
-        informative = bool(visit.md5) and not visit.duplicate_of and visit.signs.get(NOVELTY, 1.0) >= 1.0
-        names = templates_of(visit.url)
-        for name in names[:-_WIDE] if is_wall else names:
+        leads_on = bool(visit.redirect) and xxh3_64_intdigest(visit.redirect.encode()) not in self._fetched
+        worth = 1.0 if leads_on else _new_share(visit)
+        informative = worth >= STALE
+        for name in templates_of(visit.url):
+            if is_wall and is_wide(name):
+                continue
             template = self._templates.setdefault(name, UrlTemplate())
             self._templates.move_to_end(name)
             before = template.demoted
-            template.add(informative=informative)
+            template.add(informative=informative, worth=worth)
             self.recovered += before > template.demoted
             if template.demoted != before:
                 self._count(host_of(visit.url), template.demoted - before)
@@ -103,16 +123,23 @@ class UrlTemplates:
         """
         if host_of(url) not in self._hosts:
             return None
-        names = templates_of(url)
-        for place, name in enumerate(names):
+        for name in templates_of(url):
             template = self._templates.get(name)
             if template is None:
                 continue
             if template.demoted:
-                return name if place < len(names) - _WIDE or template.pages >= _WIDE_PAGES else None
+                return name if template.pages >= _WIDE_PAGES or not is_wide(name) else None
             if template.informative >= _INFORMATIVE_PAGES:
                 return None
         return None
+
+    def informative(self, url: str) -> bool:
+        """Whether the narrowest template that is known well enough has brought several pages with something new."""
+        for name in templates_of(url):
+            template = self._templates.get(name)
+            if template is not None and (template.demoted or template.informative >= _INFORMATIVE_PAGES):
+                return not template.demoted and not is_wide(name)
+        return False
 
     def delay(self, name: str) -> float:
         """Seconds between two fetches of the template ``name``, which is demoted."""
@@ -124,20 +151,50 @@ class UrlTemplates:
             return score
         return score * FACTOR if score > 0 else score / FACTOR
 
+    def later(self, url: str) -> int:
+        """The class of a URL that is doubted: by what pages of its likes may bring, at best."""
+        worth = min((template.worth_at_best for _, template in self._doubting(url)), default=BEFORE)
+        return UNINFORMATIVE if worth >= SOME else REPETITIVE if worth >= HARDLY_ANY else REDUNDANT
+
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """``UNINFORMATIVE`` under a demoted template, unless it is time to try another of its URLs."""
+        """A later class under a demoted template, unless it is time to try another URL of the widest that is demoted."""
         name = self.demoted(url.url) if self._hosts else None
         if name is None:
             return url.precedence
+        for name, _ in self._doubting(url.url):  # noqa: B007 - the last one
+            pass
         if now < self._turns.get(name, 0.0):
-            return UNINFORMATIVE
+            return max(url.precedence, self.later(url.url))
         self._turns.pop(name, None)
         self._turns[name] = now + self.delay(name)
         if len(self._turns) > _TURNS:
             self._turns.popitem(last=False)
         return url.precedence
 
+    def _doubting(self, url: str) -> Iterator[tuple[str, UrlTemplate]]:
+        """The demoted templates of a URL, narrowest first, up to one that is informative; without wide ones."""
+        for name in templates_of(url):
+            template = self._templates.get(name)
+            if template is None or is_wide(name):
+                continue
+            if template.demoted:
+                yield name, template
+            elif template.informative >= _INFORMATIVE_PAGES:
+                return
+
+    def _note(self, url: str) -> None:
+        self._fetched[xxh3_64_intdigest(url.encode())] = None
+        if len(self._fetched) > _FETCHED:
+            self._fetched.popitem(last=False)
+
     def _count(self, host: str, change: int) -> None:
         self._hosts[host] += change
         if not self._hosts[host]:
             del self._hosts[host]
+
+
+def _new_share(visit: Visit) -> float:
+    """Which share of the text is new, 0 to 1; 1 where that is half of it or more."""
+    if visit.duplicate_of or not visit.md5:
+        return 0.0
+    return visit.signs.get(NOVELTY, visit.signs.get(NEW_TEXT, 1.0))

@@ -20,6 +20,7 @@ from crawlproject.records import (
     CLIQUE,
     CRAWL_DELAY,
     NEEDS_BROWSER,
+    REDUNDANT,
     RENDERED,
     RETRY_AFTER,
     SUSPECTS,
@@ -197,7 +198,7 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
 
 def later(precedence: int) -> Iterable[str]:
     """Why a URL of this class waits behind others."""
-    if precedence == UNINFORMATIVE:
+    if UNINFORMATIVE <= precedence <= REDUNDANT:
         yield "It comes after all others: its like brought nothing new, a learned rule makes it a copy, or a copy links to it."
 
 

@@ -59,7 +59,7 @@ local ADDRESS = SHARED .. ':address' -- hash: host -> place of its address: an a
 local ALIVE = SHARED .. ':alive' -- zset: worker of a crawl -> when its leases end unless it calls again
 
 -- precedence classes, as in records.py
-local FIRST, ACTIVE, SPARE, INACTIVE, WASTE = 2, 4, 5, 6, 9
+local FIRST, ACTIVE, SPARE, INACTIVE, WASTE = 2, 4, 5, 6, 11
 
 local ME = ROOT .. '\n' .. WORKER
 local NOBODY = '\0\0\0\0\0\0'
@@ -92,10 +92,15 @@ if meta.buckets == 0 then
   meta.buckets = 1
 end
 
+-- A class is written as one digit, of 16.
+local function digit_of(class)
+  return string.format('%x', class)
+end
+
 -- Class other than ACTIVE -> entries of it in OPEN, TOPS, LATE, WORST and CLASSES. A crawl without such classes asks for none.
 local uses = {}
-for class, number in string.gmatch(saved_meta[1] or '', '(%d):(%d+)') do
-  uses[tonumber(class)] = tonumber(number)
+for class, number in string.gmatch(saved_meta[1] or '', '(%x):(%d+)') do
+  uses[tonumber(class, 16)] = tonumber(number)
 end
 
 local function count(field, change)
@@ -124,7 +129,7 @@ local function save_meta()
     end
     for class = 0, WASTE do
       if uses[class] then
-        classes[#classes + 1] = class .. ':' .. uses[class]
+        classes[#classes + 1] = digit_of(class) .. ':' .. uses[class]
       end
     end
     call('HSET', META, 'classes', table.concat(classes, ' '), unpack(pairs_))

@@ -83,7 +83,7 @@ local function classes_of(host)
   end
   local text = looked_up[host] or call('HGET', CLASSES, host) or ''
   looked_up[host] = text
-  return text == '' and ACTIVE or tonumber(string.sub(text, 1, 1)), string.sub(text, 2)
+  return text == '' and ACTIVE or tonumber(string.sub(text, 1, 1), 16), string.sub(text, 2)
 end
 
 local function write_classes(host, class, others)
@@ -91,8 +91,8 @@ local function write_classes(host, class, others)
     looked_up[host] = ''
     call('HDEL', CLASSES, host)
   else
-    looked_up[host] = class .. others
-    call('HSET', CLASSES, host, class .. others)
+    looked_up[host] = digit_of(class) .. others
+    call('HSET', CLASSES, host, looked_up[host])
   end
 end
 
@@ -107,7 +107,7 @@ end
 -- URLs of the class wait in the host's queues, or no longer.
 local function note_urls(host, class, wait)
   local of_itself, others = classes_of(host)
-  local digit = tostring(class)
+  local digit = digit_of(class)
   if class == ACTIVE or (string.find(others, digit, 1, true) ~= nil) == wait then
     return
   end
@@ -125,7 +125,7 @@ local function url_classes_of(host)
   end
   local classes = {}
   for class = 0, WASTE do
-    if class == ACTIVE or string.find(others, tostring(class), 1, true) then
+    if class == ACTIVE or string.find(others, digit_of(class), 1, true) then
       classes[#classes + 1] = class
     end
   end
@@ -236,11 +236,11 @@ local function heads_of(host)
   if text then
     local has_classes = #text > 18
     for place_, name in ipairs({ 'open', 'top', 'worst' }) do
-      local class = has_classes and tonumber(string.sub(text, 18 + place_, 18 + place_)) or ACTIVE
+      local class = has_classes and tonumber(string.sub(text, 18 + place_, 18 + place_), 16) or ACTIVE
       heads[name] = { string.sub(text, 6 * place_ - 5, 6 * place_), class }
     end
     if has_classes then
-      heads.late = tonumber(string.sub(text, 22, 22))
+      heads.late = tonumber(string.sub(text, 22, 22), 16)
     end
   end
   return heads
@@ -254,7 +254,8 @@ local function write_heads(host, heads)
     end
     return
   end
-  local classes = heads.open[2] .. heads.top[2] .. heads.worst[2] .. (heads.late or '-')
+  local late = heads.late and digit_of(heads.late) or '-'
+  local classes = digit_of(heads.open[2]) .. digit_of(heads.top[2]) .. digit_of(heads.worst[2]) .. late
   if classes ~= '4444' and classes ~= '444-' then
     text = text .. classes
   end

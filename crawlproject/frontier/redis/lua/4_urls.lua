@@ -5,18 +5,18 @@ local function parts_of(arrival)
   local record = call('HGET', RECORDS, arrival)
   local host_ends = string.find(record, '\n', 17, true)
   local time_ends = string.find(record, '\n', host_ends + 1, true)
-  local time, class = string.match(string.sub(record, host_ends + 1, time_ends - 1), '^(%S*) ?(%d?)$')
+  local time, class = string.match(string.sub(record, host_ends + 1, time_ends - 1), '^(%S*) ?(%x?)$')
   return string.sub(record, 1, 16),
     string.sub(record, 17, host_ends - 1),
     time,
     string.sub(record, time_ends + 1),
-    tonumber(class) or ACTIVE
+    class ~= '' and tonumber(class, 16) or ACTIVE
 end
 
 -- A URL of class ACTIVE is written as before there were classes.
 local function write_record(digest, host, arrival, not_before, blob, class)
   local time = not_before ~= 0 and exact(not_before) or ''
-  local after = class == ACTIVE and '' or ' ' .. class
+  local after = class == ACTIVE and '' or ' ' .. digit_of(class)
   call('HSET', RECORDS, arrival, digest .. host .. '\n' .. time .. after .. '\n' .. blob)
 end
 

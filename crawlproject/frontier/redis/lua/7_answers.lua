@@ -178,7 +178,7 @@ end
 local function forget_host_classes()
   local all = next(uses) and call('HGETALL', CLASSES) or {}
   for index_ = 1, #all, 2 do
-    if tonumber(string.sub(all[index_ + 1], 1, 1)) ~= ACTIVE then
+    if tonumber(string.sub(all[index_ + 1], 1, 1), 16) ~= ACTIVE then
       set_host_class(all[index_], ACTIVE)
       place(all[index_], true)
     end

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from hashlib import sha1
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from support.events import page_event
 from support.livecrawl import crawl_on
@@ -21,11 +24,13 @@ from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.duplicates.part import Duplicates
+from crawlproject.parts.duplicates.part import Duplicates, SeenShingles
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
-from crawlproject.records import ACTIVE, UNINFORMATIVE, CrawlUrl, Page, Reply, Topic
+from crawlproject.parts.duplicates.url_templates import UrlTemplates
+from crawlproject.parts.duplicates.url_versions import UrlVersions
+from crawlproject.records import ACTIVE, REDUNDANT, CrawlUrl, Link, Page, Reply, Span, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
@@ -127,7 +132,7 @@ def test_what_a_rule_put_behind_others_comes_forward_when_it_is_withdrawn():
         for session in "abc":
             fetch(f"{A}/{number}?sid={session}", f"{A}/{number}?sid=a" if session != "a" else "")
     waiting = CrawlUrl(f"{A}/3?sid=z", 0.5, depth=1)
-    assert part.precedence(waiting, 0.0) == UNINFORMATIVE and part.respelled(waiting.url) == waiting.url
+    assert part.precedence(waiting, 0.0) == REDUNDANT and part.respelled(waiting.url) == waiting.url
     assert part.precedence(CrawlUrl(f"{A}/3?sid=y", 0.5, depth=0), 0.0) == ACTIVE, "a person named it"
     for number in range(10):
         fetch(f"{A}/{number % 5}?sid=other{number}")  # each session shows something else now
@@ -194,6 +199,73 @@ def test_a_calendar_waits_while_there_is_something_else(tmp_path: Path):
         ends[name] = max(place for place, line in enumerate(lines) if "/day/" not in line["url"])
     assert ends["on"] < 35
     assert ends["on"] < ends["off"]
+
+
+class Repository:
+    """Forty files in folders, each with a log, a plain view, an annotated view, and old versions at eight tags."""
+
+    def get(self, url: str) -> Reply:
+        path, _, query = url.removeprefix(A).partition("?")
+        if path == "/robots.txt":
+            return Reply(url, 404)
+        if path == "/":
+            return Reply(url, 200, dict(HTML), page(words(9999), *(f"/tree/{folder}" for folder in range(8))))
+        view, _, name = path.strip("/").partition("/")
+        if "/" not in name:
+            return Reply(url, 200, dict(HTML), page(f"folder {name}", *self._rows(name, query), title=f"Folder {name}"))
+        text = words(1000 + 10 * int(name.partition("/")[0]) + int(name.rpartition("/")[2]))
+        said = {
+            "tree": f"{text} of the file",
+            "plain": text,
+            "blame": " ".join(f"{line} ann" for line in re.findall(r"(?:\S+ ){60}", f"{text} ")),
+            "log": "recent changes of the file: begun, changed, corrected",
+        }
+        links = [f"/{other}/{name}" for other in said] + [f"/tree/{name}?h=tag{tag}" for tag in range(8)]
+        return Reply(url, 200, dict(HTML), page(said[view], *links, title=f"{view} of {name}"))
+
+    def _rows(self, folder: str, query: str) -> list[str]:
+        views, tag = ("tree", "log", "plain", "blame"), f"?{query}" if query else ""
+        return [f"/{view}/{folder}/{file}{tag}" for file in range(5) for view in views]
+
+
+def test_one_view_of_each_file_of_a_repository_comes_before_the_others(tmp_path: Path):
+    found = {}
+    for name, learns in (("on", True), ("off", False)):
+        rehearse(Repository(), tmp_path / name, 0, TRAP_TEMPLATES=learns, POLITENESS_MIN_DELAY=1)
+        urls = [line["url"] for line in fetched(tmp_path / name)]
+        files = [place for place, url in enumerate(urls) if "/tree/" in url and url.count("/") == 5 and "?" not in url]
+        assert len(files) == 40 and len(urls) == len(set(urls)) > 400, "all views are fetched in the end"
+        found[name] = files[-1]
+    assert found["on"] < 0.7 * found["off"]
+
+
+def test_pages_of_a_template_that_brought_something_refute_that_they_are_old_versions():
+    """Each commit has its page, and each file is shown at each commit: one parameter names both."""
+    known: set[str] = set()
+    part = Duplicates(templates=UrlTemplates(), versions=UrlVersions(known.__contains__))
+    hashes = [sha1(b"%d" % number).hexdigest() for number in range(12)]
+    links = [f"{A}/tree/{file}?id={commit}" for file in "abcd" for commit in hashes]
+    links += [f"{A}/commit/?id={commit}" for commit in hashes]
+    part.learn(page_event(Page(f"{A}/", links=tuple(Link(url, "", Span(0, 0), Span(0, 0)) for url in links))))
+
+    def waits(url: str) -> bool:
+        return part.precedence(CrawlUrl(url, 0.5, depth=1), 0.0) > ACTIVE
+
+    assert waits(f"{A}/commit/?id={hashes[9]}") and waits(f"{A}/tree/a?id={hashes[9]}")
+    for commit in hashes[:3]:
+        part.learn(page_event(Page(f"{A}/commit/?id={commit}")))
+    assert not waits(f"{A}/commit/?id={hashes[8]}"), "a page of its own"
+    assert waits(f"{A}/tree/a?id={hashes[8]}")
+
+
+def test_a_short_page_whose_text_was_shown_says_nothing_new_and_another_does():
+    seen = SeenShingles()
+    shown = np.random.default_rng(1).integers(0, 1 << 62, 300, dtype=np.uint64)
+    other = np.random.default_rng(2).integers(0, 1 << 62, 40, dtype=np.uint64)
+    assert seen.new_share("a.example", shown) == 1.0
+    assert seen.new_share("a.example", shown[100:140]) == 0.0
+    assert seen.new_share("a.example", other) == 1.0
+    assert seen.new_share("b.example", shown[100:140]) == 1.0, "another host"
 
 
 # ------------------------------------------------------------ live, and resumed

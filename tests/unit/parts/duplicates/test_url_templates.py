@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from support.events import error_event, page_event
+from support.events import error_event, page_event, redirect_event
 
 from crawlproject.parts.duplicates.url_templates import FACTOR, FIRST_DELAY, LONGEST_DELAY, UrlTemplates
-from crawlproject.records import ACTIVE, NOT_KEPT, NOVELTY, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
+from crawlproject.records import (
+    ACTIVE,
+    NEW_TEXT,
+    NOT_KEPT,
+    NOVELTY,
+    REDUNDANT,
+    REPETITIVE,
+    UNINFORMATIVE,
+    CrawlUrl,
+    FetchEvent,
+    Page,
+)
 
 A = "http://a.example"
 CALENDAR = "a.example/cal/#"
@@ -107,9 +118,9 @@ def test_of_a_demoted_template_one_url_is_tried_at_a_time_and_the_others_come_la
     found = [asked(templates, f"/cal/{100 + second}", 1000.0 + second) for second in range(int(2 * gap) + 1)]
     tried = [second for second, precedence in enumerate(found) if precedence == ACTIVE]
     assert tried == [0, gap, 2 * gap]
-    assert set(found) == {ACTIVE, UNINFORMATIVE}
+    assert set(found) == {ACTIVE, REPETITIVE}
     assert asked(templates, "/reef", 1000.0) == ACTIVE
-    assert asked(templates, "/cal/7", 1000.0, UNINFORMATIVE) == UNINFORMATIVE, "no refusal: it is fetched from there"
+    assert asked(templates, "/cal/7", 1000.0, REPETITIVE) == REPETITIVE, "no refusal: it is fetched from there"
 
 
 def test_another_is_tried_within_an_hour_however_many_said_nothing():
@@ -147,3 +158,65 @@ def test_what_is_known_is_limited():
             )
     assert templates.demoted("http://0.example/cal/1") is None
     assert templates.demoted("http://19.example/cal/1") is not None
+
+
+@pytest.mark.parametrize(
+    ("view", "other", "known"),
+    [
+        ("/git/log/{}.c", "/git/tree/{}.c", "/git/log/src/wave.c"),
+        ("/?a=history;f={}.c", "/?a=blob;f={}.c", "/?a=history;f=wave.c"),
+        ("/board/{}/print", "/board/{}/thread", "/board/wave/print"),
+        ("/git/tree/{}.c?h=old", "/git/tree/{}.c", "/git/tree/src/wave.c?h=old"),
+    ],
+    ids=["a folder", "a word of the query", "the last name", "one parameter more"],
+)
+def test_a_view_of_pages_is_demoted_wherever_its_name_stands_and_the_pages_are_not(view: str, other: str, known: str):
+    templates = UrlTemplates()
+    for name in ("reef", "fish", "kelp", "crab", "tide"):
+        templates.learn(page_event(Page(A + other.format(name))))
+        templates.learn(page_event(Page(A + view.format(name), signs={NOVELTY: 0.01})))
+    assert templates.demoted(A + known)
+    assert templates.demoted(A + other.format("wave")) is None
+
+
+def test_a_redirect_to_a_page_that_was_fetched_says_nothing_and_to_another_it_may():
+    templates = UrlTemplates()
+    for number in range(5):
+        templates.learn(page_event(Page(f"{A}/de/{number}")))
+        templates.learn(redirect_event(f"{A}/tr/de/{number}", f"{A}/de/{number}"))
+        templates.learn(redirect_event(f"{A}/go/{number}", f"http://b.example/{number}"))
+    assert templates.demoted(f"{A}/tr/de/77")
+    assert templates.demoted(f"{A}/de/77") is None and templates.demoted(f"{A}/go/77") is None
+
+
+def test_the_less_pages_of_a_template_say_the_later_it_comes():
+    templates = UrlTemplates()
+    for number in range(30):
+        templates.learn(page_event(Page(f"{A}/none/{number}", duplicate_of=f"{A}/x")))
+        templates.learn(
+            page_event(Page(f"{A}/some/{number}", signs={NOVELTY: 0.01} if number % 5 else {NEW_TEXT: 0.4}))
+        )
+    for path in ("/none/97", "/some/97"):
+        asked(templates, path, 1000.0)
+    assert asked(templates, "/some/98", 1001.0) == UNINFORMATIVE
+    assert asked(templates, "/none/98", 1001.0) == REDUNDANT
+    assert asked(templates, "/none/98", 1001.0, UNINFORMATIVE) == REDUNDANT, "also when more is known by its turn"
+
+
+def test_of_what_is_hardly_known_more_is_expected():
+    templates = UrlTemplates()
+    for number in range(3):
+        templates.learn(uninformative(number))
+    assert templates.later(f"{A}/cal/77") == UNINFORMATIVE
+    for number in range(20):
+        templates.learn(uninformative(number))
+    assert templates.later(f"{A}/cal/77") == REDUNDANT
+
+
+def test_many_folders_of_one_view_are_tried_as_one():
+    templates = UrlTemplates()
+    for folder in ("reef", "fish", "kelp", "crab"):
+        for number in range(4):
+            templates.learn(page_event(Page(f"{A}/git/log/{folder}/{number}", signs={NOVELTY: 0.0})))
+    found = [asked(templates, f"/git/log/{folder}/77", 1000.0) for folder in ("reef", "fish", "kelp", "crab")]
+    assert found.count(ACTIVE) == 1
