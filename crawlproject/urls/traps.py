@@ -38,10 +38,6 @@ _LONGEST_RUN = 8  # longest repeated run of path segments that is detected
 _NESTED = re.compile(r"(?:\?|%(?:25)*3[Ff])([\w.-]+)(?:=|%(?:25)*3[Dd])")
 _DIGITS = re.compile(r"[0-9]+")
 _FOLDERS = 4  # around a page that have templates of their own
-_SEPARATOR = re.compile(r"[&;]")
-_WORD = re.compile(r"[a-z_]{1,16}")  # a value that may name a view: others are numbers, ids, texts
-_NAMED = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?/?")
-_FOLDERS = 4  # around a page that have templates of their own
 _REMEMBERED = 8_192  # URLs whose templates are: pages of a site have many links in common
 _SEPARATOR = re.compile(r"[&;]")
 _SLASHES = re.compile(r"/")
