@@ -130,7 +130,7 @@ def _parts(record: bytes) -> tuple[str, float, int, bytes]:
     """Host, time to come, class and what the client wrote; see ``parts_of`` in ``lua/4_urls.lua``."""
     host, fields, blob = record[16:].split(b"\n", 2)
     time, _, precedence = fields.partition(b" ")
-    return host.decode(), float(time or 0), int(precedence or ACTIVE), blob
+    return host.decode(), float(time or 0), int(precedence, 16) if precedence else ACTIVE, blob
 
 
 def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
