@@ -12,13 +12,23 @@ from crawlproject.core.connections import Connections
 from crawlproject.core.part import Parts
 from crawlproject.frontier.base import Frontier
 from crawlproject.pages.reader import Reader
-from crawlproject.records import FIRST, OVER_BUDGET, REREADS, REVISITS, UNINFORMATIVE, WASTE, CrawlUrl
+from crawlproject.records import (
+    FIRST,
+    OVER_BUDGET,
+    REDUNDANT,
+    REPETITIVE,
+    REREADS,
+    REVISITS,
+    UNINFORMATIVE,
+    WASTE,
+    CrawlUrl,
+)
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.logs import NOFOLLOW
 
 _LAST = {
     OVER_BUDGET: "sites over their budget",
-    UNINFORMATIVE: "copies and old versions",
+    **dict.fromkeys((UNINFORMATIVE, REPETITIVE, REDUNDANT), "copies and old versions"),
     WASTE: "sites that waste time",
 }
 _LASTING = 30.0  # seconds for which nothing else was fetched: a better host would have rested by then
@@ -145,7 +155,7 @@ class CrawlStats:
 def _why_waits(url: CrawlUrl, now: float, is_postponed: Callable[[str], bool]) -> str:
     if url.precedence in (REREADS, REVISITS):
         return "again"
-    if url.precedence == UNINFORMATIVE:
+    if UNINFORMATIVE <= url.precedence <= REDUNDANT:
         return "uninformative"
     if url.precedence >= OVER_BUDGET or (url.precedence > FIRST and is_postponed(url.url)):
         return "over_budget"

@@ -10,7 +10,7 @@ import pytest
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.records import ACTIVE, OVER_BUDGET, PLANTED, UNINFORMATIVE, CrawlUrl, Topic
+from crawlproject.records import ACTIVE, OVER_BUDGET, PLANTED, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, Topic
 from crawlproject.reports.report import write_report
 
 TOPIC = Topic("t", ("coral",), ("http://a.example/",))
@@ -24,12 +24,13 @@ def late(n: int, precedence: int = UNINFORMATIVE) -> CrawlUrl:
     return CrawlUrl(f"http://h{n}.example/", 0.5, 1, "http://a.example/", precedence=precedence)
 
 
-def test_only_the_last_class_is_told_after_half_a_minute_of_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("precedence", [UNINFORMATIVE, REPETITIVE, REDUNDANT])
+def test_only_the_last_class_is_told_after_half_a_minute_of_nothing_else(tmp_path: Path, precedence: int) -> None:
     crawl = crawl_in(tmp_path)
     now = 1_700_000_000.0
     assert crawl.take(now) is not None, "the seed"
     for n in range(41):
-        crawl.frontier.put(late(n))
+        crawl.frontier.put(late(n, precedence))
         assert crawl.stats.all_that_is_left == ("" if n <= 30 else "copies and old versions"), n
         assert crawl.take(now + n) is not None
     crawl.frontier.put(late(99, ACTIVE))
