@@ -89,7 +89,8 @@ class DiskFiles:
     def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
         """All URLs in these states, in the order in which they came."""
         for first, rows in self.rows.chunks(self.urls_known):
-            for number in range(first, first + len(rows)):
+            numbers = np.arange(first, first + len(rows))
+            for number in numbers[self.rows.match_many(numbers, None, states)].tolist():
                 row = self.rows[number]
                 if row.state in states:
                     yield self.record(number, row)
