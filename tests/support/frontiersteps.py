@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from crawlproject.frontier.base import Frontier
-from crawlproject.records import ACTIVE, INACTIVE, SPARE, WASTE, CrawlUrl
+from crawlproject.records import ACTIVE, INACTIVE, REPETITIVE, SPARE, UNINFORMATIVE, WASTE, CrawlUrl
 from crawlproject.urls.post import post_url
+
+_CLASSES = [each for each in range(WASTE + 1) if each not in (UNINFORMATIVE, REPETITIVE)]  # alike but for their number
 
 
 def url(path: str, score: float = 0.0, **fields: Any) -> CrawlUrl:
@@ -52,7 +54,7 @@ def random_steps(
         return post_url(f"{place}/{page % 7}", f"q={page}") if page % 5 == 4 else f"{place}/{page}"
 
     def some_class() -> int:
-        precedence = random.choice([ACTIVE, random.randrange(WASTE + 1)])
+        precedence = random.choice([ACTIVE, _CLASSES[random.randrange(len(_CLASSES))]])
         return ACTIVE if floors and precedence in (SPARE, INACTIVE) else precedence
 
     def class_step() -> Step:
@@ -63,7 +65,7 @@ def random_steps(
             return Step("set_precedence", (some_class(),), lease=random.random())
         if kind < 0.8:
             return Step("set_host_precedence", (f"h{random.randrange(hosts)}.test", some_class()))
-        return Step("set_ceiling", (random.choice([WASTE, random.randrange(WASTE + 1)]),))
+        return Step("set_ceiling", (random.choice([WASTE, _CLASSES[random.randrange(len(_CLASSES))]]),))
 
     while True:
         if classes and random.random() < classes:
