@@ -143,7 +143,7 @@ def select_changes(folder: Path, since: float | None = None) -> Changes:
         if visit.title and visit.url in titles:
             titles[visit.url] = visit.title
         revisited = revisited or visit.number > 1
-        is_new = visit.number == 1 and visit.md5 and not visit.duplicate_of
+        is_new = visit.number == 1 and visit.md5 and not visit.is_left_out
         if is_new and (revisited if since is None else visit.at >= since):
             found.append(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
     # A new page that was retired at once has not become part of the collection.

@@ -21,8 +21,9 @@ from xxhash import xxh3_64_intdigest
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
 from crawlproject.pages.text.minhash import Hashes, sketch
-from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
+from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, links_of, original_of
 from crawlproject.parts.duplicates.options import DuplicateOptions
+from crawlproject.parts.duplicates.preference import LinkCounts, code_of, language_fit
 from crawlproject.parts.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.parts.duplicates.sketch_store import (
     DiskSketchStore,
@@ -32,6 +33,7 @@ from crawlproject.parts.duplicates.sketch_store import (
     read_original,
     written_original,
 )
+from crawlproject.parts.duplicates.template_text import TemplateText
 from crawlproject.parts.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import (
     CONFIRMED,
@@ -43,7 +45,7 @@ from crawlproject.parts.duplicates.url_rule_store import (
 )
 from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
-from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, PREFERRED, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
@@ -102,7 +104,7 @@ class Duplicates(Part):
         options, folder = setup.options.of(DuplicateOptions), setup.folder
         store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
         part = cls(
-            copies=_copies(folder, options.page_duplicates_known, shares=setup.peers.publishes)
+            copies=_copies(folder, options.page_duplicates_known, setup.topic.language, shares=setup.peers.publishes)
             if options.page_duplicates
             else None,
             rules=_rules(options.crawl_rules, setup.frontier.__contains__, store)
@@ -157,6 +159,8 @@ class Duplicates(Part):
     def receive(self, event: FetchEvent, published: Any) -> None:
         if self.copies is not None and published:
             self.copies.add_of_another(read_original(published))
+        if self.copies is not None:
+            self.copies.note(event.visit)
         for learner in (self.rules, self.templates, self.versions):
             if learner is not None and event.visit.number == 1:
                 learner.learn(event)
@@ -188,11 +192,11 @@ class Duplicates(Part):
             self.rule_store.note(evidence.rule, event, pairs, evidence.examples)
 
 
-def _copies(folder: CrawlFolder, most: int, *, shares: bool) -> DuplicateInspector:
-    known = folder.history.__contains__
+def _copies(folder: CrawlFolder, most: int, language: str, *, shares: bool) -> DuplicateInspector:
+    known, template = folder.history.__contains__, TemplateText()
     originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
-    others = DuplicateIndex(_store_of_others(folder), most=most) if shares else None
-    return DuplicateInspector(DuplicateIndex(originals, most=most), others)
+    others = DuplicateIndex(_store_of_others(folder), most=most, template=template) if shares else None
+    return DuplicateInspector(DuplicateIndex(originals, most=most, template=template), others, language=language)
 
 
 def _store_of_others(folder: CrawlFolder) -> SketchStore:
@@ -228,30 +232,34 @@ def _given(places: Iterable[str]) -> Iterator[StoredRule]:
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, and the sign ``own_links`` of duplicates, ``novelty`` of pages that say nothing new.
+    """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages that
+    say nothing new.
 
-    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of
-    late is not learned again after a resume.
+    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. ``language`` is that of the topic.
+    Which texts a host has shown of late, and how many pages link to a URL, is not learned again after a resume.
     """
 
-    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None) -> None:
+    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None, *, language: str = "") -> None:
         self.index = index
         self.latest: OriginalPage | None = None  # that was added last
         self._others = others
         self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
+        self._language = {code_of(language)}
+        self._links = LinkCounts()
+        self._kept: dict[str, tuple[str, float]] = {}  # by the URL of an original the page that is kept for it, and its language fit
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        sketched = sketch(page)
-        original = original_of(page, sketched)
+        sketched, links = sketch(page), links_of(page)
+        original = original_of(page, sketched, links)
+        self._links.add(links)
         first = self.index.first_with(original)
         if first is None and self._others is not None:
             first = self._others.first_with(original)
         novelty = self._seen.new_share(host_of(page.url), sketched.folded)
         if first is not None:
-            own = {OWN_LINKS: 1.0} if leads_elsewhere(original, first) else {}
-            return replace(page, duplicate_of=first.url, signs={**page.signs, **own})
+            return self._duplicate(page, original, first)
         self._examined[page.url] = original
         if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
             del self._examined[next(iter(self._examined))]
@@ -264,6 +272,7 @@ class DuplicateInspector:
         """
         visit = event.visit
         original = self._examined.pop(visit.url, None)
+        self.note(visit)
         if not visit.is_page or visit.duplicate_of:
             return
         if original is not None:
@@ -274,6 +283,26 @@ class DuplicateInspector:
                 self._stored_until = ""
         elif (page := event.page()) is not None:
             self.index.add(original_of(page, sketch(page)))
+
+    def note(self, visit: Visit) -> None:
+        """A page may have taken the place of an original."""
+        if visit.replaces and visit.is_page:
+            self._kept[visit.duplicate_of] = visit.url, visit.signs.get(PREFERRED, 1.0)
+
+    def _duplicate(self, page: Page, original: OriginalPage, first: OriginalPage) -> Page:
+        """A page in the language that is asked for leads on as an original does, whatever its copies linked to."""
+        kept, fit = self._kept.get(first.url) or (first.url, language_fit(first.url, first.language, self._language))
+        ours = language_fit(page.url, page.language, self._language)
+        signs = dict(page.signs)
+        if ours > fit or leads_elsewhere(original, first):
+            signs[OWN_LINKS] = 1.0
+        is_better = page.is_kept and self._order(ours, page.url) > self._order(fit, kept)
+        if is_better:
+            signs[PREFERRED] = float(ours)
+        return replace(page, duplicate_of=first.url, replaces=kept if is_better else "", signs=signs)
+
+    def _order(self, fit: float, url: str) -> tuple[float, int, int]:
+        return fit, self._links.magnitude(url), -len(url)
 
     def add_of_another(self, original: OriginalPage) -> None:
         """Another worker has kept a page that is no duplicate."""
