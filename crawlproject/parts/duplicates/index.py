@@ -110,13 +110,24 @@ class DuplicateIndex:
             found = self._originals[number]
             if found.url == page.url or found.shingles < LEAST_SHINGLES:
                 continue
-            least = max(threshold(found, page), best)
-            if least > 1 or resemblance(found, page) < NEAR or not _same_prose(found, page):
-                continue
-            jaccard = self._template.resemblance(page.url, page.minima, found.url, found.minima)
-            if jaccard >= least and jaccard > best:
+            jaccard = self._likeness(page, found)
+            if jaccard > best:
                 best, first = jaccard, found
         return first
+
+    def is_duplicate(self, page: OriginalPage, first: OriginalPage) -> bool:
+        """As the function, with what is known of the templates of their sites."""
+        if page.text == first.text and _same_whole(first, page):
+            return True
+        return min(page.shingles, first.shingles) >= LEAST_SHINGLES and self._likeness(page, first) > 0.0
+
+    def _likeness(self, page: OriginalPage, found: OriginalPage) -> float:
+        """How much of their own text two pages share, 0 when that is too little for what else they share."""
+        least = threshold(found, page)
+        if least > 1 or resemblance(found, page) < NEAR or not _same_prose(found, page):
+            return 0.0
+        jaccard = self._template.resemblance(page.url, page.minima, found.url, found.minima)
+        return jaccard if jaccard >= least else 0.0
 
     def add(self, page: OriginalPage) -> None:
         """Remember a page that is no duplicate."""
@@ -132,7 +143,7 @@ class DuplicateIndex:
         self.last_url = page.url
         self._keys.add(page.text, number)
         if page.shingles >= LEAST_SHINGLES:
-            self._template.add(page.url, page.minima)
+            self._template.add(page.url, page.minima, page.name)
             for key in self._keys_of(page):
                 self._keys.add(key, number)
 

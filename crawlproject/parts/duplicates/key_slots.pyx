@@ -56,7 +56,7 @@ cdef inline uint64_t mixed(const unsigned char* minima, int bin, uint64_t host) 
     return value ^ value >> 33
 
 
-def count_minima(array.array table not None, const unsigned char[::1] minima not None, uint64_t host):
+def count_minima(array.array table not None, const unsigned char[::1] minima not None, uint64_t host, uint32_t name):
     """``template_text._count``."""
     cdef uint32_t* slots = <uint32_t*>table.data.as_voidptr
     cdef uint64_t mask = len(table) - 1, value
@@ -68,19 +68,20 @@ def count_minima(array.array table not None, const unsigned char[::1] minima not
         fetch(&slots[values[bin] & mask])
     for bin in range(bins):
         value = values[bin]
-        tag = <uint32_t>(value >> 36) & ~15
+        tag = <uint32_t>(value >> 32) & 0xFFFFF000
         held = slots[value & mask]
-        if held & ~15 == tag and held:
-            slots[value & mask] = held + (held & 15 < 15)
+        if held and held & 0xFFFFF000 == tag:
+            if held >> 4 & 255 != name:
+                slots[value & mask] = tag | name << 4 | min(held & 15, 14) + 1
         elif held & 15 > 1:
             slots[value & mask] = held - 1
         else:
-            slots[value & mask] = tag | 1
+            slots[value & mask] = tag | name << 4 | 1
 
 
 cdef inline bint is_common(const uint32_t* slots, uint64_t mask, uint64_t value, uint32_t least) noexcept:
     cdef uint32_t held = slots[value & mask]
-    return held & ~15 == <uint32_t>(value >> 36) & ~15 and held & 15 >= least
+    return held & 0xFFFFF000 == <uint32_t>(value >> 32) & 0xFFFFF000 and held & 15 >= least
 
 
 def same_minima(

@@ -45,7 +45,7 @@ from crawlproject.parts.duplicates.url_rule_store import (
 )
 from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
-from crawlproject.records import ACTIVE, NOVELTY, OWN_LINKS, PREFERRED, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page, Visit
+from crawlproject.records import ACTIVE, NOT_KEPT, NOVELTY, OWN_LINKS, PREFERRED, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
@@ -246,14 +246,14 @@ class DuplicateInspector:
         self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
         self._language = {code_of(language)}
-        self._links = LinkCounts()
+        self._link_counts = LinkCounts()
         self._kept: dict[str, tuple[str, float]] = {}  # by the URL of an original the page that is kept for it, and its language fit
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         sketched, links = sketch(page), links_of(page)
         original = original_of(page, sketched, links)
-        self._links.add(links)
+        self._link_counts.add(links)
         first = self.index.first_with(original)
         if first is None and self._others is not None:
             first = self._others.first_with(original)
@@ -288,13 +288,15 @@ class DuplicateInspector:
         """A page may have taken the place of an original."""
         if visit.replaces and visit.is_page:
             self._kept[visit.duplicate_of] = visit.url, visit.signs.get(PREFERRED, 1.0)
+        elif visit.error == NOT_KEPT and not visit.duplicate_of:
+            self._kept[visit.url] = visit.url, 0.0  # any copy that may be kept is better
 
     def _duplicate(self, page: Page, original: OriginalPage, first: OriginalPage) -> Page:
         """A page in the language that is asked for leads on as an original does, whatever its copies linked to."""
         kept, fit = self._kept.get(first.url) or (first.url, language_fit(first.url, first.language, self._language))
         ours = language_fit(page.url, page.language, self._language)
         signs = dict(page.signs)
-        if ours > fit or leads_elsewhere(original, first):
+        if ours > fit > 0 or leads_elsewhere(original, first):
             signs[OWN_LINKS] = 1.0
         is_better = page.is_kept and self._order(ours, page.url) > self._order(fit, kept)
         if is_better:
@@ -302,7 +304,7 @@ class DuplicateInspector:
         return replace(page, duplicate_of=first.url, replaces=kept if is_better else "", signs=signs)
 
     def _order(self, fit: float, url: str) -> tuple[float, int, int]:
-        return fit, self._links.magnitude(url), -len(url)
+        return fit, self._link_counts.magnitude(url), -len(url)
 
     def add_of_another(self, original: OriginalPage) -> None:
         """Another worker has kept a page that is no duplicate."""

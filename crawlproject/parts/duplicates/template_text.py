@@ -1,7 +1,8 @@
 """Which text is the template of a site: shingles that stand on several of its originals.
 
 What two pages share of it is no evidence that they are the same. A sketch is a sample of the shingles of a page, so it is enough
-to count the minima of the originals, by their host. Copies are not counted: a page with twenty copies is no template.
+to count the minima of the originals, by their host. Copies are not counted: a page with twenty copies is no template. Nor is one
+with twenty translations that are half done: what pages share that have one name, in other folders, is counted once.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ try:
 except Exception:  # not built, or in a zip file
     key_slots = None  # type: ignore[assignment]
 
-LEAST_PAGES = 5  # originals of a host on which the same minimum is of its template
+LEAST_PAGES = 4  # originals of a host, of other names, on which the same minimum is of its template
 LEAST_LEFT = 12  # minima, of 128, that two pages must have besides the template
 
 _PLACES = 1 << 21  # of 4 bytes
 _WORD = (1 << 64) - 1
+_TAG = 0xFFFFF000
 
 
 class TemplateText:
-    """A number for each minimum of each host: 24 bits of it, and 4 bits that count. 8 MB for all.
+    """A number for each minimum of each host: 20 bits of it, 8 of the name of the last page that had it, 4 that count. 8 MB for all.
 
     A minimum that falls on the place of another takes it over, or lowers its count if that is above 1. So what is frequent stays
     (Misra and Gries, 1982), and what was seen once makes room.
@@ -34,9 +36,10 @@ class TemplateText:
     def __init__(self) -> None:
         self._table = array("I", bytes(4 * _PLACES))
 
-    def add(self, url: str, minima: bytes) -> None:
-        """Count the minima of an original."""
-        (key_slots.count_minima if key_slots is not None else _count)(self._table, minima, _digest(url))
+    def add(self, url: str, minima: bytes, name: int) -> None:
+        """Count the minima of an original; ``name`` is a digest of its own."""
+        count = key_slots.count_minima if key_slots is not None else _count
+        count(self._table, minima, _digest(url), name & 255)
 
     def resemblance(self, url: str, minima: bytes, other_url: str, other: bytes) -> float:
         """The estimated Jaccard coefficient of what two pages have besides the template; 0 when that is too little.
@@ -59,15 +62,16 @@ def _mixed(minima: bytes, place: int, host: int) -> int:
     return value ^ value >> 33
 
 
-def _count(table: array[int], minima: bytes, host: int) -> None:
+def _count(table: array[int], minima: bytes, host: int, name: int) -> None:
     for place in range(len(minima) // 2):
         value = _mixed(minima, place, host)
-        slot, tag = value & len(table) - 1, value >> 36 & ~15
+        slot, tag = value & len(table) - 1, value >> 32 & _TAG
         held = table[slot]
-        if held and held & ~15 == tag:
-            table[slot] = held + (held & 15 < 15)
+        if held and held & _TAG == tag:
+            if held >> 4 & 255 != name:
+                table[slot] = tag | name << 4 | min(held & 15, 14) + 1
         else:
-            table[slot] = held - 1 if held & 15 > 1 else tag | 1
+            table[slot] = held - 1 if held & 15 > 1 else tag | name << 4 | 1
 
 
 def _same(
@@ -77,7 +81,7 @@ def _same(
 
     def is_common(value: int) -> bool:
         held = table[value & len(table) - 1]
-        return held & 15 >= least and held & ~15 == value >> 36 & ~15
+        return held & 15 >= least and held & _TAG == value >> 32 & _TAG
 
     same = left = 0
     for place in range(len(one) // 2):
