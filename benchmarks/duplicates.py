@@ -1,6 +1,7 @@
 """Copies: precision and recall on pairs with known answers, what a page costs, and memory.
 
-    apt-get install apache2-doc debian-handbook doxygen-doc libboost1.74-doc libcommons-math3-java-doc openjdk-17-doc python3.11-doc
+    apt-get install apache2-doc debian-handbook doxygen-doc libboost1.74-doc libcommons-math3-java-doc \\
+        openjdk-17-doc python3.11-doc
     python benchmarks/duplicates.py --per-kind 200 --webs ../webs --trees
 
 ``--webs`` is a folder with ``<web>/<web>.warc.gz`` for each web that ``duplicates.pairs.tsv`` names: pairs of real pages, which a

@@ -67,7 +67,7 @@ class _CountingLines:
     replaced: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def with_original(self, item: Item, number: int) -> Item:
-        """The item of a line; of a page that was replaced later, and of its copies, ``duplicate_of`` is the page that was kept."""
+        """The item of a line; ``duplicate_of`` of a page that was replaced later, and of its copies, is the page that is kept."""
         kept = item["duplicate_of"] or item["url"]
         after = 0 if item["duplicate_of"] else number  # a later version has another text
         while (found := self.replaced.get(kept)) and found[1] > after:

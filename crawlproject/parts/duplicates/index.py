@@ -54,7 +54,9 @@ SAME_PROSE = 0.5  # of the terms outside links of two pages that are mostly link
 SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
 WHOLE_TEXT = 100  # shingles from which on the very same text needs no other evidence
-WHOLE_ANYWAY = 200  # under another title and another name: the terms leave out what is no word, as in "operator<" and "operator>"
+WHOLE_ANYWAY = (
+    200  # under another title and another name: the terms leave out what is no word, as in "operator<" and "operator>"
+)
 SOME_TEXT = 10  # shingles from which on it needs the title or the name; below it needs the same links
 
 _BANDS = 8

@@ -45,7 +45,19 @@ from crawlproject.parts.duplicates.url_rule_store import (
 )
 from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
-from crawlproject.records import ACTIVE, NOT_KEPT, NOVELTY, OWN_LINKS, PREFERRED, UNINFORMATIVE, CrawlUrl, Fetch, FetchEvent, Page, Visit
+from crawlproject.records import (
+    ACTIVE,
+    NOT_KEPT,
+    NOVELTY,
+    OWN_LINKS,
+    PREFERRED,
+    UNINFORMATIVE,
+    CrawlUrl,
+    Fetch,
+    FetchEvent,
+    Page,
+    Visit,
+)
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
@@ -232,10 +244,10 @@ def _given(places: Iterable[str]) -> Iterator[StoredRule]:
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages that
-    say nothing new.
+    """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages
+    that say nothing new.
 
-    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. ``language`` is that of the topic.
+    A learner, too: remembers the originals; ``others`` has those of other workers. ``language`` is that of the topic.
     Which texts a host has shown of late, and how many pages link to a URL, is not learned again after a resume.
     """
 
@@ -247,7 +259,7 @@ class DuplicateInspector:
         self._seen = SeenShingles()
         self._language = {code_of(language)}
         self._link_counts = LinkCounts()
-        self._kept: dict[str, tuple[str, float]] = {}  # by the URL of an original the page that is kept for it, and its language fit
+        self._kept: dict[str, tuple[str, float]] = {}  # by original: the page that is kept, its language fit
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:

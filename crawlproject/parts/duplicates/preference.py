@@ -1,4 +1,4 @@
-"""Which of two copies a collection keeps: the one in the language that is asked for, with more links to it, with a shorter URL."""
+"""Which of two copies a collection keeps: by the language that is asked for, the links to them, the length of their URLs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from xxhash import xxh3_64_intdigest
 _PLACES = 1 << 20  # of 4 bytes
 _TAG = re.compile(r"([a-z]{2})(?:[-_@](?:[a-z]{2,8}|[0-9]{3}))*", re.IGNORECASE)
 _ASKED = re.compile(r"[?&](?:lang|language|locale|hl)=([^&]*)", re.IGNORECASE)
-_CODES = frozenset(
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu "
-    "fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km "
-    "kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om "
-    "or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr "
-    "ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
-)  # ISO 639-1
+_LETTERS = (  # ISO 639-1
+    "aaabaeafakamanarasavayazbabebgbhbibmbnbobrbscacechcocrcscucvcydadedvdzeeeleneoeseteufafffifjfofrfygagdgl"
+    "gngugvhahehihohrhthuhyhziaidieigiiikioisitiujajvkakgkikjkkklkmknkokrkskukvkwkylalblglilnloltlulvmgmhmimk"
+    "mlmnmrmsmtmynanbndnengnlnnnonrnvnyocojomorospapiplpsptqurmrnrorurwsascsdsesgsiskslsmsnsosqsrssstsusvswta"
+    "tetgthtitktltntotrtstttwtyugukuruzvevivowawoxhyiyozazhzu"
+)
+_CODES = frozenset(map("".join, zip(_LETTERS[::2], _LETTERS[1::2], strict=True)))
 
 
 def language_fit(url: str, language: str, wanted: Collection[str]) -> int:

@@ -27,7 +27,8 @@ _TAG = 0xFFFFF000
 
 
 class TemplateText:
-    """A number for each minimum of each host: 20 bits of it, 8 of the name of the last page that had it, 4 that count. 8 MB for all.
+    """A number for each minimum of each host: 20 bits of it, 8 of the name of the page that had it last, 4 that
+    count. 8 MB for all.
 
     A minimum that falls on the place of another takes it over, or lowers its count if that is above 1. So what is frequent stays
     (Misra and Gries, 1982), and what was seen once makes room.
@@ -74,9 +75,7 @@ def _count(table: array[int], minima: bytes, host: int, name: int) -> None:
             table[slot] = held - 1 if held & 15 > 1 else tag | name << 4 | 1
 
 
-def _same(
-    table: array[int], one: bytes, host: int, other: bytes, other_host: int, least: int
-) -> tuple[int, int]:
+def _same(table: array[int], one: bytes, host: int, other: bytes, other_host: int, least: int) -> tuple[int, int]:
     """How many minima are equal, of how many that are not of both templates."""
 
     def is_common(value: int) -> bool:
