@@ -1,9 +1,12 @@
 """Copies: precision and recall on pairs with known answers, what a page costs, and memory.
 
-    python benchmarks/duplicates.py --per-kind 200 --webs ../webs
+    apt-get install apache2-doc debian-handbook doxygen-doc libboost1.74-doc libcommons-math3-java-doc \\
+        openjdk-17-doc python3.11-doc
+    python benchmarks/duplicates.py --per-kind 200 --webs ../webs --trees
 
 ``--webs`` is a folder with ``<web>/<web>.warc.gz`` for each web that ``duplicates.pairs.tsv`` names: pairs of real pages, which a
-person has read. Without it only generated pairs are looked at.
+person has read. ``--trees``: those of the Debian packages that ``duplicates.trees.tsv`` names, as far as they are installed; the
+index knows a sample of their other pages. Without both only generated pairs are looked at.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 from time import process_time
+from urllib.parse import unquote
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/duplicates.py`
 
@@ -30,12 +34,14 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.minhash import similarity, sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, original_of
 from crawlproject.parts.duplicates.part import SeenShingles
-from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore
+from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
 
 PAIRS = Path(__file__).with_name("duplicates.pairs.tsv")
+TREES = Path(__file__).with_name("duplicates.trees.tsv")
+KNOWN = 600  # pages of a tree that the index knows
 
 
 @dataclass(slots=True)
@@ -100,6 +106,40 @@ def judge_real(reader: Reader, labels: Path, webs: Path) -> dict[str, Score]:
                 pages.append(original_of(page, sketch(page)))
             scores[name].count(label == "1", is_duplicate(*pages))
     return dict(scores)
+
+
+def judge_trees(reader: Reader, labels: Path, alone: bool) -> dict[str, Score]:
+    """Pairs of pages of installed packages; ``alone``: nothing else of the tree is known."""
+    trees: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    for line in labels.read_text().splitlines():
+        if not line.startswith("#"):
+            package, _version, root, one, two, label = line.split("\t")
+            trees[package, root].append((one, two, label))
+    scores: dict[str, Score] = defaultdict(Score)
+    for (package, root), pairs in trees.items():
+        folder = Path(root)
+        if not folder.exists():
+            print(f"{package} is not installed")
+            continue
+        index = DuplicateIndex(MemorySketchStore())
+        named = {path for one, two, _ in pairs for path in (one, two)}
+        others = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.html"))
+        for path in [] if alone else others[:: max(1, len(others) // KNOWN)]:
+            if path not in named:
+                page = tree_page(reader, package, folder, path)
+                if index.first_with(page) is None:
+                    index.add(page)
+        for one, two, label in pairs:
+            pages = [tree_page(reader, package, folder, path) for path in (one, two)]
+            scores[package].count(label == "1", index.is_duplicate(*pages))
+    return dict(scores)
+
+
+def tree_page(reader: Reader, package: str, folder: Path, path: str) -> OriginalPage:
+    file = folder / unquote(path)
+    body = (file / "index.html" if file.is_dir() else file).read_bytes()
+    page = reader.read(f"http://{package}.example/{path}", body, content_type="text/html")
+    return original_of(page, sketch(page))
 
 
 def check_estimates(seed: int, pairs: int = 2000, length: int = 300) -> Iterator[tuple[float, float, float, float]]:
@@ -182,6 +222,7 @@ def main() -> None:
     parser.add_argument("--per-kind", type=int, default=100, help="generated pairs of each kind (default: 100)")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--webs", type=Path, help="folder of the webs that the read pairs are from")
+    parser.add_argument("--trees", action="store_true", help="also pairs of pages of installed Debian packages")
     parser.add_argument("--pages", type=int, default=2000, help="made-up pages for cost and memory (default: 2000)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
@@ -192,6 +233,11 @@ def main() -> None:
     if options.webs:
         total = print_scores("Pairs that a person read", judge_real(reader, PAIRS, options.webs))
         figures["read"] = {"precision": total.precision, "recall": total.recall, "pairs": total.pairs}
+    if options.trees:
+        for alone in (True, False):
+            said = "alone" if alone else "with other pages of their tree"
+            total = print_scores(f"Pairs of packages that a person read, {said}", judge_trees(reader, TREES, alone))
+            figures[f"trees, {said}"] = {"precision": total.precision, "recall": total.recall, "pairs": total.pairs}
     print("\nEstimate of the Jaccard coefficient, and share found (title and name the same, threshold 0.7)")
     for step, mean, spread, found in check_estimates(options.seed):
         print(f"{step:.1f} to {step + 0.1:.1f}   error {mean:+.3f} +- {spread:.3f}   found {found:.3f}")

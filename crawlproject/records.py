@@ -36,6 +36,7 @@ JUDGED = "judged"  # what a person said of the page: 1 relevant, 0 not; ordering
 SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if its parent shows the same, 0.5 if others do
 UNFOLLOWED = "unfollowed"  # how many links a page has that asks that none is followed
 OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
+PREFERRED = "preferred"  # of a duplicate that replaces others in the collection: how well its language fits, 1 to 6
 
 
 PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
@@ -124,7 +125,8 @@ class Page:
     ordering handed down along the path (see ``BaseOrdering.inherited_for_links``). ``indexable`` is False when the page asks
     not to be kept (``<meta name="robots" content="noindex">``). The inspectors (``inspection/``) fill in the rest:
     ``page_type`` says why the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the
-    first page with this text, ``spam`` (0 to 1) how much it looks like spam, and ``signs`` the evidence by name.
+    first page with this text, ``replaces`` that of the copy in whose place the collection keeps this one, ``spam`` (0 to 1) how
+    much it looks like spam, and ``signs`` the evidence by name.
 
     ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
     URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
@@ -148,6 +150,7 @@ class Page:
     indexable: bool = True
     page_type: str = ""
     duplicate_of: str = ""
+    replaces: str = ""
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
     published: str = ""
@@ -223,9 +226,9 @@ class Visit:
     ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
     ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
-    the sum of, in orderings with such parts. ``duplicate_of``, ``spam`` and ``signs`` are those of the page; ``signs``
-    also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``, ``AGENT``).
-    ``content_type``, ``etag``, ``last_modified`` and ``lifetime`` are those of the fetch.
+    the sum of, in orderings with such parts. ``duplicate_of``, ``replaces``, ``spam`` and ``signs`` are those of the page;
+    ``signs`` also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``,
+    ``AGENT``). ``content_type``, ``etag``, ``last_modified`` and ``lifetime`` are those of the fetch.
 
     A page that is visited again has a line for each visit. ``number`` counts them from 1, ``change`` says what the visit
     showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the
@@ -264,6 +267,7 @@ class Visit:
     novelty: float = 0.0
     topics: Mapping[str, float] = field(default_factory=dict)
     kind: str = PAGE
+    replaces: str = ""
 
     @property
     def is_page(self) -> bool:
@@ -284,6 +288,11 @@ class Visit:
     def repeats(self) -> bool:
         """As ``Page.repeats``."""
         return bool(self.duplicate_of) and OWN_LINKS not in self.signs
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether the page is a duplicate, and no better than its original: the collection is without it."""
+        return bool(self.duplicate_of) and not self.replaces
 
 
 @record(frozen=True, slots=True)

@@ -138,6 +138,7 @@ class PageItem:
     published: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
     duplicate_of: str = ""
+    replaces: str = ""
     spam: float = 0.0
     digest: str = ""
     content_type: str = ""

@@ -108,6 +108,7 @@ class PageSteps:
             error="" if page.is_kept else NEEDS_BROWSER if page.needs_browser else NOT_KEPT,
             parts=self._ordering.explain(url),
             duplicate_of=page.duplicate_of,
+            replaces=page.replaces,
             spam=page.spam,
             topics=page.topics,
         )
@@ -168,7 +169,12 @@ class PageSteps:
         unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
         page = self.read(url, body, content_type=visit.content_type, robots_tag=unfollowed, now=visit.at)
         page = replace(
-            page, relevance=visit.relevance, spam=visit.spam, duplicate_of=visit.duplicate_of, signs=visit.signs
+            page,
+            relevance=visit.relevance,
+            spam=visit.spam,
+            duplicate_of=visit.duplicate_of,
+            replaces=visit.replaces,
+            signs=visit.signs,
         )
         for judge_stored in self._judge_stored:
             page = judge_stored(page, self.score_page)

@@ -33,6 +33,7 @@ MAPPING: Mapping[str, Any] = {
             "published": {"type": "date"},
             "parts": {"type": "object", "enabled": False},
             "duplicate_of": _KEYWORD,
+            "replaces": _KEYWORD,
             "spam": _FLOAT,
             "digest": _KEYWORD,
             "content_type": _KEYWORD,
@@ -66,10 +67,10 @@ def document(item: Item) -> SearchDocument:
     return SearchDocument(item["md5"], item["url"], b"%s\n%s\n" % (action, orjson.dumps(source)), is_first(item))
 
 
-def deletion(item: Item) -> SearchDocument:
+def deletion(url: str, md5: str) -> SearchDocument:
     """Takes a page back that the server may have."""
-    action = orjson.dumps({"delete": {"_id": item["md5"]}})
-    return SearchDocument(item["md5"], item["url"], b"%s\n" % action, first=False, deletes=True)
+    action = orjson.dumps({"delete": {"_id": md5}})
+    return SearchDocument(md5, url, b"%s\n" % action, first=False, deletes=True)
 
 
 def batches(documents: Iterable[SearchDocument | None], max_bytes: int) -> Iterator[list[SearchDocument]]:

@@ -1,9 +1,11 @@
-"""Which pages of a crawl are exported: of each URL the last version, unless the page was taken back; and of all its workers."""
+"""Which pages of a crawl are exported: of each URL the last version, unless the page was taken back; of copies the best; and of
+all its workers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from crawlproject.storage.page_files import item_schema
 Item = Mapping[str, Any]
 
 _FIRST = b',"version":1,"state":""}\n'  # how the line of a first version ends
+_REPLACES = b',"replaces":"h'  # within a text the quotes are escaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +49,50 @@ def read_items(crawl_dir: Path, selection: Selection = EVERYTHING) -> Iterator[I
     """
     require_crawl(crawl_dir)
     path = crawl_dir / ITEMS
-    lines, last = _last_lines(path)
-    for number, line in enumerate(islice(read_lines(path), lines), start=1):
-        item = whole(line, f"{path}, line {number}")
-        if not item["state"] and last.get(item["md5"], number) == number and selection.takes(item):
+    counting = _counting_lines(path)
+    for number, line in enumerate(islice(read_lines(path), counting.lines), start=1):
+        item = counting.with_original(whole(line, f"{path}, line {number}"), number)
+        if not item["state"] and counting.last.get(item["md5"], number) == number and selection.takes(item):
             yield item
 
 
-def _last_lines(path: Path) -> tuple[int, Mapping[str, int]]:
-    """The complete lines of the items, and the number of the last line of each page that has several, by ``md5``.
-
-    Most lines are of a first version: their end says so, and they are not parsed.
+@dataclass(slots=True)
+class _CountingLines:
+    """How many ``lines`` of the items are complete. ``last`` is the number of the last line of each page that has several, by
+    ``md5``; ``replaced``, by URL, what page has taken the place of another, and in which line.
     """
+
+    lines: int = 0
+    last: dict[str, int] = field(default_factory=dict)
+    replaced: dict[str, tuple[str, int]] = field(default_factory=dict)
+
+    def with_original(self, item: Item, number: int) -> Item:
+        """The item of a line; ``duplicate_of`` of a page that was replaced later, and of its copies, is the page that is kept."""
+        kept = item["duplicate_of"] or item["url"]
+        after = 0 if item["duplicate_of"] else number  # a later version has another text
+        while (found := self.replaced.get(kept)) and found[1] > after:
+            kept, after = found
+        return item if kept in (item["url"], item["duplicate_of"]) else {**item, "duplicate_of": kept}
+
+
+def _counting_lines(path: Path) -> _CountingLines:
+    """Most lines are of a first version: their end says so, and they are not parsed."""
     count, last = 0, {}
+    replaced: dict[str, tuple[str, int]] = {}
     with path.open("rb") as file:
         for line in file:
             if not line.endswith(b"\n"):
                 break
             count += 1
+            if _REPLACES in line:
+                found = parse_line(line, path, count)
+                if isinstance(found, dict):
+                    replaced[str(found.get("replaces"))] = str(found.get("url")), count
             if not line.endswith(_FIRST) and b'"version":' in line:
                 found = parse_line(line, path, count)
                 if isinstance(found, dict) and (found.get("version") != 1 or found.get("state")):
                     last[str(found.get("md5"))] = count
-    return count, last
+    return _CountingLines(count, last, replaced)
 
 
 def whole(line: Any, place: str) -> Item:

@@ -1,8 +1,8 @@
 """Sends the pages of a crawl to a search server, with retries and resumption.
 
 A batch is sent until the server has accepted or rejected every document in it. Then the position in ``items.jsonl`` is
-saved, so that the same command resumes there. Further versions of a page replace it, and what the crawl took back is
-deleted. The id of a document is the MD5 of its URL, so a document that is sent
+saved, so that the same command resumes there. Further versions of a page replace it, and what the crawl took back, or
+found a better copy of, is deleted. The id of a document is the MD5 of its URL, so a document that is sent
 twice (a lost reply, a killed process) is stored once.
 """
 
@@ -31,6 +31,7 @@ from crawlproject.exporting.documents import (
 )
 from crawlproject.exporting.selection import Selection, is_first, require_crawl, whole
 from crawlproject.storage.append_log import ITEMS, START, AppendLog, TailPosition, TailReader, write_atomically
+from crawlproject.urls.hosts import page_name
 
 FOLDER = "export"
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds; the wait doubles after each failure
@@ -143,10 +144,12 @@ class Sender:
     def _documents(self, follower: TailReader) -> Iterator[SearchDocument | None]:
         for line in follower:
             item = whole(line, follower.here)
+            if (replaced := item["replaces"]) and not self._selection.with_duplicates:
+                yield deletion(replaced, page_name(replaced))
             if not item["state"] and self._selection.takes(item):
                 yield document(item)
             else:
-                yield None if is_first(item) else deletion(item)
+                yield None if is_first(item) else deletion(item["url"], item["md5"])
 
     def _deliver(self, batch: Sequence[SearchDocument]) -> None:
         """Send until every document was accepted or rejected."""

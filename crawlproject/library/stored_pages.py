@@ -41,6 +41,7 @@ class StoredPage:
     published: str
     parts: Mapping[str, float]
     duplicate_of: str
+    replaces: str
     spam: float
     digest: str
     content_type: str

@@ -160,7 +160,7 @@ def select_changes(folder: Path, since: float | None = None, *, harvest: int = 0
         is_stored = visit.number == 1 and bool(visit.md5)
         pages += is_stored
         is_late = revisited or 0 < harvest < pages if since is None else visit.at >= since
-        if is_stored and is_late and visit.duplicate_of:
+        if is_stored and is_late and visit.is_left_out:
             copies += 1
         elif is_stored and is_late:
             found.append(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))

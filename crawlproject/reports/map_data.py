@@ -81,7 +81,10 @@ def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[st
         if not visit.md5:
             continue
         pages += 1
-        if visit.duplicate_of or (site and not is_within(host_of(visit.url), [site])):
+        if visit.replaces:
+            heap = [entry for entry in heap if entry[2] != visit.replaces]
+            heapq.heapify(heap)
+        if visit.is_left_out or (site and not is_within(host_of(visit.url), [site])):
             continue
         entry = (visit.relevance, -pages, visit.url)
         if len(heap) < limit:

@@ -120,7 +120,9 @@ class HostTally:
 
 
 class BestPages:
-    """The ``most`` most relevant pages, the earlier one first on a tie. Pages with equal bytes and duplicates count once."""
+    """The ``most`` most relevant pages, the earlier one first on a tie. Pages with equal bytes and duplicates count once: the one
+    that the collection keeps.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -128,9 +130,11 @@ class BestPages:
         self._digests: set[str] = set()
 
     def add(self, line: int, visit: Visit) -> None:
+        if visit.replaces:
+            self._remove(visit.replaces)
         entry = (visit.relevance, -line, visit)
         digest = visit.digest if visit.size else visit.md5  # a rehearsal stores no bytes
-        if digest in self._digests or visit.duplicate_of:
+        if digest in self._digests or visit.is_left_out:
             return
         if len(self._heap) < self._most:
             heapq.heappush(self._heap, entry)
@@ -140,6 +144,14 @@ class BestPages:
         else:
             return
         self._digests.add(digest)
+
+    def _remove(self, url: str) -> None:
+        for place, (_, _, visit) in enumerate(self._heap):
+            if visit.url == url:
+                del self._heap[place]
+                heapq.heapify(self._heap)
+                self._digests -= {visit.digest, visit.md5}
+                return
 
     def ranked(self) -> list[tuple[int, Visit]]:
         """Line numbers and visits, best first."""

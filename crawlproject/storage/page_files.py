@@ -2,7 +2,8 @@
 line per stored page, for full-text indexes.
 
 ``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has a line for
-each version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts.
+each version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts. A page that
+``replaces`` another makes a duplicate of the lines before it of that URL.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
         "md5": visit.md5,
         "published": page.published,
         "parts": visit.parts,
-        "duplicate_of": visit.duplicate_of,
+        "duplicate_of": visit.duplicate_of if visit.is_left_out else "",
+        "replaces": visit.replaces,
         "spam": visit.spam,
         "digest": visit.digest,
         "content_type": visit.content_type,

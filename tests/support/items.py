@@ -27,7 +27,14 @@ def an_item(number: int, text: str, **fields: Any) -> dict[str, Any]:
             "depth": 0,
         },
         **{"parent": None, "anchor": "", "context_score": 0.0, "status": 200, "at": 1_000.0 + number, "published": ""},
-        **{"md5": md5(url.encode()).hexdigest(), "parts": {}, "duplicate_of": "", "spam": 0.0, "digest": ""},
+        **{
+            "md5": md5(url.encode()).hexdigest(),
+            "parts": {},
+            "duplicate_of": "",
+            "replaces": "",
+            "spam": 0.0,
+            "digest": "",
+        },
     }
     return {**item, "content_type": "", "rendered": False, "topics": {}, "version": 1, "state": "", **fields}
 

@@ -22,6 +22,7 @@ from crawlproject.exporting.index.store import (
 )
 from crawlproject.exporting.selection import is_first
 from crawlproject.storage.append_log import ITEMS, TailReader
+from crawlproject.urls.hosts import page_name
 
 BATCH = 5_000  # pages between two commits
 _HEAP = 64_000_000  # bytes that the writer may collect before it writes a segment
@@ -50,7 +51,7 @@ def update(
     progress: Callable[[float], None] = lambda share: None,
 ) -> Updated:
     """Index the pages of ``crawl_dir`` that are not indexed yet; works while a crawl adds to them. Other versions of pages
-    replace them, and what the crawl took back is removed.
+    replace them, and what the crawl took back, or found a better copy of, is removed.
 
     Duplicates (``duplicate_of``) are left out, unless ``with_duplicates``; None keeps the choice of the existing index, and
     any other choice rebuilds it, as ``rebuild`` does. The index is committed every ``batch`` pages; after a kill, the next
@@ -105,6 +106,9 @@ class _Update:
                 left_out += 1
                 continue
             self._put(item)
+            if (replaced := item.get("replaces")) and not self._state.with_duplicates:
+                self._writer.delete_documents_by_term("md5", page_name(str(replaced)))
+                left_out += 1
             self._waiting += 1
             if self._waiting >= batch:
                 self._commit()

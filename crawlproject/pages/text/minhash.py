@@ -6,13 +6,13 @@ shingles, ``SHINGLE`` terms in a row (Broder, 1997).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.pages.text.plain_hashes import BINS, Hashes, Minima
+from crawlproject.pages.text.plain_hashes import BINS, Hashes, Minima, outside_links
 from crawlproject.records import Page
 
 try:
@@ -21,13 +21,17 @@ except Exception:  # not built, or in a zip file
     from crawlproject.pages.text.plain_hashes import minima_of, shingle_hashes, term_hashes, without_links
 
 
+LEAST_PROSE = 50  # terms
+
+
 @dataclass(frozen=True, slots=True)
 class Sketch:
     """What is compared of a page.
 
     ``minima``: for each bin the last 16 bits of the least shingle hash, shape (128,). ``text``: digest of all terms in order.
     ``shingles``: how many different ones the text has. ``terms``: of the whole page. ``folded``: hashes of the
-    shingles, repeated ones too, with every number made one, shape (n,).
+    shingles, repeated ones too, with every number made one, shape (n,). ``prose``: 64 minima of 8 bits of the shingles outside
+    links, of a page that is mostly links and says ``LEAST_PROSE`` terms besides.
     """
 
     minima: Minima
@@ -35,6 +39,7 @@ class Sketch:
     shingles: int
     terms: int
     folded: Hashes
+    prose: bytes = b""
 
 
 def sketch(page: Page) -> Sketch:
@@ -45,9 +50,18 @@ def sketch(page: Page) -> Sketch:
     """
     plain, folded = term_hashes(page.terms)
     text = int(xxh3_64_intdigest(plain.tobytes()))
+    whole = plain
     plain, folded = without_links(page, plain, folded)
     minima, different = minima_of(shingle_hashes(plain))
-    return Sketch(minima, text, different, len(page.terms), shingle_hashes(folded))
+    prose = _prose(page, whole) if page.links and len(plain) == len(whole) else b""
+    return Sketch(minima, text, different, len(page.terms), shingle_hashes(folded), prose)
+
+
+def _prose(page: Page, plain: Hashes) -> bytes:
+    outside = outside_links(page)
+    if outside is None or not LEAST_PROSE <= np.count_nonzero(outside) <= len(outside) / 2:
+        return b""
+    return _bytes_of(minima_of(shingle_hashes(plain[outside[: len(plain)]]))[0])
 
 
 def similarity(one: Minima, other: Minima) -> float:
@@ -55,12 +69,14 @@ def similarity(one: Minima, other: Minima) -> float:
     return float(np.count_nonzero(one == other)) / BINS
 
 
-def sketch_names(names: Sequence[str]) -> bytes:
-    """The sketch of a set of names: 64 minima of 8 bits; empty for none."""
+def sketch_names(names: Collection[bytes]) -> bytes:
+    """The sketch of different names: 64 minima of 8 bits; empty for none."""
     if not names:
         return b""
-    hashes = np.array([xxh3_64_intdigest(name.encode("utf-8", "replace")) for name in set(names)], dtype=np.uint64)
-    minima, _ = minima_of(hashes)
+    return _bytes_of(minima_of(np.fromiter(map(xxh3_64_intdigest, names), np.uint64, len(names)))[0])
+
+
+def _bytes_of(minima: Minima) -> bytes:
     return minima[::2].astype(np.uint8).tobytes()
 
 

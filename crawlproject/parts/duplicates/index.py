@@ -7,7 +7,7 @@ template, and title and URL show whether it is all they share.
     hosts               title, name in the URL   least Jaccard coefficient
     =================== ======================== ==================================================================
     one                 both the same            ``SAME_BOTH`` = 0.70: the page in another dress, folder, version
-    one                 title the same           ``SAME_TITLE`` = 0.80: under another URL
+    one                 title the same           ``SAME_TITLE`` = 0.80: under another URL, not only other numbers
     one                 name the same            ``SAME_NAME`` = 0.85: a licence, a code of conduct
     one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
     one                 neither                  the very same text only: two pages that are mostly template
@@ -21,14 +21,16 @@ name. A pair at 0.7 shares one of the first with a probability of 0.96; at 0.5, 
 Pages with fewer than ``LEAST_SHINGLES`` shingles are too short for that and are compared as wholes.
 
 Copies of a page mostly agree on its title or its name in the URL. Two manual pages of one site may share nine tenths of
-their text, which is the site's; so may two copies of one page. What sets them apart is their headline.
+their text, which is the site's; so may two copies of one page. What sets them apart is their headline, and what they say besides
+the template of the site (``TemplateText``), once that is known. Lists of links alone make no copies: what pages say between them
+has to be alike (``SAME_PROSE``).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
@@ -36,6 +38,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawlproject.pages.text.minhash import Sketch, same_names, similarity, sketch_names
 from crawlproject.parts.duplicates.sketch_store import KeyTable, OriginalPage, SketchStore
+from crawlproject.parts.duplicates.template_text import TemplateText
 from crawlproject.parts.duplicates.url_rule import digest_of
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
@@ -46,9 +49,14 @@ SAME_NAME = 0.85
 SAME_SERIES = 0.95
 SAME_HEADLINE = 0.50
 ELSEWHERE = 0.65
+NEAR = 0.3  # with the template of the site: below it nothing else is looked at
+SAME_PROSE = 0.5  # of the terms outside links of two pages that are mostly links
 SAME_MENU = 0.6  # of the names that links lead to
 LEAST_SHINGLES = 50
 WHOLE_TEXT = 100  # shingles from which on the very same text needs no other evidence
+WHOLE_ANYWAY = (
+    200  # under another title and another name: the terms leave out what is no word, as in "operator<" and "operator>"
+)
 SOME_TEXT = 10  # shingles from which on it needs the title or the name; below it needs the same links
 
 _BANDS = 8
@@ -58,7 +66,7 @@ _ROWS_NAMED = 2
 _LONG = 4  # words of a headline that two articles do not share by chance
 _COMPARED = 4  # candidates that are looked at: those with the most keys in common
 _SEPARATOR = re.compile(r"\s+[|•·—–»:-]+\s+|\s*[|•»]\s*")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r"\w+(?:(?:!=|[-=<>+*/%^&|~#])+(?=\s|$))?")
 _NUMBER = re.compile(r"[0-9]+")
 _LOOKED_AT = 1000  # characters of a title
 _SAY_NOTHING = frozenset(
@@ -72,10 +80,11 @@ class DuplicateIndex:
     ``most``: when so many are known, no more are added, and duplicates of later pages are not found.
     """
 
-    def __init__(self, originals: SketchStore, *, most: int = 1_000_000) -> None:
+    def __init__(self, originals: SketchStore, *, most: int = 1_000_000, template: TemplateText | None = None) -> None:
         self._originals = originals
         self._most = most
         self._keys = KeyTable()
+        self._template = template or TemplateText()
         self._latest: tuple[OriginalPage | None, list[int]] = None, []  # a page and its keys
         self.last_url = ""  # of the original that came last
         for number, original in enumerate(originals):
@@ -103,10 +112,24 @@ class DuplicateIndex:
             found = self._originals[number]
             if found.url == page.url or found.shingles < LEAST_SHINGLES:
                 continue
-            jaccard = resemblance(found, page)
-            if jaccard >= threshold(found, page) and jaccard > best:
+            jaccard = self._likeness(page, found)
+            if jaccard > best:
                 best, first = jaccard, found
         return first
+
+    def is_duplicate(self, page: OriginalPage, first: OriginalPage) -> bool:
+        """As the function, with what is known of the templates of their sites."""
+        if page.text == first.text and _same_whole(first, page):
+            return True
+        return min(page.shingles, first.shingles) >= LEAST_SHINGLES and self._likeness(page, first) > 0.0
+
+    def _likeness(self, page: OriginalPage, found: OriginalPage) -> float:
+        """How much of their own text two pages share, 0 when that is too little for what else they share."""
+        least = threshold(found, page)
+        if least > 1 or resemblance(found, page) < NEAR or not _same_prose(found, page):
+            return 0.0
+        jaccard = self._template.resemblance(page.url, page.minima, found.url, found.minima)
+        return jaccard if jaccard >= least else 0.0
 
     def add(self, page: OriginalPage) -> None:
         """Remember a page that is no duplicate."""
@@ -122,6 +145,7 @@ class DuplicateIndex:
         self.last_url = page.url
         self._keys.add(page.text, number)
         if page.shingles >= LEAST_SHINGLES:
+            self._template.add(page.url, page.minima, page.name)
             for key in self._keys_of(page):
                 self._keys.add(key, number)
 
@@ -143,9 +167,14 @@ class DuplicateIndex:
         return keys
 
 
-def original_of(page: Page, sketch: Sketch) -> OriginalPage:
-    """What the index knows a page by."""
-    links = [link.url for link in page.links]
+def links_of(page: Page) -> list[bytes]:
+    """The URLs of the links of a page, in UTF-8."""
+    return "\n".join([link.url for link in page.links]).encode("utf-8", "replace").split(b"\n") if page.links else []
+
+
+def original_of(page: Page, sketch: Sketch, links: Sequence[bytes] | None = None) -> OriginalPage:
+    """What the index knows a page by. ``links``: those that ``links_of`` the page gave."""
+    links = links_of(page) if links is None else links
     title, head, name = title_of(page.title), headline(page.title), name_of(page.url)
     return OriginalPage(
         url=page.url,
@@ -156,10 +185,12 @@ def original_of(page: Page, sketch: Sketch) -> OriginalPage:
         words=len(head.split()),
         name=digest_of(name),
         series=digest_of(_NUMBER.sub("#", f"{title}\n{name}")) if title else 0,  # part 1 and part 2 are of one series
-        links=digest_of("\n".join(links)),
+        links=xxh3_64_intdigest(b"\n".join(links)) if links else 0,
         menu=sketch_names(link_names(links)),
         terms=sketch.terms,
         shingles=sketch.shingles,
+        language=page.language,
+        prose=sketch.prose,
     )
 
 
@@ -167,7 +198,7 @@ def is_duplicate(page: OriginalPage, first: OriginalPage) -> bool:
     """Whether two pages have the same text, as the table above has it."""
     if page.text == first.text and _same_whole(first, page):
         return True
-    long_enough = min(page.shingles, first.shingles) >= LEAST_SHINGLES
+    long_enough = min(page.shingles, first.shingles) >= LEAST_SHINGLES and _same_prose(page, first)
     return long_enough and resemblance(page, first) >= threshold(page, first)
 
 
@@ -192,7 +223,7 @@ def threshold(one: OriginalPage, other: OriginalPage) -> float:
         headed = one.headline == other.headline != 0 and (name or one.words >= _LONG)
         return SAME_HEADLINE if headed else ELSEWHERE
     if one.title == other.title != 0 or _one_is_headline(one, other):
-        return SAME_BOTH if name else SAME_TITLE
+        return SAME_BOTH if name else SAME_SERIES if one.series == other.series != 0 else SAME_TITLE
     if name:
         return SAME_NAME
     return SAME_SERIES if one.series == other.series != 0 else 2.0
@@ -203,18 +234,27 @@ def _one_is_headline(one: OriginalPage, other: OriginalPage) -> bool:
     return one.headline == other.headline != 0 and (one.title == one.headline or other.title == other.headline)
 
 
+def _same_prose(one: OriginalPage, other: OriginalPage) -> bool:
+    """Whether two pages may be the same by what they say between their links, when that is little."""
+    return not one.prose or not other.prose or same_names(one.prose, other.prose) >= SAME_PROSE
+
+
 def _same_whole(one: OriginalPage, other: OriginalPage) -> bool:
     """Whether pages with the same terms in the same order are the same page."""
     if one.text != other.text:
         return False
     shingles = min(one.shingles, other.shingles)
-    if shingles >= WHOLE_TEXT or one.links == other.links != 0:
+    apart = one.title != other.title != 0 != one.title and one.name != other.name and one.headline != other.headline
+    if shingles >= (WHOLE_ANYWAY if apart else WHOLE_TEXT) or one.links == other.links != 0:
         return True
     return shingles >= SOME_TEXT and (one.name == other.name or one.headline == other.headline != 0)
 
 
 def title_of(title: str) -> str:
-    """The words of a title, whose case and punctuation do not matter; empty for one word ("Home"), which says little."""
+    """The words of a title, whose case and punctuation do not matter; empty for one word ("Home"), which says little.
+
+    What follows a word at its end and is no punctuation is of the word: ``C++``, ``operator<=``.
+    """
     words = _WORD.findall(title[:_LOOKED_AT].lower())
     return " ".join(words) if len(words) > 1 else ""
 
@@ -236,10 +276,6 @@ def name_of(url: str) -> str:
     return name + mark + query
 
 
-def link_names(urls: Iterable[str]) -> list[str]:
+def link_names(urls: Iterable[bytes]) -> set[bytes]:
     """The names of the pages that links lead to, queries left out: those of a duplicate are the same, wherever it is."""
-    names = []
-    for url in urls:
-        path = url.partition("?")[0].rstrip("/")
-        names.append(path[path.rfind("/") + 1 :])
-    return names
+    return {url.partition(b"?")[0].rstrip(b"/").rpartition(b"/")[2] for url in urls}

@@ -1,8 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-"""Looking into the tables of a ``KeyTable`` by compiled code."""
+"""Looking into the tables of ``KeyTable`` and ``TemplateText`` by compiled code."""
 
 from cpython cimport array
 from libc.stdint cimport uint32_t, uint64_t
+
+from crawlproject.pages.text.prefetch cimport fetch
 
 
 def find(array.array table not None, uint64_t tag):
@@ -45,3 +47,56 @@ def move(array.array table not None, array.array larger not None):
             while into[place]:
                 place = (place + 1) & mask
             into[place] = held
+
+
+cdef inline uint64_t mixed(const unsigned char* minima, int bin, uint64_t host) noexcept:
+    cdef uint64_t value = <uint64_t>bin << 16 | minima[2 * bin + 1] << 8 | minima[2 * bin]
+    value = (value + host) * <uint64_t>0xFF51AFD7ED558CCD
+    value = (value ^ value >> 33) * <uint64_t>0xC4CEB9FE1A85EC53
+    return value ^ value >> 33
+
+
+def count_minima(array.array table not None, const unsigned char[::1] minima not None, uint64_t host, uint32_t name):
+    """``template_text._count``."""
+    cdef uint32_t* slots = <uint32_t*>table.data.as_voidptr
+    cdef uint64_t mask = len(table) - 1, value
+    cdef uint64_t values[128]
+    cdef uint32_t tag, held
+    cdef int bin, bins = min(minima.shape[0] // 2, 128)
+    for bin in range(bins):
+        values[bin] = mixed(&minima[0], bin, host)
+        fetch(&slots[values[bin] & mask])
+    for bin in range(bins):
+        value = values[bin]
+        tag = <uint32_t>(value >> 32) & 0xFFFFF000
+        held = slots[value & mask]
+        if held and held & 0xFFFFF000 == tag:
+            if held >> 4 & 255 != name:
+                slots[value & mask] = tag | name << 4 | min(held & 15, 14) + 1
+        elif held & 15 > 1:
+            slots[value & mask] = held - 1
+        else:
+            slots[value & mask] = tag | name << 4 | 1
+
+
+cdef inline bint is_common(const uint32_t* slots, uint64_t mask, uint64_t value, uint32_t least) noexcept:
+    cdef uint32_t held = slots[value & mask]
+    return held & 0xFFFFF000 == <uint32_t>(value >> 32) & 0xFFFFF000 and held & 15 >= least
+
+
+def same_minima(
+    array.array table not None, const unsigned char[::1] one not None, uint64_t host,
+    const unsigned char[::1] other not None, uint64_t other_host, uint32_t least
+):
+    """``template_text._same``."""
+    cdef const uint32_t* slots = <const uint32_t*>table.data.as_voidptr
+    cdef uint64_t mask = len(table) - 1
+    cdef int bin, same = 0, left = 0
+    for bin in range(one.shape[0] // 2):
+        if is_common(slots, mask, mixed(&one[0], bin, host), least) and is_common(
+            slots, mask, mixed(&other[0], bin, other_host), least
+        ):
+            continue
+        left += 1
+        same += one[2 * bin] == other[2 * bin] and one[2 * bin + 1] == other[2 * bin + 1]
+    return same, left

@@ -21,8 +21,9 @@ from xxhash import xxh3_64_intdigest
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
 from crawlproject.pages.text.minhash import Hashes, sketch
-from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
+from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, links_of, original_of
 from crawlproject.parts.duplicates.options import DuplicateOptions
+from crawlproject.parts.duplicates.preference import LinkCounts, code_of, language_fit
 from crawlproject.parts.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.parts.duplicates.sketch_store import (
     DiskSketchStore,
@@ -32,6 +33,7 @@ from crawlproject.parts.duplicates.sketch_store import (
     read_original,
     written_original,
 )
+from crawlproject.parts.duplicates.template_text import TemplateText
 from crawlproject.parts.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import (
     CONFIRMED,
@@ -46,14 +48,17 @@ from crawlproject.parts.duplicates.url_versions import UrlVersions
 from crawlproject.records import (
     ACTIVE,
     NEW_TEXT,
+    NOT_KEPT,
     NOVELTY,
     OWN_LINKS,
+    PREFERRED,
     REDUNDANT,
     UNINFORMATIVE,
     CrawlUrl,
     Fetch,
     FetchEvent,
     Page,
+    Visit,
 )
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
@@ -113,7 +118,7 @@ class Duplicates(Part):
         options, folder = setup.options.of(DuplicateOptions), setup.folder
         store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
         part = cls(
-            copies=_copies(folder, options.page_duplicates_known, shares=setup.peers.publishes)
+            copies=_copies(folder, options.page_duplicates_known, setup.topic.language, shares=setup.peers.publishes)
             if options.page_duplicates
             else None,
             rules=_rules(options.crawl_rules, setup.frontier.__contains__, store)
@@ -170,6 +175,8 @@ class Duplicates(Part):
     def receive(self, event: FetchEvent, published: Any) -> None:
         if self.copies is not None and published:
             self.copies.add_of_another(read_original(published))
+        if self.copies is not None:
+            self.copies.note(event.visit)
         for learner in (self.rules, self.templates, self.versions):
             if learner is not None and event.visit.number == 1:
                 learner.learn(event)
@@ -208,11 +215,11 @@ class Duplicates(Part):
             self.rule_store.note(evidence.rule, event, pairs, evidence.examples)
 
 
-def _copies(folder: CrawlFolder, most: int, *, shares: bool) -> DuplicateInspector:
-    known = folder.history.__contains__
+def _copies(folder: CrawlFolder, most: int, language: str, *, shares: bool) -> DuplicateInspector:
+    known, template = folder.history.__contains__, TemplateText()
     originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
-    others = DuplicateIndex(_store_of_others(folder), most=most) if shares else None
-    return DuplicateInspector(DuplicateIndex(originals, most=most), others)
+    others = DuplicateIndex(_store_of_others(folder), most=most, template=template) if shares else None
+    return DuplicateInspector(DuplicateIndex(originals, most=most, template=template), others, language=language)
 
 
 def _store_of_others(folder: CrawlFolder) -> SketchStore:
@@ -248,31 +255,34 @@ def _given(places: Iterable[str]) -> Iterator[StoredRule]:
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, and the signs ``own_links`` of duplicates, ``novelty`` of pages that say nothing new,
-    ``new_text`` of others with less than half new and of short ones.
+    """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages
+    that say nothing new, ``new_text`` of others with less than half new and of short ones.
 
-    A learner, too: remembers the originals that are kept; ``others`` has those of other workers. Which texts a host has shown of
-    late is not learned again after a resume.
+    A learner, too: remembers the originals; ``others`` has those of other workers. ``language`` is that of the topic.
+    Which texts a host has shown of late, and how many pages link to a URL, is not learned again after a resume.
     """
 
-    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None) -> None:
+    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None, *, language: str = "") -> None:
         self.index = index
         self.latest: OriginalPage | None = None  # that was added last
         self._others = others
         self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
+        self._language = {code_of(language)}
+        self._link_counts = LinkCounts()
+        self._kept: dict[str, tuple[str, float]] = {}  # by original: the page that is kept, its language fit
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        sketched = sketch(page)
-        original = original_of(page, sketched)
+        sketched, links = sketch(page), links_of(page)
+        original = original_of(page, sketched, links)
+        self._link_counts.add(links)
         first = self.index.first_with(original)
         if first is None and self._others is not None:
             first = self._others.first_with(original)
         novelty = self._seen.new_share(host_of(page.url), sketched.folded)
         if first is not None:
-            own = {OWN_LINKS: 1.0} if leads_elsewhere(original, first) else {}
-            return replace(page, duplicate_of=first.url, signs={**page.signs, **own})
+            return self._duplicate(page, original, first)
         self._examined[page.url] = original
         if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
             del self._examined[next(iter(self._examined))]
@@ -288,6 +298,7 @@ class DuplicateInspector:
         """
         visit = event.visit
         original = self._examined.pop(visit.url, None)
+        self.note(visit)
         if not visit.is_page or visit.duplicate_of:
             return
         if original is not None:
@@ -298,6 +309,28 @@ class DuplicateInspector:
                 self._stored_until = ""
         elif (page := event.page()) is not None:
             self.index.add(original_of(page, sketch(page)))
+
+    def note(self, visit: Visit) -> None:
+        """A page may have taken the place of an original."""
+        if visit.replaces and visit.is_page:
+            self._kept[visit.duplicate_of] = visit.url, visit.signs.get(PREFERRED, 1.0)
+        elif visit.error == NOT_KEPT and not visit.duplicate_of:
+            self._kept[visit.url] = visit.url, 0.0  # any copy that may be kept is better
+
+    def _duplicate(self, page: Page, original: OriginalPage, first: OriginalPage) -> Page:
+        """A page in the language that is asked for leads on as an original does, whatever its copies linked to."""
+        kept, fit = self._kept.get(first.url) or (first.url, language_fit(first.url, first.language, self._language))
+        ours = language_fit(page.url, page.language, self._language)
+        signs = dict(page.signs)
+        if ours > fit > 0 or leads_elsewhere(original, first):
+            signs[OWN_LINKS] = 1.0
+        is_better = page.is_kept and self._order(ours, page.url) > self._order(fit, kept)
+        if is_better:
+            signs[PREFERRED] = float(ours)
+        return replace(page, duplicate_of=first.url, replaces=kept if is_better else "", signs=signs)
+
+    def _order(self, fit: float, url: str) -> tuple[float, int, int]:
+        return fit, self._link_counts.magnitude(url), -len(url)
 
     def add_of_another(self, original: OriginalPage) -> None:
         """Another worker has kept a page that is no duplicate."""

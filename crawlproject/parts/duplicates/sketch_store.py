@@ -27,7 +27,7 @@ except Exception:  # not built, or in a zip file
 NAME = "sketches.jsonl"
 PER_KEY = 8  # numbers kept of a key: the first ones
 
-_BYTES = ("minima", "menu")  # fields that are no text
+_BYTES = ("minima", "menu", "prose")  # fields that are no text
 _TABLES = 64
 _FIRST = 32  # places of a table at first
 _NUMBER = (1 << 32) - 1
@@ -40,7 +40,8 @@ class OriginalPage:
     ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
     but for their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 when the title says little, or there are no links.
     ``menu``: sketch of the names that the links lead to, 64 bytes or none. ``words`` (of the headline), ``terms`` and
-    ``shingles`` are numbers of them.
+    ``shingles`` are numbers of them. ``language`` is the tag that the page states. ``prose``: of a page that is mostly links,
+    the sketch of its terms outside them, 64 bytes or none. Older crawls wrote neither.
     """
 
     url: str
@@ -55,6 +56,8 @@ class OriginalPage:
     menu: bytes
     terms: int
     shingles: int
+    language: str = ""
+    prose: bytes = b""
 
 
 _NAMES = tuple(field.name for field in fields(OriginalPage))
@@ -70,8 +73,8 @@ def written_original(original: OriginalPage) -> dict[str, Any]:
 
 
 def read_original(fields: dict[str, Any]) -> OriginalPage:
-    """The original that was written so. Raises ``TypeError``, ``KeyError`` and ``binascii.Error``."""
-    return OriginalPage(**{**fields, **{name: a2b_base64(fields[name]) for name in _BYTES}})
+    """The original that was written so. Raises ``TypeError`` and ``binascii.Error``."""
+    return OriginalPage(**{**fields, **{name: a2b_base64(fields.get(name, "")) for name in _BYTES}})
 
 
 class SketchStore(Protocol):
@@ -143,7 +146,7 @@ class DiskSketchStore:
     def _read(self, line: bytes, number: int) -> OriginalPage:
         try:
             return read_original(orjson.loads(line))
-        except (ValueError, TypeError, KeyError, BadBase64) as damage:
+        except (ValueError, TypeError, AttributeError, BadBase64) as damage:
             raise unexpected(self._path, number + 1, damage) from None
 
 

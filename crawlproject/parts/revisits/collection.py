@@ -168,7 +168,7 @@ class Collection:
     def _apply(self, visit: Visit) -> None:
         self._since_commit += 1
         if visit.number == 1:
-            if visit.md5 and not visit.duplicate_of and not is_post(visit.url):  # nobody asks a POST again
+            if visit.md5 and not visit.is_left_out and not is_post(visit.url):  # nobody asks a POST again
                 self._add(visit)
             return
         values: dict[str, object] = {"number": visit.number}

@@ -136,7 +136,7 @@ class LearnedVisits:
 
 def brings_page(visit: Visit) -> bool:
     """Whether a visit adds a page to the collection."""
-    return visit.number == 1 and bool(visit.md5) and not visit.duplicate_of
+    return visit.number == 1 and bool(visit.md5) and not visit.is_left_out
 
 
 def _visit_of(page: CollectedPage) -> Visit:

@@ -137,7 +137,7 @@ def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
     for visit in read_visits(folder):
         now = max(now, visit.at)
         page = pages.get(visit.url)
-        if visit.number == 1 and visit.md5 and not visit.duplicate_of and page is None:
+        if visit.number == 1 and visit.md5 and not visit.is_left_out and page is None:
             page = pages[visit.url] = WatchedPage(len(pages), visit.url, visit.at)
         elif page is None or not visit.change:
             continue

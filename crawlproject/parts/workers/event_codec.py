@@ -126,6 +126,7 @@ def _page(
         inherited=tuple(inherited),
         indexable=indexable,
         duplicate_of=visit.duplicate_of,
+        replaces=visit.replaces,
         spam=visit.spam,
         signs=visit.signs,
         kind=visit.kind,

@@ -74,8 +74,8 @@ class UrlStatus:
     page that its record names. ``refused`` are the reasons whose samples include the URL, ``unlisted`` those with more
     links than samples. ``links`` are the first of ``link_count`` pages that link to it, read only for a URL that is neither
     fetched nor waiting; ``nearest`` is the smallest depth of these pages, and ``copied`` says that all are duplicates.
-    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates. ``again`` are its further
-    visits.
+    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates; ``replaced_by`` is kept in
+    its place. ``again`` are its further visits.
     """
 
     url: str
@@ -94,11 +94,12 @@ class UrlStatus:
     copies: tuple[str, ...] = ()
     copy_count: int = 0
     again: tuple[Visit, ...] = ()
+    replaced_by: str = ""
 
 
 def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -> UrlStatus:
     """Look up the canonical ``url``; ``frontier`` is its status in the frontier. Raises ``BadCrawlDir``."""
-    found, number, fetches = None, 0, 0
+    found, number, fetches, replaced_by = None, 0, 0, ""
     redirects: list[str] = []
     copies: list[str] = []
     again: list[Visit] = []
@@ -114,13 +115,15 @@ def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -
             redirects.append(visit.url)
         if visit.duplicate_of == url:
             copies.append(visit.url)
+        if visit.replaces == url:
+            replaced_by = visit.url
     redirected = tuple(redirects[:SOURCES])
     if found is not None:
         path = tuple(path_to(folder, url))
         return UrlStatus(
             url, fetches, found, number, frontier, path,
             redirects=redirected, copies=tuple(copies[:SOURCES]), copy_count=len(copies),
-            again=tuple(again),
+            again=tuple(again), replaced_by=replaced_by,
         )  # fmt: skip
     refused = read_refused(folder)
     record = frontier.record if frontier else None

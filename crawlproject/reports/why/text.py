@@ -157,8 +157,12 @@ def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
     if UNFOLLOWED in visit.signs:
         links = counted(int(visit.signs[UNFOLLOWED]), "link")
         yield f"{links}, none followed: the page asks for it (nofollow, setting PAGE_OBEY_META_ROBOTS)."
-    if visit.duplicate_of:
+    if visit.replaces:
+        yield f"It has the text of {visit.replaces}, in whose place the collection keeps it."
+    elif visit.duplicate_of:
         yield f"It is a duplicate of {visit.duplicate_of}, so its links came last."
+    if found.replaced_by:
+        yield f"The collection keeps a better copy in its place: {found.replaced_by}"
     if found.copy_count:
         yield f"{counted(found.copy_count, 'duplicate')} of it: {', '.join(found.copies)}"
     if visit.spam:

@@ -122,8 +122,8 @@ RUN_TIME = {
     "UrlTemplates": frozenset({"_turns"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
-        {"_examined", "_stored_until", "_seen", "latest"}
-    ),  # _seen: the texts of late, which fade anyway
+        {"_examined", "_stored_until", "_seen", "_link_counts", "latest"}
+    ),  # _seen: the texts of late, which fade anyway; _link_counts: those of a run
     "OrderingFeed": frozenset({"_latest"}),
     "Adaptive": frozenset({"_latest"}),  # evidence that is computed once
     "Intelligent": frozenset({"_page", "_latest"}),  # the page whose links are scored next

@@ -326,6 +326,17 @@ def test_versions_replace_and_what_is_taken_back_is_deleted(crawl: Path, server:
     assert fresh.taken == COUNT and server.ids("others") == now, "each line in a request of its own"
 
 
+def test_a_better_copy_replaces_the_page_before(crawl: Path, server: SearchDouble) -> None:
+    send(crawl, server)
+    add(crawl, an_item(60, "coral 3", replaces="http://a.example/3", relevance=0.5))
+    assert send(crawl, server).taken == COUNT
+    now = ALL - {an_item(3, "")["md5"]} | {an_item(60, "")["md5"]}
+    assert server.ids() == now
+    assert send(crawl, server, restart=True).taken == COUNT and server.ids() == now
+    everything = send(crawl, server, url=server.url("all"), selection=Selection(with_duplicates=True))
+    assert everything.taken == COUNT + 1
+
+
 def test_a_version_that_is_not_selected_any_more_leaves(crawl: Path, server: SearchDouble) -> None:
     selection = Selection(min_relevance=0.2)
     assert send(crawl, server, selection=selection).taken == 20

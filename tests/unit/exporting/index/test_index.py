@@ -145,6 +145,17 @@ def test_copies_are_left_out_unless_they_are_wanted(tmp_path: Path) -> None:
     assert update(crawl, with_duplicates=False).pages == 1
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_better_copy_replaces_the_page_before(tmp_path: Path, at_once: bool) -> None:
+    crawl = a_crawl(tmp_path / "crawl", an_item(1, "a reef"), an_item(2, "a reef", duplicate_of="http://a.example/1"))
+    if not at_once:
+        assert update(crawl).pages == 1
+    add(crawl, an_item(3, "a reef", replaces="http://a.example/1"))
+    assert update(crawl).pages == 1
+    assert [hit.url for hit in search(crawl, "reef").hits] == ["http://a.example/3"]
+    assert update(crawl, with_duplicates=True).pages == 3
+
+
 def test_lines_that_a_resume_cut_off_and_wrote_again(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path, an_item(0, "coral"), an_item(1, "coral once"))
     update(crawl)

@@ -107,6 +107,49 @@ def test_copies_are_marked_and_their_links_come_last(tmp_path: Path):
     assert [line["url"] for line in fetched(tmp_path / "off")][-2:] == [f"{A}/two/a", f"{A}/one/b"]
 
 
+def translated(*languages: str) -> DictWeb:
+    """A manual in which each page is the English one, in the order of the languages."""
+    start = page(words(1), *(f"/{language}/reef" for language in languages))
+    copies = {
+        f"{A}/{language}/reef": Reply("", 200, HTML, page(words(2), f"/{language}/next", title="The great reef"))
+        for language in languages
+    }
+    return DictWeb({f"{A}/": Reply("", 200, HTML, start), **copies})
+
+
+def test_the_copy_in_the_language_of_the_topic_takes_the_place_of_those_before(tmp_path: Path) -> None:
+    rehearse(translated("de", "fr", "en", "da"), tmp_path, 10, ORDERING="breadth_first")
+    lines = {line["url"]: line for line in fetched(tmp_path) if line["status"] == 200}
+    first, english = f"{A}/de/reef", f"{A}/en/reef"
+    assert [line["duplicate_of"] for line in lines.values()] == ["", "", first, first, first]
+    assert {url: line["replaces"] for url, line in lines.items() if line["replaces"]} == {english: first}
+    assert lines[english]["signs"]["own_links"] == 1.0, "its links are followed as those of an original"
+
+
+def test_of_copies_in_one_language_the_shorter_url_is_kept(tmp_path: Path) -> None:
+    web = DictWeb(
+        {
+            f"{A}/": Reply("", 200, HTML, page(words(1), "/archive/2024/reef", "/x/reef", "/y/z/reef")),
+            **{
+                f"{A}{path}": Reply("", 200, HTML, page(words(2), title="The great reef"))
+                for path in ("/archive/2024/reef", "/x/reef", "/y/z/reef")
+            },
+        }
+    )
+    rehearse(web, tmp_path, 10, ORDERING="breadth_first")
+    replaced = {line["url"]: line["replaces"] for line in fetched(tmp_path) if line["replaces"]}
+    assert replaced == {f"{A}/x/reef": f"{A}/archive/2024/reef"}
+
+
+def test_a_copy_of_a_page_that_may_not_be_kept_is_kept(tmp_path: Path) -> None:
+    web = translated("en", "de")
+    body = web.replies[f"{A}/en/reef"].body.replace(b"<p>", b'<meta name="robots" content="noindex"><p>')
+    web.replies[f"{A}/en/reef"] = Reply("", 200, HTML, body)
+    rehearse(web, tmp_path, 10, ORDERING="breadth_first")
+    replaced = {line["url"]: line["replaces"] for line in fetched(tmp_path) if line["replaces"]}
+    assert replaced == {f"{A}/de/reef": f"{A}/en/reef"}
+
+
 def test_a_session_trap_comes_last_and_ends_when_its_rule_is_certain(tmp_path: Path):
     crawl = rehearse(Shop(), tmp_path, 1000)
     lines = fetched(tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 
@@ -184,3 +185,16 @@ def test_a_damaged_line_is_an_error_that_names_the_file(tmp_path: Path, line: by
     path.write_bytes(line + b'{"url": "http://a.example/last"}\n')
     with pytest.raises(BadCrawlDir, match=r"sketches\.jsonl"):
         DuplicateIndex(DiskSketchStore(path, lambda url: True))
+
+
+def test_sketches_of_older_crawls_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "sketches.jsonl"
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    index.add(known(f"{A}/reef", text(1), "Coral reefs now"))
+    index.close()
+    line = json.loads(path.read_text())
+    del line["language"], line["prose"]
+    path.write_text(json.dumps(line) + "\n")
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    assert again.first_with(known(f"{A}/v2/reef", text(1), "Coral reefs now")) is not None
+    again.close()

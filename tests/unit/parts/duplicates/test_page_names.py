@@ -28,6 +28,12 @@ def test_case_and_punctuation_of_a_title_do_not_matter():
     assert title_of("Reef") == ""
 
 
+def test_symbols_at_the_end_of_a_word_are_of_its_name():
+    titles = ["Function operator<", "Function operator>", "Function operator<=", "Function operator!="]
+    assert len(set(map(title_of, titles))) == 4
+    assert title_of("Reefs - A news page") == title_of("reefs: a news page")
+
+
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
@@ -44,6 +50,6 @@ def test_the_name_of_a_page_is_its_last_segment_with_one_more_when_that_says_not
 
 
 def test_names_of_links_are_the_same_in_another_folder_and_another_session():
-    one = ["http://a.example/v1/reef.html?sid=1", "http://a.example/v1/fish/"]
-    two = ["http://b.example/v2/reef.html", "http://b.example/v2/fish/?sid=2"]
-    assert link_names(one) == link_names(two) == ["reef.html", "fish"]
+    one = [b"http://a.example/v1/reef.html?sid=1", b"http://a.example/v1/fish/"]
+    two = [b"http://b.example/v2/reef.html", b"http://b.example/v2/fish/?sid=2"]
+    assert link_names(one) == link_names(two) == {b"reef.html", b"fish"}
