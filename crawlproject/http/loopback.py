@@ -13,12 +13,12 @@ import socket
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.resources.abc import Traversable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from crawlproject.errors import BadInput, BadSetting, StorageFailed
+from crawlproject.urls.addresses import REBOUND, is_loopback, names_this_machine, without_port
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -40,7 +40,6 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-REBOUND = "the Host header must be the address of this machine, not a name (DNS rebinding)"
 
 _MOST_BODY = 64 * 1024  # bytes of a request
 
@@ -193,7 +192,7 @@ class PrivateGuard:
     def objection(self, method: str, headers: Mapping[str, str], peer: str, *, is_open: bool) -> str | None:
         """As ``Guard.objection``. ``is_open``: the request is for a page or file without secrets."""
         host, origin = headers.get("Host", ""), headers.get("Origin", "")
-        if _without_port(host).lower() not in ("localhost", "127.0.0.1", "[::1]"):
+        if without_port(host).lower() not in ("localhost", "127.0.0.1", "[::1]"):
             return "the Host header must be the loopback address of this machine, not a name (DNS rebinding)"
         if not is_loopback(peer):
             return "only this machine is answered"
@@ -211,30 +210,3 @@ class PrivateGuard:
         if method == "POST" and headers.get("Content-Type", "").partition(";")[0].strip().lower() != "application/json":
             return "expected application/json"
         return None
-
-
-def names_this_machine(host: str, named: str) -> bool:
-    """Whether a Host header has an address, ``localhost`` or ``named``, what a person calls this machine: no rebound name."""
-    name = _without_port(host).lower()
-    if name in ("localhost", named.lower()):
-        return True
-    try:
-        ip_address(name.strip("[]"))
-    except ValueError:
-        return False
-    return True
-
-
-def is_loopback(peer: str) -> bool:
-    """Whether an address, which may have a zone, is one of loopback."""
-    try:
-        address = ip_address(peer.partition("%")[0])
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
-
-
-def _without_port(host: str) -> str:
-    bracket = host.rfind("]") + 1  # after an IPv6 address
-    return host[:bracket] or host.partition(":")[0]

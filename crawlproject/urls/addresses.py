@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
+REBOUND = "the Host header must be the address of this machine, not a name (DNS rebinding)"
+
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
@@ -100,3 +102,31 @@ def is_local_name(host: str) -> bool:
     """Whether a host name means this machine, whatever a name server says (RFC 6761 section 6.3)."""
     host = host.lower().rstrip(".")
     return host == "localhost" or host.endswith(".localhost")
+
+
+def names_this_machine(host: str, named: str) -> bool:
+    """Whether a Host header has an address, ``localhost`` or ``named``, what a person calls this machine: no rebound name."""
+    name = without_port(host).lower()
+    if name in ("localhost", named.lower()):
+        return True
+    try:
+        ip_address(name.strip("[]"))
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(peer: str) -> bool:
+    """Whether an address, which may have a zone, is one of loopback."""
+    try:
+        address = ip_address(peer.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def without_port(host: str) -> str:
+    """The name or address of a Host header."""
+    bracket = host.rfind("]") + 1  # after an IPv6 address
+    return host[:bracket] or host.partition(":")[0]

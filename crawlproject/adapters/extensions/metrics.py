@@ -29,8 +29,8 @@ from crawlproject.adapters.running import crawl_of, frontier_closing, time
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.http.loopback import REBOUND, is_loopback, names_this_machine
 from crawlproject.storage.append_log import write_atomically
+from crawlproject.urls.addresses import REBOUND, is_loopback, names_this_machine
 
 if TYPE_CHECKING:
     from typing import Self
