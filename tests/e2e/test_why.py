@@ -104,6 +104,8 @@ def test_duplicates_name_each_other(web: Path) -> None:
     copies = [line for line in history(folder) if line["duplicate_of"]]
     assert copies
     copy = copies[0]
-    assert f"It is a duplicate of {copy['duplicate_of']}" in why(folder, copy["url"])
-    assert "duplicate of it" in why(folder, copy["duplicate_of"])
+    assert copy["replaces"] == copy["duplicate_of"], "the copy with the shorter URL is kept"
+    assert f"It has the text of {copy['replaces']}, in whose place the collection keeps it" in why(folder, copy["url"])
+    told = why(folder, copy["replaces"])
+    assert f"a better copy in its place: {copy['url']}" in told and "1 duplicate of it" in told
     assert "Crawl-delay" in why(folder, "/good1.html")

@@ -25,6 +25,7 @@ REPLY = Reply(URL, 203, seconds=0.25)
 KNOWN_BY_THE_CRAWL = {
     "page_type",
     "duplicate_of",
+    "replaces",
     "spam",
     "depth",
     "parent",

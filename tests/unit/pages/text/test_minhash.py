@@ -95,8 +95,8 @@ def test_minima_do_not_depend_on_order_or_repetition(count, seed):
 
 
 def test_names_of_links_are_compared():
-    names = [f"n{number}" for number in range(40)]
-    half = [*names[:20], *(f"m{number}" for number in range(20))]
+    names = [b"n%d" % number for number in range(40)]
+    half = [*names[:20], *(b"m%d" % number for number in range(20))]
     assert same_names(sketch_names(names), sketch_names(list(reversed(names)))) == 1.0
     assert 0.1 < same_names(sketch_names(names), sketch_names(half)) < 0.6
     assert same_names(b"", b"") == 1.0
