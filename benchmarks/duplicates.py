@@ -33,7 +33,7 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.minhash import similarity, sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, original_of
-from crawlproject.parts.duplicates.part import SeenShingles
+from crawlproject.parts.duplicates.seen_shingles import SeenShingles
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of

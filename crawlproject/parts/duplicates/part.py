@@ -11,24 +11,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from xxhash import xxh3_64_intdigest
-
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
-from crawlproject.pages.text.minhash import Hashes, sketch
-from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, links_of, original_of
+from crawlproject.parts.duplicates.index import DuplicateIndex
+from crawlproject.parts.duplicates.inspector import DuplicateInspector
 from crawlproject.parts.duplicates.options import DuplicateOptions
-from crawlproject.parts.duplicates.preference import LinkCounts, code_of, language_fit
 from crawlproject.parts.duplicates.sketch_store import NAME as SKETCHES
 from crawlproject.parts.duplicates.sketch_store import (
     DiskSketchStore,
     MemorySketchStore,
-    OriginalPage,
     SketchStore,
     read_original,
     written_original,
@@ -43,41 +37,17 @@ from crawlproject.parts.duplicates.url_rule_store import (
     UrlRuleStore,
     read_rules,
 )
-from crawlproject.parts.duplicates.url_templates import STALE, UrlTemplates
+from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
-from crawlproject.records import (
-    ACTIVE,
-    NEW_TEXT,
-    NOT_KEPT,
-    NOVELTY,
-    OWN_LINKS,
-    PREFERRED,
-    REDUNDANT,
-    UNINFORMATIVE,
-    CrawlUrl,
-    Fetch,
-    FetchEvent,
-    Page,
-    Visit,
-)
+from crawlproject.records import ACTIVE, REDUNDANT, UNINFORMATIVE, CrawlUrl, FetchEvent
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import is_post
 
-try:
-    from crawlproject.pages.text import text_hashes
-except Exception:  # not built, or in a zip file
-    text_hashes = None  # type: ignore[assignment]
-
 OTHERS = "sketches.others.jsonl"
-LONG = 80  # shingles from which on that is said of a page alone; of shorter ones it takes several
-MOSTLY_NEW = 0.5  # from here on it is not told
 
-_IN_FLIGHT = 1000  # pages that are examined and not learned yet
 _LATER = 200  # URLs of a host behind others that are remembered
 _HOSTS = 1_000  # with such URLs
-_SAMPLED = np.uint64(1)  # of two shingles one is remembered
-_PLACES = 1 << 23
 
 
 class Duplicates(Part):
@@ -252,121 +222,3 @@ def _given(places: Iterable[str]) -> Iterator[StoredRule]:
         if not Path(place).exists():
             raise BadSetting("setting CRAWL_RULES", f"expected crawl folders or files of rules; there is no {place}")
         yield from (entry for entry in read_rules(Path(place)).values() if entry.holds and not entry.off)
-
-
-class DuplicateInspector:
-    """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages
-    that say nothing new, ``new_text`` of others with less than half new and of short ones.
-
-    A learner, too: remembers the originals; ``others`` has those of other workers. ``language`` is that of the topic.
-    Which texts a host has shown of late, and how many pages link to a URL, is not learned again after a resume.
-    """
-
-    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None, *, language: str = "") -> None:
-        self.index = index
-        self.latest: OriginalPage | None = None  # that was added last
-        self._others = others
-        self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
-        self._seen = SeenShingles()
-        self._language = {code_of(language)}
-        self._link_counts = LinkCounts()
-        self._kept: dict[str, tuple[str, float]] = {}  # by original: the page that is kept, its language fit
-        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
-
-    def inspect(self, page: Page, fetch: Fetch) -> Page:
-        sketched, links = sketch(page), links_of(page)
-        original = original_of(page, sketched, links)
-        self._link_counts.add(links)
-        first = self.index.first_with(original)
-        if first is None and self._others is not None:
-            first = self._others.first_with(original)
-        novelty = self._seen.new_share(host_of(page.url), sketched.folded)
-        if first is not None:
-            return self._duplicate(page, original, first)
-        self._examined[page.url] = original
-        if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
-            del self._examined[next(iter(self._examined))]
-        if novelty >= MOSTLY_NEW:
-            return page
-        says_nothing = novelty < STALE and len(sketched.folded) >= LONG
-        return replace(page, signs={**page.signs, NOVELTY if says_nothing else NEW_TEXT: round(novelty, 3)})
-
-    def learn(self, event: FetchEvent) -> None:
-        """Add a page that is no duplicate to the index, unless its sketch is there already.
-
-        After ``kill -9`` the sketch of the last page may be missing on disk; when the file of sketches was removed, all are.
-        """
-        visit = event.visit
-        original = self._examined.pop(visit.url, None)
-        self.note(visit)
-        if not visit.is_page or visit.duplicate_of:
-            return
-        if original is not None:
-            self.index.add(original)
-            self.latest = original
-        elif self._stored_until:
-            if self._stored_until == visit.url:
-                self._stored_until = ""
-        elif (page := event.page()) is not None:
-            self.index.add(original_of(page, sketch(page)))
-
-    def note(self, visit: Visit) -> None:
-        """A page may have taken the place of an original."""
-        if visit.replaces and visit.is_page:
-            self._kept[visit.duplicate_of] = visit.url, visit.signs.get(PREFERRED, 1.0)
-        elif visit.error == NOT_KEPT and not visit.duplicate_of:
-            self._kept[visit.url] = visit.url, 0.0  # any copy that may be kept is better
-
-    def _duplicate(self, page: Page, original: OriginalPage, first: OriginalPage) -> Page:
-        """A page in the language that is asked for leads on as an original does, whatever its copies linked to."""
-        kept, fit = self._kept.get(first.url) or (first.url, language_fit(first.url, first.language, self._language))
-        ours = language_fit(page.url, page.language, self._language)
-        signs = dict(page.signs)
-        if ours > fit > 0 or leads_elsewhere(original, first):
-            signs[OWN_LINKS] = 1.0
-        is_better = page.is_kept and self._order(ours, page.url) > self._order(fit, kept)
-        if is_better:
-            signs[PREFERRED] = float(ours)
-        return replace(page, duplicate_of=first.url, replaces=kept if is_better else "", signs=signs)
-
-    def _order(self, fit: float, url: str) -> tuple[float, int, int]:
-        return fit, self._link_counts.magnitude(url), -len(url)
-
-    def add_of_another(self, original: OriginalPage) -> None:
-        """Another worker has kept a page that is no duplicate."""
-        if self._others is not None:
-            self._others.add(original)
-
-    def close(self) -> None:
-        """Close the files."""
-        self.index.close()
-        if self._others is not None:
-            self._others.close()
-
-
-class SeenShingles:
-    """The shingles of each host seen lately, numbers made one: one of two is remembered, by 32 bits, in 32 MB for all.
-
-    A place is overwritten by the next shingle that falls on it, so what is remembered is that of the last 30,000 pages or so;
-    views of a page, and pages of a trap, are fetched near each other.
-    """
-
-    def __init__(self) -> None:
-        self._seen = np.zeros(_PLACES, dtype=np.uint32)
-
-    def new_share(self, host: str, shingles: Hashes) -> float:
-        """Which share of the shingles (shape (n,)) is new on this host, 0 to 1; they are seen from now on.
-
-        1 for a text of which none was looked at.
-        """
-        digest = xxh3_64_intdigest(host.encode())
-        if text_hashes is not None:
-            room = np.empty(len(shingles), dtype=np.uint64)
-            return text_hashes.new_share(shingles, _SAMPLED, digest, room, self._seen)
-        sampled = shingles[(shingles >> np.uint64(40)) & _SAMPLED == 0]
-        sampled = sampled ^ np.uint64(digest)
-        places = sampled & np.uint64(_PLACES - 1)
-        marks = (sampled >> np.uint64(32)).astype(np.uint32)
-        new = np.count_nonzero(self._seen[places] != marks)
-        self._seen[places] = marks
-        return new / len(marks) if len(marks) else 1.0

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crawlproject.pages.text import minhash, plain_hashes
-from crawlproject.parts.duplicates import part as duplicates
-from crawlproject.parts.duplicates.part import SeenShingles
+from crawlproject.parts.duplicates import seen_shingles
+from crawlproject.parts.duplicates.seen_shingles import SeenShingles
 from crawlproject.records import Link, Page, Span
 
 pytest.importorskip("crawlproject.pages.text.text_hashes", reason="not compiled")
@@ -62,9 +62,10 @@ def test_what_is_new_on_a_host() -> None:
             text[random.random(len(text)) < 0.3] += np.uint64(1 << 33)  # another mark at the same place
         host = f"h{number % 3}.example"
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(duplicates, "text_hashes", None)
+            patch.setattr(seen_shingles, "text_hashes", None)
             expected = interpreted.new_share(host, text)
         assert compiled.new_share(host, text) == expected
+        assert type(expected) is float, "the history is written in JSON"
 
 
 @pytest.mark.parametrize("surplus", [-2, -1, 0, 1, 2])

@@ -24,7 +24,8 @@ from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
-from crawlproject.parts.duplicates.part import Duplicates, SeenShingles
+from crawlproject.parts.duplicates.part import Duplicates
+from crawlproject.parts.duplicates.seen_shingles import SeenShingles
 from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_learner import UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import OFF, UrlRuleStore, read_rules
