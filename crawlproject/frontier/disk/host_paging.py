@@ -71,6 +71,7 @@ class PagedSchedule(HostSchedule):
         self._paged_in: tuple[int, float] = (
             _NONE_PAGED_IN  # URLs up to this class and rank are in the queues of their hosts
         )
+        self._has_strayed = False  # whether a URL was paged in to a lower class than that in which it was looked for
 
     def takes(self, precedence: int, rank: float, host: Any) -> bool:
         """Whether a new URL goes to the queue of its host rather than to a shared one."""
@@ -320,6 +321,14 @@ class PagedSchedule(HostSchedule):
                 return entry
             self._page_in(entry)
 
+    def _choose_up_to(self, limit: int) -> Any:
+        """As in general. Under a floor the class of its host may put a URL before that of its score: then look again."""
+        while True:
+            self._has_strayed = False
+            entry = super()._choose_up_to(limit)
+            if not self._has_strayed:
+                return entry
+
     def _late_classes(self) -> Sequence[int]:
         return CLASSES[SPARE:] if self.classes.has_floor or self.shared.has_late else self._late
 
@@ -333,9 +342,19 @@ class PagedSchedule(HostSchedule):
             if self._is_out(head.host):
                 return head
             self._page_in(head)
+            self._has_strayed |= self._is_below(head.host, precedence)
+
+    def _is_below(self, name: Any, precedence: int) -> bool:
+        """Whether the host is visited in a lower class."""
+        found = self._queues[name].precedence
+        return found is not None and found < precedence
 
     def _lowest_awake(self) -> int | None:
-        return next((late for late in CLASSES if self._has_head(late) or self.classes.is_awake(late)), None)
+        while True:
+            self._has_strayed = False
+            lowest = next((late for late in CLASSES if self._has_head(late) or self.classes.is_awake(late)), None)
+            if not self._has_strayed:
+                return lowest
 
     def _has_head(self, precedence: int) -> bool:
         """Whether a host that is not in memory is visited in this class; others have no URL at the head afterwards."""
@@ -343,6 +362,7 @@ class PagedSchedule(HostSchedule):
             if self._is_out(head.host):
                 return True
             self._page_in(head)
+            self._has_strayed |= self._is_below(head.host, precedence)
         return False
 
     def _head(self, precedence: int) -> DiskEntry | None:
