@@ -58,9 +58,9 @@ def main_text(body: bytes, content_type: str = "") -> str:
     """
     _, markup = decode(body, content_type)
     if is_plain_text(content_type):
-        return printable(_lines(markup[:MAX_MARKUP]))
+        return _lines(printable(markup[:MAX_MARKUP]))
     root = read_tree(markup)
-    return "" if root is None else printable(_lines(_extracted(root, markup)))
+    return "" if root is None else _lines(printable(_extracted(root, markup)))
 
 
 def marked_tree(markup: str) -> tuple[Any | None, frozenset[str]]:

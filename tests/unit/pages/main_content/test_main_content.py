@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import html
 from markdown_it import MarkdownIt
@@ -143,6 +143,7 @@ def test_hostile_markup_costs_little(name: str, compiled: bool, monkeypatch: pyt
 
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300) | st.text(alphabet="<>/aplidvbrtrcode=\"'h1 \n-*_`[]()#", max_size=300).map(str.encode))
+@example(b"\x01\t\x01")  # blanks between control characters
 def test_any_bytes_give_an_answer(body: bytes) -> None:
     text = markdown(body, url=URL)
     assert "\0" not in text and "<script" not in text
