@@ -58,9 +58,9 @@ def main_text(body: bytes, content_type: str = "") -> str:
     """
     _, markup = decode(body, content_type)
     if is_plain_text(content_type):
-        return _lines(printable(markup[:MAX_MARKUP]))
+        return _lines(markup[:MAX_MARKUP])
     root = read_tree(markup)
-    return "" if root is None else _lines(printable(_extracted(root, markup)))
+    return "" if root is None else _lines(_extracted(root, markup))
 
 
 def marked_tree(markup: str) -> tuple[Any | None, frozenset[str]]:
@@ -114,7 +114,8 @@ def _main_element(root: Any) -> Any | None:
 
 def _lines(text: str) -> str:
     pieces = chain.from_iterable(line.split("\n") for line in text.splitlines())
-    return "\n".join([" ".join(line.split()) for line in pieces if line and not line.isspace()])
+    words = (printable(line).split() for line in pieces)  # line by line: to ``printable`` a carriage return is unwanted
+    return "\n".join([" ".join(line) for line in words if line])
 
 
 def read_tree(markup: str) -> Any | None:

@@ -141,6 +141,10 @@ def test_hostile_markup_costs_little(name: str, compiled: bool, monkeypatch: pyt
     assert len(text) + len(marked) < 4 * len(body) + 1_000
 
 
+def test_carriage_returns_end_lines_of_plain_text() -> None:
+    assert main_text(b"one\rtwo \x01\r\n\x02 three", "text/plain") == "one\ntwo\nthree"
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300) | st.text(alphabet="<>/aplidvbrtrcode=\"'h1 \n-*_`[]()#", max_size=300).map(str.encode))
 @example(b"\x01\t\x01")  # blanks between control characters
