@@ -1430,10 +1430,12 @@ def test_a_host_that_is_due_is_never_left_alone_whatever_its_class(make, records
     make.close_all()
 
 
-def test_the_class_of_a_host_may_be_lower_than_that_of_a_score_below_the_floor(make):
+@pytest.mark.parametrize("ceiling", [ACTIVE, SPARE, WASTE])
+def test_the_class_of_a_host_may_be_lower_than_that_of_a_score_below_the_floor(make, ceiling):
     frontier = make([url("a/0", 0.0)])
     frontier.set_host_precedence("a.test", SPARE)
     frontier.set_floor(0.5)
+    frontier.set_ceiling(ceiling)
     assert drain(frontier) == ["a/0"]
 
 

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
 
 from crawlproject.frontier.disk.calendar import Calendar
-from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
+from crawlproject.frontier.disk.class_queues import ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.paged_host_queue import DiskEntry
+from crawlproject.frontier.disk.shared_queue_schedule import SharedQueueSchedule
 from crawlproject.frontier.disk.url_table import CLASS_BITS, HELD, LATER, LEASED, PAGED, SHARED, UrlTable, classes_of
 from crawlproject.frontier.host_queue import HostQueue
-from crawlproject.frontier.host_schedule import HostSchedule, is_up_to
-from crawlproject.frontier.host_states import LATE, READY
-from crawlproject.frontier.k_rule import CLASSES, HostClasses, KRule
-from crawlproject.records import ACTIVE, INACTIVE, SPARE
+from crawlproject.frontier.host_schedule import HostSchedule
+from crawlproject.frontier.k_rule import HostClasses, KRule
+from crawlproject.records import ACTIVE
 
-_PAGED_OUT = 256  # hosts that are considered together
 _FEW = 256  # URLs whose time has come that are moved one by one
 _NONE_PAGED_IN = (-1, 0.0)
 
 
-class PagedSchedule(HostSchedule):
-    """A ``HostSchedule`` of the hosts in use, fed from shared queues of all other URLs, one for each class of URLs.
+class PagedSchedule(SharedQueueSchedule):
+    """Which queue a URL is in: that of its host, a shared one, or the calendar.
 
-    Before a choice is made, URLs of hosts that cannot be visited move from the heads of the shared queues into the queues
-    of their hosts, until the better of a head and the best ready host can be taken: so every choice is the same as if all
-    URLs were in host queues. A URL that comes goes to the queue of its host at once when the host is in memory or demoted,
-    or when the host has ``crowd`` URLs already: else a host that rests could hold up a choice with all its
-    URLs. Thus most hosts, those with few URLs that have not had their turn, take no memory at all. When more than ``most``
-    hosts are in memory, some that are ready, but have nothing better than others, are paged out.
+    A URL that comes goes to the queue of its host at once when the host is in memory or demoted, or when the host has
+    ``crowd`` URLs already: else a host that rests could hold up a choice with all its URLs. Thus most hosts, those with few
+    URLs that have not had their turn, take no memory at all.
 
     The k rule counts hosts by their URLs (``HostCounts``). Under a floor the URLs of hosts up to ``ACTIVE`` never wait in a
     shared queue, and it counts those hosts by their classes.
@@ -57,21 +53,17 @@ class PagedSchedule(HostSchedule):
         ahead: int,
         classes: HostClasses | None = None,
     ) -> None:
-        super().__init__(new_queue, rule, waiting_on=counts.awake, classes=classes)
-        self.shared = shared
+        super().__init__(new_queue, rule, shared=shared, rows=rows, counts=counts, most=most, classes=classes)
         self.calendar = calendar
-        self._rows = rows
         self._counts = counts
         self._held_until = held_until
         self._ahead = ahead
         self._pulled = 0
         self._crowd = crowd
-        self._most = self._next_look = most
         rule.foresee = self._foresee
         self._paged_in: tuple[int, float] = (
             _NONE_PAGED_IN  # URLs up to this class and rank are in the queues of their hosts
         )
-        self._has_strayed = False  # whether a URL was paged in to a lower class than that in which it was looked for
 
     def takes(self, precedence: int, rank: float, host: Any) -> bool:
         """Whether a new URL goes to the queue of its host rather than to a shared one."""
@@ -209,19 +201,6 @@ class PagedSchedule(HostSchedule):
             if not self._pull():
                 return first
 
-    def first_in_order(self) -> ClassEntry | None:
-        """The first by class and rank of all waiting URLs that are not in the calendar."""
-        first, entry = self.shared.first(), self.best()
-        return min((found for found in (first, entry and entry[:3]) if found is not None), default=None)
-
-    def load(self, host: Hashable, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
-        """Add many URLs at once to the queue of their host; their rows say so already."""
-        queue = self.queue(host)
-        queue.ready.load(precedences, ranks, numbers)
-        queue.size += len(ranks)
-        queue.has_classes |= bool((precedences != ACTIVE).any())
-        self.place(queue)
-
     # ------------------------------------------------------------ the calendar
 
     def _ripen(self, number: int) -> None:
@@ -304,109 +283,3 @@ class PagedSchedule(HostSchedule):
     def _page_in_active(self) -> None:
         while (first := self.shared.first(ACTIVE)) and first[:2] <= self._paged_in:
             self._page_in(self._entry(first))
-
-    def _first_ready(self, limit: int) -> Any:
-        """Of the hosts in memory, or the head of the shared queues, if that comes before."""
-        if self.classes.has_floor:
-            return super()._first_ready(limit)  # all of them are in memory
-        highest = self.classes.highest_active if limit == ACTIVE else limit
-        shared = self.shared
-        while True:
-            host = self.first(READY)
-            first = shared.first(highest)
-            if first is None or (host is not None and host.first_key < first):
-                return host.ready.first() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
-            entry = self._entry(first)
-            if self._is_out(entry.host) and not self.rule.bars(entry.host):
-                return entry
-            self._page_in(entry)
-
-    def _choose_up_to(self, limit: int) -> Any:
-        """As in general. Under a floor the class of its host may put a URL before that of its score: then look again."""
-        while True:
-            self._has_strayed = False
-            entry = super()._choose_up_to(limit)
-            if not self._has_strayed:
-                return entry
-
-    def _late_classes(self) -> Sequence[int]:
-        return CLASSES[SPARE:] if self.classes.has_floor or self.shared.has_late else self._late
-
-    def _first_late(self, precedence: int) -> Any:
-        """Of the hosts of this class in memory, or the head of the shared queues in which it waits, if that is better."""
-        while True:
-            host = self.first(LATE + precedence) if precedence in self._late else None
-            head = self._head(precedence)
-            if head is None or (host is not None and host.key < (head.rank, head.arrival)):
-                return host.ready.first() if host else None
-            if self._is_out(head.host):
-                return head
-            self._page_in(head)
-            self._has_strayed |= self._is_below(head.host, precedence)
-
-    def _is_below(self, name: Any, precedence: int) -> bool:
-        """Whether the host is visited in a lower class."""
-        found = self._queues[name].precedence
-        return found is not None and found < precedence
-
-    def _lowest_awake(self) -> int | None:
-        while True:
-            self._has_strayed = False
-            lowest = next((late for late in CLASSES if self._has_head(late) or self.classes.is_awake(late)), None)
-            if not self._has_strayed:
-                return lowest
-
-    def _has_head(self, precedence: int) -> bool:
-        """Whether a host that is not in memory is visited in this class; others have no URL at the head afterwards."""
-        while head := self._head(precedence):
-            if self._is_out(head.host):
-                return True
-            self._page_in(head)
-            self._has_strayed |= self._is_below(head.host, precedence)
-        return False
-
-    def _head(self, precedence: int) -> DiskEntry | None:
-        """The best URL of the shared queues that waits in this class, its host aside."""
-        first = self.shared.first_of(precedence)
-        if self.classes.has_floor and ACTIVE <= precedence <= INACTIVE:
-            active = self.shared.first_of(ACTIVE)
-            if active is not None and self.classes.by_floors(*active[:2]) != precedence:
-                active = None
-            own = None if precedence == ACTIVE else first
-            first = min((found for found in (active, own) if found), key=lambda found: found[1:], default=None)
-        return self._entry(first) if first else None
-
-    def _is_out(self, host: Hashable) -> bool:
-        """Whether nothing but what its URLs are decides when they are taken: the host is not in memory, nor demoted."""
-        return host not in self._queues and host not in self.classes.demoted and not self.is_address_barred(host)
-
-    def _entry(self, first: ClassEntry) -> DiskEntry:
-        precedence, rank, number = first
-        return DiskEntry(precedence, rank, number, self._rows[number].host, 0.0)
-
-    def _page_in(self, entry: DiskEntry) -> None:
-        """From the head of a shared queue into the queue of its host."""
-        self.shared.drop(entry[:3])
-        self._rows.set_state(entry.arrival, PAGED)
-        HostSchedule.add(self, entry)
-
-    def _expendable(self) -> list[HostQueue]:
-        """Hosts that need no queue now: they may be visited, but others have something better."""
-        late = [LATE + precedence for precedence in reversed(self._late)]
-        states = late if self.classes.has_floor else [*late, READY]
-        hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
-        demoted = self.classes.demoted
-        return [host for host in hosts if host.name not in demoted and not host.blocked_until]
-
-    def _page_out(self) -> None:
-        """Move the URLs of hosts that need no queue of their own now to the shared queue."""
-        before = len(self._queues)
-        for host in self._expendable():
-            entries = host.ready.all_in_memory() if not host.held else None
-            if entries is not None:
-                self.forget(host)
-                for precedence, rank, number in entries:
-                    self._rows.set_state(number, SHARED)
-                    self.shared.push(precedence, (rank, number))
-        few = before - len(self._queues) < _PAGED_OUT // 8  # the others rest, or have too much to move
-        self._next_look = max(self._most, before + _PAGED_OUT // 2 if few else 0)
