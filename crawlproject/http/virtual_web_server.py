@@ -10,8 +10,9 @@ The access log has one JSON line per request, in the order in which the requests
     {"start": 1700000000.25, "end": 1700000000.26, "host": "h.example", "url": "http://h.example/", "method": "GET",
      "status": 200, "agent": "topical-crawler/0.1", "bytes": 4711}
 
-``start`` is when the request was read and ``end`` when its response was written, in seconds since the epoch; ``status`` is 0
-when the connection was closed without a response; ``bytes`` is the size of the body sent.
+``start`` is when the request was read and ``end`` when its response began to be written, in seconds since the epoch: what a
+client has of a response, it has after that, however busy the machine is. ``status`` is 0 when the connection was closed
+without a response; ``bytes`` is the size of the body sent.
 """
 
 from __future__ import annotations
@@ -120,6 +121,7 @@ class WebServer:
         if self._latency and reply.seconds:
             await asyncio.sleep(reply.seconds)
         response = _response(reply)
+        end = time.time()
         sent = not reply.error and await _send(response, request)
         if not sent and request.transport is not None:
             request.transport.close()
@@ -127,7 +129,7 @@ class WebServer:
             self._log.write(
                 {
                     "start": start,
-                    "end": time.time(),
+                    "end": end,
                     "host": _host(url),
                     "url": url,
                     "method": request.method,
@@ -188,7 +190,7 @@ async def _sent(request: http.BaseRequest) -> bytes:
 
 
 async def _send(response: http.Response, request: http.BaseRequest) -> bool:
-    """Write the whole response now, so that the log knows when it was written; False when the client has left."""
+    """Write the whole response now; False when the client has left."""
     try:
         await response.prepare(request)
         await response.write_eof()

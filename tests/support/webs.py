@@ -94,13 +94,12 @@ def by_host(log: Iterable[Access]) -> dict[str, list[Access]]:
     return found
 
 
-LATE = 0.02  # seconds by which a busy server may note the end of a response late, after the client has seen it
+LATE = 0.002  # seconds by which the clocks of crawl and server may differ over a rest
 
 
 def are_kept(gaps: Iterable[float], delay: float) -> bool:
-    """Whether a crawl kept ``delay`` seconds, though a busy server may have noted two ends late."""
-    short = [gap for gap in gaps if gap < delay]
-    return len(short) <= 2 and min(short, default=delay) >= delay - LATE
+    """Whether a crawl kept ``delay`` seconds."""
+    return min(gaps, default=delay) >= delay - LATE
 
 
 def gaps(requests: Sequence[Access]) -> list[float]:

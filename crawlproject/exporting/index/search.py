@@ -115,12 +115,11 @@ class _Searchable:
         self._analyzer = _analyzer_of(state.language)
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
-        query = self._query(text)
         wanted = max(1, min(limit, MAX_REACH - offset))
         if offset >= MAX_REACH:
             wanted, offset, limit = 1, 0, 0
         try:
-            found = self._searcher.search(query, wanted, count=True, offset=offset, weight_by_field="weight")
+            query, found = self._found(text, wanted, count=True, offset=offset)
             snippets = tantivy.SnippetGenerator.create(self._searcher, query, self._index.schema, TEXT)
             snippets.set_max_num_chars(_PASSAGE)
             hits = [self._hit(float(score), place, snippets) for score, place in found.hits[:limit]]
@@ -140,6 +139,14 @@ class _Searchable:
         queries = [self._query(_NO_OPERATOR.sub(" ", word)) for word in words]
         counts = [getattr(self._searcher.search(query, 1, count=True), "count", 0) or 0 for query in queries]
         return self._searcher.num_docs, [int(count) for count in counts]
+
+    def _found(self, text: str, limit: int, **options: Any) -> tuple[tantivy.Query, tantivy.SearchResult]:
+        query = self._query(text)
+        try:
+            return query, self._searcher.search(query, limit, weight_by_field="weight", **options)
+        except ValueError:  # ``name:*`` of a field that there is not is found out only here
+            query = self._query(_NO_OPERATOR.sub(" ", text))
+            return query, self._searcher.search(query, limit, weight_by_field="weight", **options)
 
     def _query(self, text: str) -> tantivy.Query:
         text = text.encode("utf-8", "replace").decode()

@@ -32,7 +32,8 @@ _HEAP = 64_000_000  # bytes that the writer may collect before it writes a segme
 class Updated:
     """What an update did: pages ``added``, copies ``left_out``, and the ``pages`` that are in the index now.
 
-    ``replaced`` counts further versions of pages, ``removed`` pages that the crawl has taken back.
+    ``replaced`` counts further versions of pages, ``removed`` pages that were in the index and that the crawl has taken back, or
+    of which it keeps a better copy now.
     """
 
     added: int
@@ -107,8 +108,7 @@ class _Update:
                 continue
             self._put(item)
             if (replaced := item.get("replaces")) and not self._state.with_duplicates:
-                self._writer.delete_documents_by_term("md5", page_name(str(replaced)))
-                left_out += 1
+                left_out += self._leave_out(page_name(str(replaced)))
             self._waiting += 1
             if self._waiting >= batch:
                 self._commit()
@@ -118,10 +118,22 @@ class _Update:
         progress(1.0)
         return Updated(self._added, left_out, self._pages, self._replaced, self._removed)
 
+    def _is_known(self, md5: str) -> bool:
+        """Whether the page was in the index before this update."""
+        return self._known is not None and self._known.doc_freq("md5", md5) > 0
+
+    def _leave_out(self, md5: str) -> bool:
+        """A better copy has come; whether this update had added the page."""
+        self._writer.delete_documents_by_term("md5", md5)
+        known = self._is_known(md5)
+        self._removed += known
+        self._added -= not known
+        return not known
+
     def _put(self, item: Mapping[str, Any]) -> None:
         document = _document(item, self._follower.here)
         md5 = str(item["md5"])
-        known = self._known is not None and self._known.doc_freq("md5", md5) > 0
+        known = self._is_known(md5)
         first = is_first(item)
         if known or not first:
             self._writer.delete_documents_by_term("md5", md5)
