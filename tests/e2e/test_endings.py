@@ -57,8 +57,9 @@ def test_a_signal_says_at_once_what_is_awaited_and_leaves_a_report(
 ) -> None:
     folder = tmp_path / "crawl"
     with signalled(tmp_path, *sent) as process:
-        time.sleep(0.5)
-        assert "in flight" in process.said()[1], "while the fetches of two seconds are under way"
+        while "in flight" not in process.said()[1]:
+            assert process.poll() is None, "it is said while the fetches of two seconds are under way"
+            time.sleep(0.01)
         assert process.wait(60) == 3
     assert re.search(rf"^Stopping after \d fetch(es)? in flight{re.escape(said)}$", process.said()[1], re.MULTILINE)
     assert json.loads((folder / "crawl.json").read_text())["reason"] == "shutdown"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.crawling import PATIENCE, QUICK, ROOT, environment, history, stored
+from support import warm
+from support.crawling import PATIENCE, QUICK, ROOT, command, environment, history, stored
 
 from crawlproject.configuration import own_fields
 from crawlproject.frontier.views.open import read_frontier
@@ -47,7 +45,7 @@ class Tree:
     """The project at ``root``, of links; without the folder of a part."""
 
     def __init__(self, root: Path, without: str = "") -> None:
-        self.root = root
+        self.root, self.without = root, without
         parts = root / "crawlproject" / "parts"
         parts.mkdir(parents=True)
         for child in ("scrapy.cfg", "spiders", "middlewares", "pipelines", "topics"):
@@ -60,24 +58,9 @@ class Tree:
                 if child.name not in ("parts", "__pycache__", without):
                     (target / child.name).symlink_to(child)
 
-    def command(self, *arguments: object, **settings: object) -> list[str]:
-        chosen = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-        return [sys.executable, "-m", "scrapy", *map(str, arguments), *chosen]
-
     def run(self, *arguments: object, code: int = 0, **settings: object) -> str:
         """What a command printed; it ended with this ``code``."""
-        return self._ended(self.command(*arguments, **settings), code)
-
-    def _ended(self, command: list[str], code: int) -> str:
-        done = subprocess.run(
-            command,
-            cwd=self.root,
-            env=self._environment(),
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        done = warm.run(command(*arguments, **settings)[3:], self.root, self._environment(), PATIENCE, self.root)
         assert done.returncode == code, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
         return done.stdout + done.stderr
@@ -91,17 +74,13 @@ class Tree:
     def kill_in_the_middle(self, folder: Path) -> None:
         """Begin a crawl, and kill it when its history has 20 lines."""
         settings = _settings(folder, DOWNLOAD_DELAY=0.1, CONCURRENT_REQUESTS=2)
-        command = self.command("crawl", "topical", "-a", f"topic={TOPIC}", **settings)
+        arguments = command("crawl", "topical", "-a", f"topic={TOPIC}", **settings)[3:]
         path = folder / "history.jsonl"
-        said = folder.with_suffix(".err")
-        with (
-            said.open("wb") as errors,
-            subprocess.Popen(command, cwd=self.root, env=self._environment(), stdout=errors, stderr=errors) as process,
-        ):
+        with warm.Started(arguments, self.root, self._environment(), self.root) as process:
             while process.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") >= 20):
                 time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
-        assert process.returncode == -signal.SIGKILL, said.read_text()
+            process.kill()
+        assert process.returncode == -signal.SIGKILL, process.said()
 
     def explain(self, folder: Path) -> None:
         """Report, and ``why`` of a page, of a URL that waits and of one that the crawl left out."""
@@ -112,29 +91,13 @@ class Tree:
         fetched = {line["url"] for line in history(folder)}
         left_out = (url for url in refused_urls(folder) if url not in fetched and frontier.find(url)[1] is None)
         refused = next(left_out, "http://nowhere.example/")
-        commands = [("report", folder), *(("why", folder, url) for url in (page, waiting, refused))]
-        said = self.run_each(commands)
+        said = self.run("report", folder)
+        for url in (page, waiting, refused):
+            said += self.run("why", folder, url)
         assert str(folder / "report.html") in said
         assert "Fetched: number" in said
         assert "Waits with score" in said
         assert "Refused: " in said or "Never seen" in said
-
-    def run_each(self, commands: Sequence[Sequence[object]]) -> str:
-        """What commands printed that ran in one process, one after the other; all ended with 0."""
-        listed = json.dumps([["scrapy", *map(str, command)] for command in commands])
-        return self._ended([sys.executable, "-c", _EACH, listed], 0)
-
-
-_EACH = """
-import json, sys
-from scrapy.cmdline import execute
-for command in json.loads(sys.argv[1]):
-    try:
-        execute(command)
-    except SystemExit as end:
-        if end.code:
-            raise
-"""
 
 
 def refused_urls(folder: Path) -> Iterator[str]:
@@ -156,9 +119,16 @@ def written_with_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "crawl"
 
 
-@pytest.mark.parametrize("part", OURS)
-def test_a_crawl_is_killed_and_resumed_without_the_part(tmp_path: Path, part: str) -> None:
-    tree, folder = Tree(tmp_path / "tree", part), tmp_path / "crawl"
+@pytest.fixture(scope="module", params=OURS)
+def tree(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tree]:
+    """The project without one of its parts."""
+    found = Tree(tmp_path_factory.mktemp("without") / "tree", request.param)
+    yield found
+    warm.end(found.root)
+
+
+def test_a_crawl_is_killed_and_resumed_without_the_part(tmp_path: Path, tree: Tree) -> None:
+    folder = tmp_path / "crawl"
     tree.kill_in_the_middle(folder)
     before = history(folder)
     assert len(before) >= 20 and len(stored(folder)) < PAGES
@@ -167,16 +137,15 @@ def test_a_crawl_is_killed_and_resumed_without_the_part(tmp_path: Path, part: st
     assert len(stored(folder)) >= PAGES
     assert len(history(folder)) == len({(line["url"], line.get("number", 1)) for line in history(folder)})
     tree.explain(folder)
-    assert not [name for name in FILES.get(part, ()) if (folder / name).exists()]
+    assert not [name for name in FILES.get(tree.without, ()) if (folder / name).exists()]
 
 
-@pytest.mark.parametrize("part", OURS)
 def test_a_folder_that_was_written_with_the_part_is_crawled_on_without_it(
-    tmp_path: Path, written_with_all: Path, part: str
+    tmp_path: Path, written_with_all: Path, tree: Tree
 ) -> None:
-    tree, folder = Tree(tmp_path / "tree", part), tmp_path / "crawl"
+    folder = tmp_path / "crawl"
     shutil.copytree(written_with_all, folder)
-    gone = {part, *(other for other, needed in NEEDS.items() if part in needed)}
+    gone = {tree.without, *(other for other, needed in NEEDS.items() if tree.without in needed)}
     files = {name: _bytes(folder / name) for other in gone for name in FILES.get(other, ())}
     before = history(folder)
     pages = len(stored(folder))
@@ -191,26 +160,23 @@ def _bytes(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-@pytest.mark.parametrize(
-    ("part", "arguments"),
-    [
-        ("duplicates", ["rules", "crawl"]),
-        ("revisits", ["revisit", "crawl"]),
-        ("listings", ["revisit", "crawl"]),
-        ("revisits", ["rehearse", "crawl", "--revisit", "uniform"]),
-        ("spam", ["spam", TOPIC, "labels"]),
-    ],
-)
-def test_a_command_about_a_part_says_that_it_is_not_installed(tmp_path: Path, part: str, arguments: list[str]) -> None:
-    said = Tree(tmp_path / "tree", part).run(*arguments, code=2)
-    assert "is not installed" in said
-
-
+COMMANDS = {
+    "duplicates": [("rules", "crawl")],
+    "revisits": [("revisit", "crawl"), ("rehearse", "crawl", "--revisit", "uniform")],
+    "listings": [("revisit", "crawl")],
+    "spam": [("spam", TOPIC, "labels")],
+}
 SETTINGS = {model.__module__.split(".")[-2]: next(iter(own_fields(model))).upper() for model in settings_models()}
 del SETTINGS["workers"]  # settings of others may begin with REDIS_, too
 
 
-@pytest.mark.parametrize(("part", "name"), SETTINGS.items())
-def test_its_settings_are_unknown_then(tmp_path: Path, part: str, name: str) -> None:
-    said = Tree(tmp_path / "tree", part).run("crawl", "topical", "-a", f"topic={TOPIC}", code=2, **{name: 1})
-    assert f"there is no setting {name}" in said
+def test_its_commands_and_settings_are_told_to_be_missing(tree: Tree) -> None:
+    for arguments in COMMANDS.get(tree.without, ()):
+        assert "is not installed" in tree.run(*arguments, code=2)
+    if name := SETTINGS.get(tree.without):
+        said = tree.run("crawl", "topical", "-a", f"topic={TOPIC}", code=2, **{name: 1})
+        assert f"there is no setting {name}" in said
+
+
+def test_these_tests_know_the_parts() -> None:
+    assert set(COMMANDS) | set(SETTINGS) <= set(OURS)

@@ -236,7 +236,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any
                 topic_file(place, f"http://127.0.0.1:{port}/", f"http://localhost:{port}/"),
                 place / "crawl",
                 CRAWL_RENDER="always",  # "needed" leaves a host of such pages alone
-                CRAWL_RENDER_SECONDS=1,
+                CRAWL_RENDER_SECONDS=2,  # a busy machine starts slowly
                 CRAWL_RENDER_POSTS=5,
                 CRAWL_RENDER_PAGES=4,
                 CRAWL_RENDER_MEMORY=300 * 2**20,
@@ -262,11 +262,10 @@ def test_nothing_comes_to_the_secret(attacked: dict[str, Any]) -> None:
     assert attacked["visits"] == attacked["datagrams"] == 0
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_the_page_goes_on_without_what_it_wanted(attacked: dict[str, Any], name: str) -> None:
-    line = attacked["lines"][name]
-    assert line["signs"].get("rendered") and line["md5"], line
-    assert "secret" not in line["title"]
+def test_the_pages_go_on_without_what_they_wanted(attacked: dict[str, Any]) -> None:
+    lines = [attacked["lines"][name] for name in ATTACKS]
+    assert [line for line in lines if not (line["signs"].get("rendered") and line["md5"])] == []
+    assert [line for line in lines if "secret" in line["title"]] == []
 
 
 def test_what_has_no_end_is_ended(attacked: dict[str, Any]) -> None:

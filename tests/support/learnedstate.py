@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Set
 from random import Random
@@ -32,6 +33,8 @@ def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[in
         return thing.dtype.str, thing.shape, thing.tobytes()
     if isinstance(thing, bytearray):
         return bytes(thing)
+    if isinstance(thing, array):
+        return thing.typecode, thing.tobytes()
     if isinstance(thing, Mapping):
         entries = [(state(key, run_time, seen), state(value, run_time, seen)) for key, value in thing.items()]
         return entries if isinstance(thing, OrderedDict) else sorted(entries, key=repr)

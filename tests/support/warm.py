@@ -17,7 +17,6 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -26,21 +25,26 @@ _OURS = ("crawlproject", "spiders", "middlewares", "pipelines")
 _OUTPUT = ("out", "err")
 _DEAD = "the process that commands are forked from has died"
 _lock = threading.Lock()
+_parents: dict[Path, subprocess.Popen[bytes]] = {}  # by the folder of the packages
 
 
 class Started:
-    """``scrapy ARGUMENTS`` that runs: what tests need of ``subprocess.Popen``, with all output as text."""
+    """``scrapy ARGUMENTS`` that runs: what tests need of ``subprocess.Popen``, with all output as text.
 
-    def __init__(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> None:
+    ``root`` is the folder that holds the project's packages.
+    """
+
+    def __init__(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], root: Path = _ROOT) -> None:
         self.args = list(arguments)
         self.returncode: int | None = None
+        self._root = root
         self._folder = tempfile.TemporaryDirectory()
         self._said = ("", "")
         for name in _OUTPUT:
             Path(self._folder.name, name).touch(0o600)
         wish = {"arguments": self.args, "cwd": str(cwd), "environment": dict(environment), "folder": self._folder.name}
         with _lock:
-            parent = _parent()
+            parent = _parent(root)
             assert parent.stdin and parent.stdout
             parent.stdin.write(json.dumps(wish).encode() + b"\n")
             parent.stdin.flush()
@@ -70,7 +74,7 @@ class Started:
         while (code := self.poll()) is None:
             if end is not None and time.monotonic() > end:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0.0, *map(str.encode, self.said()))
-            if _parent().poll() is not None:
+            if _parent(self._root).poll() is not None:
                 raise RuntimeError(_DEAD)
             time.sleep(0.005)
         return code
@@ -107,10 +111,10 @@ class Started:
 
 
 def run(
-    arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float
+    arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float, root: Path = _ROOT
 ) -> subprocess.CompletedProcess[str]:
     """``scrapy ARGUMENTS`` to its end, its output as text. Raises ``subprocess.TimeoutExpired``."""
-    process = Started(arguments, cwd, environment)
+    process = Started(arguments, cwd, environment, root)
     try:
         out, err = process.communicate(timeout)
     except subprocess.TimeoutExpired:
@@ -120,12 +124,19 @@ def run(
     return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
-@cache
-def _parent() -> subprocess.Popen[bytes]:
+def end(root: Path) -> None:
+    """No more commands of the packages in ``root``."""
+    with _lock:
+        if (parent := _parents.pop(root, None)) is not None:
+            parent.communicate()
+
+
+def _parent(root: Path) -> subprocess.Popen[bytes]:
     """Lives as long as this process: it ends when its input does."""
-    return subprocess.Popen(
-        [sys.executable, __file__], cwd=_ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_quiet(os.environ)
-    )
+    if root not in _parents:
+        pipe, arguments = subprocess.PIPE, [sys.executable, __file__, str(root)]
+        _parents[root] = subprocess.Popen(arguments, cwd=root, stdin=pipe, stdout=pipe, env=_quiet(os.environ))
+    return _parents[root]
 
 
 def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
@@ -133,8 +144,8 @@ def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _serve() -> None:
-    sys.path[0] = str(_ROOT)
+def _serve(root: str) -> None:
+    sys.path[0] = root
     _import_all()
     gc.collect()
     gc.freeze()  # no child looks through the modules again
@@ -172,7 +183,10 @@ def _import_all() -> None:
     for package in _OURS:
         for module in walk_packages(sys.modules[package].__path__, f"{package}."):
             if not module.name.endswith(("__main__", ".agent_server")):  # only `scrapy mcp` needs that, and its package
-                import_module(module.name)
+                with contextlib.suppress(
+                    *([] if sys.path[0] == str(_ROOT) else [ModuleNotFoundError])
+                ):  # a part needs another
+                    import_module(module.name)
     assert "twisted.internet.reactor" not in sys.modules
 
 
@@ -182,6 +196,7 @@ def _command(wish: dict) -> None:
     try:
         os.setsid()
         os.chdir(wish["cwd"])
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
         os.environ.clear()
         os.environ.update(wish["environment"])
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -205,4 +220,4 @@ def _command(wish: dict) -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(sys.argv[1])

@@ -135,22 +135,42 @@ class Pace:
 
 
 class Slots(Pace):
-    """The share that some fetches have of all: ``rate`` a second. Those that come too soon are told when to come again.
+    """The share that revisits have of all fetches: ``rate`` a second, and ``share`` of those that begin while others are ready.
 
-    They stand in a line that moves at this rate. Only a fetch that begins uses a slot up; else those in the line would put off
-    each other for ever. Nothing is kept of those in the line.
+    A crawl may be slower than its rate: then revisits that are due at their rate would leave nothing for new pages. So each of
+    them lets ``1 / share - 1`` others pass, if others come. One that comes too soon is told when to come again: it stands in
+    a line that moves at ``rate``. Only a fetch that begins uses a slot up; else those in the line would put off each other for
+    ever. Nothing is kept of those in the line.
     """
 
     def __init__(self) -> None:
         super().__init__(burst=1)
+        self.share = 1.0
         self._last_in_line = 0.0
+        self._owed = 0.0  # fetches of others that come first
+        self._yielded = math.inf  # since when others are let pass first, and none has come
+        self._has_begun = False  # whether the fetch that is taken next is one of these
+
+    def any_taken(self) -> None:
+        """A fetch begins, one of these or another."""
+        if not self._has_begun:
+            self._owed = max(0.0, self._owed - 1.0)
+            self._yielded = math.inf
+        self._has_begun = False
 
     def begin(self, now: float) -> float:
         """When a fetch may begin; ``now``: at once, and its slot is used. Later: to be asked again then."""
         free = self.next_time()
         if free <= now:
-            self.taken(now)
-            return now
+            nobody_came = self._yielded < now
+            if self._owed < 1.0 or nobody_came:
+                self._owed = (0.0 if nobody_came else self._owed) + 1.0 / self.share - 1.0
+                self._yielded = math.inf
+                self._has_begun = True
+                self.taken(now)
+                return now
+            self._yielded = min(self._yielded, now)
+            free = now + 1.0 / self.rate
         last = self._last_in_line if self._last_in_line < now + _LONGEST_LINE else 0.0
         self._last_in_line = max(free, last + 1.0 / self.rate)
         return self._last_in_line

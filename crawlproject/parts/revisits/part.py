@@ -29,7 +29,7 @@ class RevisitPart(Part):
     def __init__(self, setup: Setup) -> None:
         self.revisits = Revisits(setup, revisit_policy(setup.options.of(RevisitOptions)))
         self.next_time = self.revisits.pace.next_time  # type: ignore[method-assign]
-        self.taken = self.revisits.pace.taken  # type: ignore[method-assign]
+        self.taken = self.revisits.taken  # type: ignore[method-assign]
         self._peers = setup.peers
         self._is_replayed_by_all = setup.peers.has_server  # its own history is not learned by itself then
 

@@ -32,6 +32,7 @@ RETRY = 21_600.0  # seconds until the next visit after one that showed nothing
 FORBIDDEN = 30 * 86_400.0  # seconds until a page is asked for again that robots.txt forbids now
 _SOON = 600.0  # seconds
 _FAR = 10 * 365.25 * 86_400.0  # seconds: never, as a time that a frontier takes
+_LEAST_SHARE = 1e-6  # of revisits
 _AT_ONCE = 1000  # pages that the frontier is asked about together
 
 
@@ -78,9 +79,9 @@ class Revisits(LearnedVisits):
             self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
 
     def has_new(self) -> bool:
-        """Whether URLs wait that were never fetched."""
+        """Whether URLs wait, or are fetched, that were never fetched before."""
         in_line = self.collection.present + len(self.rereads) if self._peers.has_server else self._in_line
-        return len(self._frontier) - len(self.subscriptions or ()) > in_line
+        return len(self._frontier) + self._frontier.leases() - len(self.subscriptions or ()) > in_line
 
     def begin(self, now: float) -> None:
         """The crawl starts, or goes on: every page of the collection waits for its next visit."""
@@ -209,6 +210,7 @@ class Revisits(LearnedVisits):
         else:
             used = self.policy.plan(now, rate * (1.0 - float(share)))
         self._slots.rate = 0.0 if self._round else used / self._peers.workers(now)
+        self._slots.share = min(1.0, max(used / rate, _LEAST_SHARE))
         pace = rate if self.is_harvested and not self._round else 0.0
         if self._peers.has_server:
             self._peers.set_pace(pace)
@@ -266,6 +268,11 @@ class Revisits(LearnedVisits):
         if due > now + _SOON:
             return due
         return self._slots.begin(now) if self.has_new() and self._slots.rate else now
+
+    def taken(self, now: float) -> None:
+        """A fetch begins, of whatever kind."""
+        self.pace.taken(now)
+        self._slots.any_taken()
 
     def signs(self, url: CrawlUrl, page: CollectedPage) -> dict[str, float]:
         """What is noted with a visit of a page."""
