@@ -26,6 +26,7 @@ RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alo
 AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
 NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
 NEW_TEXT = "new_text"  # the same share of a page that is short, or says something new, if it is less than a half
+NOTHING_NEW = 0.1  # below this share of new text a page says nothing new
 CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
 SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
 NEEDS_BROWSER = "needs_browser"  # 1 for a page made by scripts; also its ``Visit.error`` when none were run

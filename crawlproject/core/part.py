@@ -177,6 +177,10 @@ class Part:
     def unreachable(self, url: CrawlUrl, until: float) -> None:
         """Nobody answers at the host of ``url``, which is given up: nothing is asked of it before ``until``."""
 
+    def is_doubted(self, url: str) -> bool:
+        """Whether a URL that is fetched is like others that brought nothing new, also if it is tried before them."""
+        return False
+
     def named(self, url: str) -> None:
         """A person names the site of ``url`` while the crawl runs, as a seed of a topic that joins."""
 

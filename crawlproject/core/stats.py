@@ -28,7 +28,7 @@ from crawlproject.storage.logs import NOFOLLOW
 
 _LAST = {
     OVER_BUDGET: "sites over their budget",
-    **dict.fromkeys((UNINFORMATIVE, REPETITIVE, REDUNDANT), "copies and old versions"),
+    **dict.fromkeys((UNINFORMATIVE, REPETITIVE, REDUNDANT), "pages that say nothing new"),
     WASTE: "sites that waste time",
 }
 _LASTING = 30.0  # seconds for which nothing else was fetched: a better host would have rested by then
@@ -55,6 +55,8 @@ class CrawlStats:
         self.is_endless = is_endless
         self._late = 0  # the class of what was fetched last, if a guard has put it behind all else
         self._late_since = self._taken_at = 0.0
+        self.taken_last = ""
+        self._doubting = parts.bound("is_doubted")
         self.max_pages = max_pages  # the budget; 0: none
         self._connections = connections
         self._folder = folder
@@ -103,10 +105,13 @@ class CrawlStats:
         return _LAST[self._late] if self._late and self._taken_at - self._late_since >= _LASTING else ""
 
     def taken(self, url: CrawlUrl, now: float, is_postponed: Callable[[str], bool]) -> None:
-        """A URL is fetched. ``is_postponed``: by its host."""
-        late = url.precedence
-        if FIRST < late < OVER_BUDGET and is_postponed(url.url):
-            late = OVER_BUDGET
+        """A URL is fetched. ``is_postponed``: by its host. A trial of what is doubted is no better than its like."""
+        late, self.taken_last = url.precedence, url.url
+        if FIRST < late < OVER_BUDGET:
+            if is_postponed(url.url):
+                late = OVER_BUDGET
+            elif any(is_doubted(url.url) for is_doubted in self._doubting):
+                late = UNINFORMATIVE
         if late < OVER_BUDGET:
             self._late = 0
             return

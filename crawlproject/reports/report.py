@@ -52,8 +52,8 @@ _WAITING = {
     "held": "until a time that their servers asked for",
     "again": "to be visited again when they are due",
     "over_budget": "behind these: their sites have used up the fetches that they have earned (those that waste time: last)",
-    "uninformative": "behind these: their like brought nothing new, or they are copies by a learned rule, older versions, or "
-    "links of copies",
+    "uninformative": "behind these: their like brought nothing new (a calendar may go on so for ever), or they are copies by a "
+    "learned rule, older versions, or links of copies",
     "not_counted": "not looked at",
 }  # what ``CrawlStats.waiting_by_class`` counts, in the order in which they are fetched
 CUT_SHORT = {

@@ -4,13 +4,17 @@ import logging
 import os
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from scrapy.settings import Settings
 from support.invoking import Terminal
 
+from crawlproject.adapters.extensions import progress as progress_module
 from crawlproject.adapters.extensions.progress import (
+    Progress,
     Speed,
     StatusLine,
     clock_time,
@@ -100,8 +104,8 @@ def test_visits_beyond_the_budget_are_not_counted_against_it():
 
 
 def test_the_last_class_is_named_only_when_nothing_else_is_left():
-    line = progress_line(source(all_that_is_left="copies and old versions"), 2.0, 61.0)
-    assert " · only copies and old versions are left: 3,456 URLs · " in line and "waiting on" not in line
+    line = progress_line(source(all_that_is_left="pages that say nothing new"), 2.0, 61.0)
+    assert " · only pages that say nothing new are left: 3,456 URLs · " in line and "waiting on" not in line
 
 
 @pytest.mark.parametrize(("reason", "resumable"), [("shutdown", True), ("no network", True), ("page budget", False)])
@@ -282,3 +286,28 @@ def test_a_long_line_is_cut_at_the_width_of_the_terminal(monkeypatch):
     assert terminal.screen() == ["x" * 18 + "…"]
     StatusLine(terminal).show("1:15 · 12 pages · 1,234 refused")
     assert terminal.screen() == ["1:15 · 12 pages"]
+
+
+def test_what_goes_on_for_ever_is_told_once_with_an_example_and_what_ends_it(monkeypatch):
+    said = []
+    monkeypatch.setattr(progress_module, "show", lambda crawler, message: said.append(message))
+    late = source(
+        all_that_is_left="pages that say nothing new", is_endless=True, taken_last="http://a.example/calendar/2031/05/"
+    )
+    crawler = SimpleNamespace(settings=Settings(), topical_crawl=SimpleNamespace(stats=late))
+    display = Progress(crawler, 10.0, StringIO(), lambda: 100.0)
+    display.tick()
+    display.tick()
+    assert len(said) == 1
+    for words in (
+        "nothing new",
+        "http://a.example/calendar/2031/05/",
+        "for ever",
+        "Ctrl-C",
+        "CRAWL_MAX_PAGES",
+        "CRAWL_MIN_HARVEST",
+    ):
+        assert words in said[0]
+    late.is_endless, late.all_that_is_left = False, "sites over their budget"
+    display.tick()
+    assert len(said) == 1, "a budget ends it"

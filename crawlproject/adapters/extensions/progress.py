@@ -124,8 +124,10 @@ class Progress:
             self._told.add(left)
             show(
                 self._crawler,
-                f"Only {left} are left, {counted(source.frontier_size, 'URL')}: the crawl goes on with them, as it has no budget "
-                "(CRAWL_MAX_PAGES, CRAWL_MAX_SECONDS, CRAWL_MIN_HARVEST).",
+                f"For half a minute nothing was fetched but {left}, such as {source.taken_last}. "
+                f"{counted(source.frontier_size, 'URL')} may lead to more for ever, as the months of a calendar do. "
+                "Ctrl-C ends the crawl; so does a limit, such as -s CRAWL_MAX_PAGES=5000, -s CRAWL_MAX_SECONDS=3600 or "
+                "-s CRAWL_MIN_HARVEST=0.05.",
             )
 
     def closing(self, reason: str) -> None:

@@ -9,8 +9,18 @@ from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere,
 from crawlproject.parts.duplicates.preference import LinkCounts, code_of, language_fit
 from crawlproject.parts.duplicates.seen_shingles import SeenShingles
 from crawlproject.parts.duplicates.sketch_store import OriginalPage
-from crawlproject.parts.duplicates.url_templates import STALE
-from crawlproject.records import NEW_TEXT, NOT_KEPT, NOVELTY, OWN_LINKS, PREFERRED, Fetch, FetchEvent, Page, Visit
+from crawlproject.records import (
+    NEW_TEXT,
+    NOT_KEPT,
+    NOTHING_NEW,
+    NOVELTY,
+    OWN_LINKS,
+    PREFERRED,
+    Fetch,
+    FetchEvent,
+    Page,
+    Visit,
+)
 from crawlproject.urls.hosts import host_of
 
 LONG = 80  # shingles from which on that is said of a page alone; of shorter ones it takes several
@@ -53,7 +63,7 @@ class DuplicateInspector:
             del self._examined[next(iter(self._examined))]
         if novelty >= MOSTLY_NEW:
             return page
-        says_nothing = novelty < STALE and len(sketched.folded) >= LONG
+        says_nothing = novelty < NOTHING_NEW and len(sketched.folded) >= LONG
         return replace(page, signs={**page.signs, NOVELTY if says_nothing else NEW_TEXT: round(novelty, 3)})
 
     def learn(self, event: FetchEvent) -> None:

@@ -119,6 +119,9 @@ class Duplicates(Part):
                 self._later.popitem(last=False)
         return precedence
 
+    def is_doubted(self, url: str) -> bool:
+        return self.templates is not None and self.templates.demoted(url) is not None
+
     def learn(self, event: FetchEvent) -> None:
         if event.visit.number > 1:
             return

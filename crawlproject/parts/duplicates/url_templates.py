@@ -18,11 +18,20 @@ from dataclasses import dataclass
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.core.stopping import wilson_lower_bound
-from crawlproject.records import NEW_TEXT, NOVELTY, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, FetchEvent, Visit
+from crawlproject.records import (
+    NEW_TEXT,
+    NOTHING_NEW,
+    NOVELTY,
+    REDUNDANT,
+    REPETITIVE,
+    UNINFORMATIVE,
+    CrawlUrl,
+    FetchEvent,
+    Visit,
+)
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import is_wide, templates_of
 
-STALE = 0.1  # below this share of new text a page says nothing new
 DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
 RECOVERED_BELOW = 0.4  # the same for a template that is demoted
 MEMORY = 40.0  # pages of a template that count: older ones fade
@@ -100,7 +109,7 @@ class UrlTemplates:
             return
         leads_on = bool(visit.redirect) and xxh3_64_intdigest(visit.redirect.encode()) not in self._fetched
         worth = 1.0 if leads_on else _new_share(visit)
-        informative = worth >= STALE
+        informative = worth >= NOTHING_NEW
         for name in templates_of(visit.url):
             if is_wall and is_wide(name):
                 continue

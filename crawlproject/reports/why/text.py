@@ -20,8 +20,12 @@ from crawlproject.records import (
     CLIQUE,
     CRAWL_DELAY,
     NEEDS_BROWSER,
+    NEW_TEXT,
+    NOTHING_NEW,
+    NOVELTY,
     REDUNDANT,
     RENDERED,
+    REPETITIVE,
     RETRY_AFTER,
     SUSPECTS,
     UNFOLLOWED,
@@ -55,6 +59,7 @@ MEANINGS = {  # of the parts of a score
     "learned since": "what was learned after it had got this score",
 }
 
+_CLASSES = {UNINFORMATIVE: "uninformative", REPETITIVE: "repetitive", REDUNDANT: "redundant"}
 _NO_SCORE = 1e15  # higher scores only mean that seeds come first
 _GAP = "  "
 
@@ -165,6 +170,12 @@ def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
         yield f"The collection keeps a better copy in its place: {found.replaced_by}"
     if found.copy_count:
         yield f"{counted(found.copy_count, 'duplicate')} of it: {', '.join(found.copies)}"
+    new = visit.signs.get(NOVELTY, visit.signs.get(NEW_TEXT, 1.0))
+    if new < NOTHING_NEW:
+        yield (
+            f"It said nothing new: {new:.0%} of its text was not yet known from its host. "
+            f"After several such pages URLs like it come after all others (classes {', '.join(_CLASSES.values())})."
+        )
     if visit.spam:
         yield f"Spam score: {visit.spam:.2f}."
     if CLIQUE in visit.signs:
@@ -203,7 +214,10 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
 def later(precedence: int) -> Iterable[str]:
     """Why a URL of this class waits behind others."""
     if UNINFORMATIVE <= precedence <= REDUNDANT:
-        yield "It comes after all others: its like brought nothing new, a learned rule makes it a copy, or a copy links to it."
+        yield (
+            f"It comes after all others (class {_CLASSES[precedence]}): its like brought nothing new, "
+            "a learned rule makes it a copy, or a copy links to it."
+        )
 
 
 def _origin(parent: str | None, anchor: str, context_score: float, depth: int) -> Iterable[str]:

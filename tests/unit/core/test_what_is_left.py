@@ -6,11 +6,24 @@ import json
 from pathlib import Path
 
 import pytest
+from support.events import page_event
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.records import ACTIVE, OVER_BUDGET, PLANTED, REDUNDANT, REPETITIVE, UNINFORMATIVE, CrawlUrl, Topic
+from crawlproject.parts.duplicates.part import Duplicates
+from crawlproject.records import (
+    ACTIVE,
+    NEW_TEXT,
+    OVER_BUDGET,
+    PLANTED,
+    REDUNDANT,
+    REPETITIVE,
+    UNINFORMATIVE,
+    CrawlUrl,
+    Page,
+    Topic,
+)
 from crawlproject.reports.report import write_report
 
 TOPIC = Topic("t", ("coral",), ("http://a.example/",))
@@ -31,11 +44,34 @@ def test_only_the_last_class_is_told_after_half_a_minute_of_nothing_else(tmp_pat
     assert crawl.take(now) is not None, "the seed"
     for n in range(41):
         crawl.frontier.put(late(n, precedence))
-        assert crawl.stats.all_that_is_left == ("" if n <= 30 else "copies and old versions"), n
+        assert crawl.stats.all_that_is_left == ("" if n <= 30 else "pages that say nothing new"), n
         assert crawl.take(now + n) is not None
     crawl.frontier.put(late(99, ACTIVE))
     assert crawl.take(now + 50) is not None
     assert not crawl.stats.all_that_is_left, "something better came"
+
+
+def test_a_trial_of_what_said_nothing_new_is_nothing_better(tmp_path: Path) -> None:
+    crawl = crawl_in(tmp_path, CRAWL_SITE_BUDGET=0)
+    now = 1_700_000_000.0
+    assert crawl.take(now) is not None, "the seed"
+    learn = crawl.part(Duplicates).learn
+    for n in range(6):
+        learn(page_event(Page(f"http://h.example/cal/{n}", signs={NEW_TEXT: 0.0})))
+    taken = []
+    for n in range(41):
+        crawl.frontier.put(CrawlUrl(f"http://h.example/cal/{90 + n}", 0.5, 1, "http://a.example/"))
+        url = crawl.take(now + n)
+        assert url is not None
+        taken.append(url.precedence)
+        crawl.frontier.drop(url.key)
+    assert taken[0] == ACTIVE and set(taken[1:]) <= {UNINFORMATIVE, REPETITIVE}, "a trial, and no other for a while"
+    assert crawl.stats.all_that_is_left == "pages that say nothing new"
+    crawl.frontier.put(CrawlUrl("http://h.example/cal/200", 0.5, 1, "http://a.example/"))
+    url = crawl.take(now + 4_000)
+    assert url is not None and url.precedence == ACTIVE, "the next trial"
+    assert crawl.stats.all_that_is_left == "pages that say nothing new"
+    assert crawl.stats.taken_last == url.url
 
 
 @pytest.mark.parametrize(
