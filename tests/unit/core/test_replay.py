@@ -119,6 +119,7 @@ RUN_TIME = {
     "LinkFarms": frozenset({"_latest"}),
     "Sites": frozenset({"turns", "_is_live", "_ordering"}),
     "Duplicates": frozenset({"_learning", "_later"}),
+    "DiskSketchStore": frozenset({"_file"}),
     "UrlTemplates": frozenset({"_turns"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
