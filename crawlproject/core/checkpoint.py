@@ -1,8 +1,9 @@
 """A checkpoint of what a crawl has learned, so that a resume need not learn from its whole history again.
 
-Everything can be learned again (``replay.py``): an ordering looks at the pages, which is a few milliseconds a line, the parts at
-lines and links, which is one. So their state is written now and then, and a resume replays only what came after. Without the file,
-or with one that does not fit, all is replayed; so is, for itself, a part that says nothing of its state (``Part.learned``).
+Everything can be learned again (``replay.py``): an ordering looks at the pages, which is a few milliseconds a line, the parts
+at lines and links, which is half of one. So their state is written now and then, and a resume replays only what came after.
+Without the file, or with one that does not fit, all is replayed. A part that says nothing of its state (``Part.learned``) is
+shown all lines.
 
 The state is written by a fork of the process: it has the memory as it was at that moment, and the crawl goes on meanwhile (as
 Redis writes its snapshots). It is taken when a page's links are in the frontier: no page is half learned.

@@ -1,8 +1,8 @@
 """What an ordering, or a part, has learned, as bytes and back.
 
 An ordering is pickled whole, by its attributes: it needs no code for it. What belongs to the crawl and is made anew by each run
-(the context, its judge, its archive) is left out, and what cannot be pickled makes the ordering ``Unfit``. A part says itself what it
-has learned: plain values, and classes of data that it names (``dump_values``).
+(the context, its judge, its archive) is left out, and what cannot be pickled makes the ordering ``Unfit``. A part says itself
+what it has learned: plain values, and classes of data that it names (``dump_values``).
 
 A crawl folder may come from a stranger, and a pickle may call whatever it names. So what is read is held to a list: what the
 modules of the orderings define themselves (not what they import), records, and what arrays, counters and generators of random
