@@ -100,7 +100,7 @@ def assemble(
         parts = [part for make in makers.values() if (part := make(setup)) is not None]
         crawl = Crawl(setup, parts, reader, judged, brakes)
         recover_logs(crawl.services)
-        replay(crawl.services, (crawl.stopping.learn,), clock())
+        replay(crawl.services, clock())
         crawl.add_seeds()
         for part in crawl.parts:
             part.begin(clock())

@@ -223,7 +223,7 @@ class Options(BaseModel):
     """origins | whose robots.txt is kept in memory"""
 
     crawl_checkpoint_seconds: Seconds = 60.0
-    """seconds | between two [checkpoints](adr/0059-checkpoints.md) of what the ordering has learned, from which a resume
+    """seconds | between two [checkpoints](adr/0062-checkpoints-of-the-parts.md) of what was learned, from which a resume
     goes on; 0: none, and a resume reads all pages again"""
     crawl_fsync_seconds: Seconds = 0.0
     """seconds | between two times at which all that was written is forced onto the disk, against [power

@@ -1,8 +1,9 @@
-"""A checkpoint of what the ordering of a crawl has learned, so that a resume need not read all pages again.
+"""A checkpoint of what a crawl has learned, so that a resume need not learn from its whole history again.
 
-Everything can be learned again from the history (``replay.py``), and what the parts learn is, in a fraction of a millisecond a
-line. What an ordering learns takes ten to twenty times longer, since it looks at the pages. So its state is written now and
-then, and a resume replays to it only what came after. Without the file, or with one that does not fit, all is replayed.
+Everything can be learned again (``replay.py``): an ordering looks at the pages, which is a few milliseconds a line, the parts
+at lines and links, which is half of one. So their state is written now and then, and a resume replays only what came after.
+Without the file, or with one that does not fit, all is replayed. A part that says nothing of its state (``Part.learned``) is
+shown all lines.
 
 The state is written by a fork of the process: it has the memory as it was at that moment, and the crawl goes on meanwhile (as
 Redis writes its snapshots). It is taken when a page's links are in the frontier: no page is half learned.
@@ -13,12 +14,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import orjson
 
@@ -31,49 +32,84 @@ from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import TailPosition, TailReader, write_atomically
 from crawlproject.storage.crawl_folder import CrawlFolder
-from crawlproject.storage.read import HISTORY
+from crawlproject.storage.read import HISTORY, LINKS
 
 NAME = "learned"  # the file, in a crawl folder
+ORDERING = "ordering"  # the section of the file that has it; those of others have their names
 
-_FORMAT = {"format": "learned state", "version": 1}
+_FORMAT = {"format": "learned state", "version": 2}
 _SHARE = 0.01  # of the time that writing may take
 _AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
-_WITH_WEIGHT = (
+_OF_ORDERING = (
     "page_",
     "topic_",
     "trap_",
     "crawl_url_",
     "crawl_seed",
     "ordering",
-)  # settings that change what is learned
+)  # settings that change what an ordering learns
+_OF_ALL = (*_OF_ORDERING, "crawl_", "frontier_max_urls")  # and what others learn, but for these:
+_OF_NOBODY = (
+    *("crawl_checkpoint_", "crawl_dir", "crawl_fsync_", "crawl_max_outage", "crawl_max_pages", "crawl_max_seconds"),
+    *("crawl_metrics_", "crawl_min_timeout", "crawl_progress_", "crawl_retry_", "crawl_scarce", "crawl_warc"),
+)
+
+
+class Learner(Protocol):
+    """A part, or what else learns from each line (``Part.learned``)."""
+
+    learned_classes: ClassVar[Collection[type]]
+
+    def learned(self) -> Any: ...
+
+    def set_learned(self, learned: Any) -> None: ...
 
 
 class Checkpoint(NamedTuple):
-    """What was learned from the first so many ``lines`` of the history."""
+    """What was learned from the lines up to ``place``, and the links up to ``links``.
 
-    lines: int
-    ordering: BaseOrdering
+    ``ordering``: None if it is to learn from all of them again. ``others``: what ``Learner.learned`` gave, by name.
+    """
+
+    place: TailPosition
+    links: TailPosition
+    ordering: BaseOrdering | None
+    others: dict[str, Any]
 
 
 class Checkpoints:
-    """Those of one crawl, at most one each ``seconds``; 0: none. ``parameters`` are the ordering's."""
+    """Those of one crawl, at most one each ``seconds``; 0: none. ``parameters`` are the ordering's, ``learners`` all others."""
 
     def __init__(
-        self, folder: CrawlFolder, topic: Topic, feed: OrderingFeed, options: Options, parameters: Mapping[str, Any]
+        self,
+        folder: CrawlFolder,
+        topic: Topic,
+        feed: OrderingFeed,
+        options: Options,
+        parameters: Mapping[str, Any],
+        learners: Mapping[str, Learner],
     ) -> None:
         self._folder = folder
         self._feed = feed
         self._ordering = ordering = feed.ordering
+        self._learners = learners
         self._path = folder.path / NAME
         self._seconds = options.crawl_checkpoint_seconds
-        self._fits = _fingerprint(topic, options, type(ordering), parameters)
         self._next = 0.0
+        self._latest = 0.0  # time at which a page was offered
         self._lines = 0
         self._child = 0
         inherits = type(ordering).inherited_for_links is not BaseOrdering.inherited_for_links
         # What a URL inherits is in no line: an ordering that hands it down is shown all pages once more.
-        self._is_on = bool(self._seconds and folder.bodies and ordering.learns and not topic.members and not inherits)
+        self._with_ordering = ordering.learns and not inherits
+        self._is_on = bool(self._seconds and folder.bodies and not topic.members)
         self._forks = hasattr(os, "fork") and sys.platform != "darwin"  # where it is unsafe beside threads
+        self._fits = {
+            ORDERING: partial(_fingerprint, topic, options, parameters, _OF_ORDERING, type(ordering)),
+            "": partial(
+                _fingerprint, topic, options, parameters, _OF_ALL, *sorted(set(map(type, learners.values())), key=repr)
+            ),
+        }
 
     def forbid(self) -> None:
         """This crawl also learns from what is not in its history."""
@@ -83,7 +119,10 @@ class Checkpoints:
 
     def pass_time(self, now: float) -> None:
         """A page's links are in the frontier at ``now``: write a checkpoint if it is time."""
-        if not self._is_on or not self._forks or now < self._next or self._feed.judgments:
+        if not self._is_on or not self._forks:
+            return
+        self._latest = max(now, self._latest)
+        if now < self._next:
             return
         if not self._next:
             self._next = now + self._seconds
@@ -100,9 +139,8 @@ class Checkpoints:
                 os.waitpid(self._child, 0)
             self._child = 0
         new = self._folder.history.lines - self._lines
-        if self._is_on and not self._feed.judgments and new >= _AT_THE_END:
-            with suppress(Unfit):
-                self._write(self._head())
+        if self._is_on and new >= _AT_THE_END:
+            self._write(self._head())
 
     def _look_after_child(self, now: float) -> None:
         """If the last one is written, another may be: the later the more CPU time that took."""
@@ -112,9 +150,7 @@ class Checkpoints:
             child, status, used = self._child, 0, None
         if child:
             self._child = 0
-            self._is_on = (
-                not status
-            )  # what was refused once, or cannot be written, would be again: the history has it all
+            self._is_on = not status  # what was refused once would be again: the history has it all
             cost = used.ru_utime + used.ru_stime if used else 0.0
             self._next = max(now, self._next + cost / _SHARE - self._seconds)
 
@@ -137,56 +173,115 @@ class Checkpoints:
             os._exit(status)
 
     def _head(self) -> dict[str, Any]:
-        return {**_FORMAT, "fits": self._fits, "place": self._folder.history.place().as_json()}
+        """What is known of the moment: a fork has no open files."""
+        place, links = self._folder.history.place(), self._folder.links
+        behind = links.place(0) if links else TailPosition()
+        return {**_FORMAT, "at": self._latest, "place": place.as_json(), "links": behind.as_json()}
 
     def _write(self, head: Mapping[str, Any]) -> None:
-        state = learned_state.dump(self._ordering)
-        line = orjson.dumps({**head, "digest": _digest(state)}) + b"\n"
-        write_atomically(self._path, [line, state], private=True)
+        states = self._states()
+        sections = [
+            {"name": name, "fits": self._fit(name), "size": len(state), "digest": _digest(state)}
+            for name, state in states.items()
+        ]
+        line = orjson.dumps({**head, "sections": sections}) + b"\n"
+        write_atomically(self._path, [line, *states.values()], private=True)
+
+    def _states(self) -> dict[str, bytes]:
+        """What has been learned, by section. Who cannot be written is left out, and learns from all lines again."""
+        states = {}
+        if self._with_ordering and not self._feed.judgments:
+            with suppress(Unfit):
+                states[ORDERING] = learned_state.dump(self._ordering)
+        for name, learner in self._learners.items():
+            if (learned := learner.learned()) is not None:
+                with suppress(Unfit):
+                    states[name] = learned_state.dump_values(learned, learner.learned_classes)
+        return states
+
+    def _fit(self, name: str) -> str:
+        return self._fits[ORDERING if name == ORDERING else ""]()
 
     # ------------------------------------------------------------ read
 
-    def read(self) -> Checkpoint | None:
-        """The last one; None: there is none that fits, which is told if there is one at all."""
+    def read(self, now: float) -> Checkpoint | None:
+        """The last one before ``now``; None: there is none that fits, which is told if there is one at all."""
         for draft in self._folder.path.glob(f"{NAME}.*.tmp"):  # of a process that was killed
             draft.unlink(missing_ok=True)
         if not self._is_on or not self._path.exists():
             return None
         try:
-            found = self._read()
+            found = self._read(now)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, Unfit) as damage:
-            self._folder.warnings.append(f"{self._path} cannot be used ({damage}): all pages are read again")
+            self._tell(damage, "all pages are read again")
             return None
-        self._lines = found.lines
+        self._lines = found.place.lines
         return found
 
-    def _read(self) -> Checkpoint:
+    def refuse(self, name: str, damage: Exception) -> None:
+        """Say that the learner of this name cannot go on from its part of the checkpoint."""
+        self._tell(damage, f"what {name} knows is learned again from all lines")
+
+    def _tell(self, damage: object, consequence: str) -> None:
+        self._folder.warnings.append(f"{self._path} cannot be used ({damage}): {consequence}")
+
+    def _read(self, now: float) -> Checkpoint:
         with self._path.open("rb") as file:
             head = orjson.loads(file.readline())
-            state = file.read()
-        if {name: head.get(name) for name in _FORMAT} != _FORMAT:
-            raise ValueError("it is of another version")
-        if head["fits"] != self._fits:
-            raise ValueError("it was made with other settings, another topic or another version")
-        if head["digest"] != _digest(state):
+            if {name: head.get(name) for name in _FORMAT} != _FORMAT:
+                raise ValueError("it is of another version")
+            sections = {each["name"]: (each, file.read(each["size"])) for each in head["sections"]}
+        if any(each["digest"] != _digest(state) for each, state in sections.values()):
             raise ValueError("it is damaged")
-        place = TailPosition.from_json(head["place"])
-        if not place.offset or TailReader(self._folder.path / HISTORY, place).restarted:
-            raise ValueError("it is of another history")
-        return Checkpoint(place.lines, learned_state.load(state, self._ordering))
+        if head["at"] > now:
+            raise ValueError("the clock was set back since it was written")
+        place, links = TailPosition.from_json(head["place"]), TailPosition.from_json(head["links"])
+        for log, behind in ((HISTORY, place), (LINKS, links)):
+            if TailReader(self._folder.path / log, behind).restarted:
+                raise ValueError("it is of another history")
+        if not place.offset:
+            raise ValueError("it is of no history")
+        states = {name: state for name, (each, state) in sections.items() if self._is_fit(each)}
+        ordering = states.pop(ORDERING, None)
+        others = {
+            name: learned_state.load_values(states[name], self._learners[name].learned_classes) for name in states
+        }
+        found = None if ordering is None else learned_state.load(ordering, self._ordering)
+        return Checkpoint(place, links, found, others)
+
+    def _is_fit(self, section: Mapping[str, Any]) -> bool:
+        """Whether a section is of the crawl as it is now; that it is not is told."""
+        name = section["name"]
+        if name == ORDERING and (not self._with_ordering or self._feed.judgments):
+            return False
+        if name != ORDERING and name not in self._learners:
+            return False
+        if section["fits"] == self._fit(name):
+            return True
+        consequence = "all pages are read again" if name == ORDERING else f"{name} learns from all lines again"
+        self._tell("it was made with other settings, another topic or another version", consequence)
+        return False
 
 
-def _fingerprint(topic: Topic, options: Options, ordering: type[BaseOrdering], parameters: Mapping[str, Any]) -> str:
-    """What the state depends on besides the history."""
-    settings = {name: value for name, value in options.model_dump().items() if name.startswith(_WITH_WEIGHT)}
+def _fingerprint(
+    topic: Topic, options: Options, parameters: Mapping[str, Any], prefixes: tuple[str, ...], *learners: type
+) -> str:
+    """What the state of ``learners`` depends on besides the history: settings with these ``prefixes``, and code."""
+    settings = {
+        name: value
+        for name, value in options.model_dump().items()
+        if name.startswith(prefixes) and not name.startswith(_OF_NOBODY)
+    }
     asked = [topic.name, topic.keywords, topic.seeds, topic.language, topic.positive, topic.negative]
-    who = [crawlproject.__version__, sys.version_info[:2], _sources(), ordering.__module__, ordering.__qualname__]
+    names = [f"{learner.__module__}.{learner.__qualname__}" for learner in learners]
+    who = [crawlproject.__version__, sys.version_info[:2], _sources(learners), names]
     return _digest(orjson.dumps([who, asked, settings, dict(parameters)], option=orjson.OPT_SORT_KEYS, default=str))
 
 
-def _sources() -> str:
-    """The code of the orderings: an attribute more, and a state of before is another one."""
-    sources = sorted(Path(str(files("crawlproject.orderings"))).rglob("*.py*"))
+def _sources(learners: Iterable[type]) -> str:
+    """The code of the learners, and what is beside it: an attribute more, and a state of before is another one."""
+    folders = {Path(sys.modules[learner.__module__].__file__ or "").parent for learner in learners}
+    sources = sorted({path for folder in folders for path in folder.rglob("*.py*")})
     return _digest(b"".join(path.read_bytes() for path in sources if path.suffix in (".py", ".pyx")))
 
 

@@ -32,6 +32,7 @@ from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
 from crawlproject.core.services import FetchPlan, PageHandler, Services, UnknownHandler
 from crawlproject.core.stats import CrawlStats
+from crawlproject.core.stopping import NAME as STOPPING
 from crawlproject.core.stopping import NO_NETWORK, OVER, PageBudget, Scarcity, Stopping
 from crawlproject.pages.reader import Reader
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
@@ -132,7 +133,14 @@ class Crawl:
             feed=feed,
             history=history,
             stopping=stopping,
-            checkpoints=Checkpoints(folder, setup.topic, feed, options, parameters_in_use(options)),
+            checkpoints=Checkpoints(
+                folder,
+                setup.topic,
+                feed,
+                options,
+                parameters_in_use(options),
+                {STOPPING: stopping, **{part.name: part for part in parts}},
+            ),
         )
         if peers.publishes:
             services.checkpoints.forbid()

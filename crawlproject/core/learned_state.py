@@ -1,7 +1,8 @@
-"""What an ordering has learned, as bytes and back.
+"""What an ordering, or a part, has learned, as bytes and back.
 
-It is pickled whole, by its attributes: an ordering needs no code for it. What belongs to the crawl and is made anew by each run
-(the context, its judge, its archive) is left out, and what cannot be pickled makes the ordering ``Unfit``.
+An ordering is pickled whole, by its attributes: it needs no code for it. What belongs to the crawl and is made anew by each run
+(the context, its judge, its archive) is left out, and what cannot be pickled makes the ordering ``Unfit``. A part says itself
+what it has learned: plain values, and classes of data that it names (``dump_values``).
 
 A crawl folder may come from a stranger, and a pickle may call whatever it names. So what is read is held to a list: what the
 modules of the orderings define themselves (not what they import), records, and what arrays, counters and generators of random
@@ -13,9 +14,13 @@ from __future__ import annotations
 import importlib
 import io
 import pickle
+from array import array
 from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from types import BuiltinMethodType, FunctionType, MethodType
-from typing import Any
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
 
 from crawlproject.orderings.base import BaseOrdering
 
@@ -50,12 +55,75 @@ _OTHERS = {
     "random": ("Random",),
 }
 
+_NAMED = (type, FunctionType, BuiltinMethodType)  # what a pickle has by name
 _CONTAINERS = (dict, list, set, deque)
 _OF_CONTAINERS = ("__contains__", "__getitem__", "add", "append", "get")
 
 
+Packed = tuple[int, bytes, bytes]  # size of a table, which pieces of it are not empty, these pieces
+
+_PIECE = 64  # bytes
+
+
 class Unfit(Exception):
-    """An ordering that cannot be written, or bytes that are no ordering."""
+    """What cannot be written, or bytes from which nothing can go on."""
+
+
+class HasFields(Protocol):
+    """What has learned in some of its fields, and names them."""
+
+    LEARNED: ClassVar[tuple[str, ...]]
+
+
+def fields_of(*things: HasFields) -> list[dict[str, Any]]:
+    """The fields in which ``things`` have learned."""
+    return [{name: getattr(thing, name) for name in thing.LEARNED} for thing in things]
+
+
+def set_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
+    """Set these fields again. Raises ``Unfit`` before anything has changed, unless they have the types that they had."""
+    for values, thing in zip(found, things, strict=True):
+        types = {name: type(getattr(thing, name)) for name in thing.LEARNED}
+        if {name: type(value) for name, value in values.items()} != types:
+            raise Unfit(f"the fields of {type(thing).__name__}")
+    for values, thing in zip(found, things, strict=True):
+        for name, value in values.items():
+            setattr(thing, name, value)
+
+
+def packed(table: bytearray | array[int]) -> Packed:
+    """A large table, most of which may be empty."""
+    pieces = np.frombuffer(table, np.uint8).reshape(-1, _PIECE)
+    places = np.flatnonzero(pieces.any(axis=1)).astype("<u4")
+    return pieces.size, places.tobytes(), pieces[places].tobytes()
+
+
+def unpack(found: Packed, table: bytearray | array[int]) -> None:
+    """Write that into an empty table. Raises ``Unfit`` before anything has changed."""
+    size, places, filled = found
+    pieces = np.frombuffer(table, np.uint8).reshape(-1, _PIECE)
+    at = np.frombuffer(places, "<u4")
+    if size != pieces.size or len(filled) != _PIECE * len(at):
+        raise Unfit("a table of another size")
+    pieces[at] = np.frombuffer(filled, np.uint8).reshape(-1, _PIECE)
+
+
+def dump_values(values: Any, classes: Collection[type]) -> bytes:
+    """Plain values and instances of these ``classes``, as bytes. Raises ``Unfit`` for others."""
+    file = io.BytesIO()
+    try:
+        _ValuePickler(file, classes).dump(values)
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError, RecursionError) as damage:
+        raise Unfit(str(damage)) from damage
+    return file.getvalue()
+
+
+def load_values(data: bytes, classes: Collection[type]) -> Any:
+    """What was written so. Raises ``Unfit``."""
+    try:
+        return _ValueUnpickler(io.BytesIO(data), classes).load()
+    except Exception as damage:  # whatever damaged bytes lead to
+        raise Unfit(repr(damage)) from damage
 
 
 def dump(ordering: BaseOrdering) -> bytes:
@@ -97,6 +165,32 @@ def _tools_of(ordering: BaseOrdering) -> dict[str, Any]:
         "random": context.random,
     }
     return {name: tool for name, tool in tools.items() if tool is not None}
+
+
+class _ValuePickler(pickle.Pickler):
+    def __init__(self, file: io.BytesIO, classes: Collection[type]) -> None:
+        super().__init__(file, 5)
+        self._classes = frozenset(classes)
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, _NAMED) and thing not in self._classes:
+            module, name = thing.__module__ or "", thing.__qualname__
+            if name not in _OTHERS.get(module, ()):
+                raise Unfit(f"{module}.{name} is not admitted")
+        return NotImplemented
+
+
+class _ValueUnpickler(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, classes: Collection[type]) -> None:
+        super().__init__(file)
+        self._classes = {(each.__module__, each.__qualname__): each for each in classes}
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (found := self._classes.get((module, name))) is not None:
+            return found
+        if name not in _OTHERS.get(module, ()):
+            raise Unfit(f"{module}.{name} is not admitted")
+        return getattr(importlib.import_module(module), name)
 
 
 class _Pickler(pickle.Pickler):

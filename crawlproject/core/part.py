@@ -95,6 +95,7 @@ class Part:
 
     name: ClassVar[str] = ""  # of its folder, or of its entry point
     idle: Collection[str] = ()  # hooks that it overrides and does not need in this crawl: they are not called
+    learned_classes: ClassVar[Collection[type]] = ()  # of data: what ``learned`` may consist of besides plain values
 
     @classmethod
     def make(cls, setup: Setup) -> Self | None:
@@ -257,6 +258,21 @@ class Part:
 
     # ------------------------------------------------------------ a run
 
+    def learned(self) -> Any:
+        """All that the part has learned (``learn``), for a checkpoint: plain values, arrays, and ``learned_classes``.
+
+        None: it is shown all lines again. Asked in a fork of the process, which has no open files. What a replay would not
+        teach is left out.
+        """
+        return None
+
+    def set_learned(self, learned: Any) -> None:
+        """Know what ``learned`` gave in an earlier run, before ``restore``: only later lines will be shown.
+
+        Raises ``Unfit`` before anything has changed, if it cannot be used: then all lines will be shown.
+        """
+        raise NotImplementedError
+
     def restore(self, now: float) -> None:
         """The crawl is put together, and its history is about to be replayed: what does not follow from it is read now."""
 
@@ -323,10 +339,13 @@ class Parts:
     def __iter__(self) -> Iterator[Part]:
         return iter(self._parts)
 
-    def bound(self, hook: str) -> list[Callable[..., Any]]:
-        """What those parts do at a hook that need it: their methods, or what they have set in place of them."""
+    def bound(self, hook: str, *, without: Collection[str] = ()) -> list[Callable[..., Any]]:
+        """What those parts do at a hook that need it: their methods, or what they have set in place of them.
+
+        ``without`` those of these names.
+        """
         default = getattr(Part, hook)
-        hooks = [getattr(part, hook) for part in self._parts if hook not in part.idle]
+        hooks = [getattr(part, hook) for part in self._parts if hook not in part.idle and part.name not in without]
         return [found for found in hooks if getattr(found, "__func__", None) is not default]
 
     def find(self, kind: type[PartOf]) -> PartOf | None:

@@ -1,30 +1,34 @@
 """After a resume: everything that learns in a crawl learns from its history once more.
 
 What was learned lives in memory. Kept on disk it would be one more file that must agree with the history at every instant;
-learned again it always agrees. An ordering looks at the pages, which costs what reading them costs: it goes on from its last
-checkpoint (``checkpoint.py``), and is shown what came after.
+learned again it always agrees. Who has a state in the last checkpoint (``checkpoint.py``) goes on from it, and is shown what came
+after; the others are shown all lines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
+from crawlproject.core.checkpoint import Checkpoint, Learner
 from crawlproject.core.frontier_recovery import find_recovery, is_second_look, linked_from
+from crawlproject.core.learned_state import Unfit
 from crawlproject.core.link_replay import LinkReplay
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.services import Services
+from crawlproject.core.stopping import NAME as STOPPING
 from crawlproject.frontier.base import DurableFrontier
 from crawlproject.records import NEEDS_BROWSER, FetchEvent
+from crawlproject.storage.append_log import START, TailPosition
 from crawlproject.storage.read import read_links, read_visits
 
 Value = TypeVar("Value")
 
 
-def replay(services: Services, own: Sequence[Callable[[FetchEvent], None]], now: float) -> None:
-    """The events of the crawl folder, learned by a crawl that has fetched nothing yet; ``own`` are the core's learners.
+def replay(services: Services, now: float) -> None:
+    """The events of the crawl folder, learned by a crawl that has fetched nothing yet.
 
     What the frontier or the history has lost is put back. When a person has judged pages, all waiting URLs get new scores.
     Fetches that ended after ``now``, by a clock that was set since, count as ended then. At last what other workers have
@@ -32,41 +36,69 @@ def replay(services: Services, own: Sequence[Callable[[FetchEvent], None]], now:
     Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     feed, peers, parts = services.feed, services.peers, services.parts
-    for part in parts:
-        part.restore(now)
-    services.admission.replay()
     recovery = find_recovery(services, now)
     follower = None
     if recovery or ((services.ordering.learns or feed.judgments) and len(services.folder.history)):
         follower = LinkReplay(services, feed, recovery)
-    known = _resume_ordering(services) if follower and not recovery else 0
-    for number, event in enumerate(read_events(services, follower.linked if follower else {}, now), start=1):
-        is_first = event.visit.number == 1
-        for learn in own if is_first else ():
-            learn(event)
-        if follower and is_first and number > known:
+    resumed = _resume(services, None if recovery else services.checkpoints.read(now))
+    for part in parts:
+        part.restore(now)
+    services.admission.replay()
+    begin = resumed.behind.lines if resumed.skips(services, follower) else 0
+    links = follower.linked if follower else {}
+    events = read_events(services, links, now, behind=resumed if begin else None)
+    behind = parts.bound("learn", without=resumed.names)  # who learns from the lines before the checkpoint, too
+    for number, event in enumerate(events, start=begin + 1):
+        is_first, is_new = event.visit.number == 1, number > resumed.behind.lines
+        is_news = follower is not None and is_first and (is_new or not resumed.ordering)
+        if is_first and (is_new or STOPPING not in resumed.names):
+            services.stopping.learn(event)
+        if is_news:
             feed.learn(event)
-        for learn in parts.learning:
+        for learn in parts.learning if is_new else behind:
             learn(event)
-        if follower and is_first and number > known:
+        if follower and is_news:
             follower.follow(event)
         peers.fetched_before(event, number)
     if follower:
         follower.finish()
-        if known:
+        if resumed.ordering:
             _tell_refusals(services)
     for part in parts:
         part.replayed()
     peers.catch_up()
 
 
-def _resume_ordering(services: Services) -> int:
-    """Let the ordering go on from its last checkpoint; how many lines of the history it knows then."""
-    found = services.checkpoints.read()
+class Resumed(NamedTuple):
+    """Who knows the lines and links up to some place: the ordering, and learners of these ``names``."""
+
+    behind: TailPosition = START
+    links: TailPosition = START
+    ordering: bool = False
+    names: frozenset[str] = frozenset()
+
+    def skips(self, services: Services, follower: LinkReplay | None) -> bool:
+        """Whether nobody needs the lines before that place."""
+        waits = services.peers.has_server or (follower is not None and not self.ordering) or STOPPING not in self.names
+        return not waits and not services.parts.bound("learn", without=self.names)
+
+
+def _resume(services: Services, found: Checkpoint | None) -> Resumed:
+    """Let all go on from the last checkpoint that can."""
     if found is None:
-        return 0
-    services.ordering.become(found.ordering)
-    return found.lines
+        return Resumed()
+    if found.ordering is not None:
+        services.ordering.become(found.ordering)
+    learners: dict[str, Learner] = {STOPPING: services.stopping, **{part.name: part for part in services.parts}}
+    names = set()
+    for name, learned in found.others.items():
+        try:
+            learners[name].set_learned(learned)
+        except (Unfit, KeyError, TypeError, ValueError) as damage:
+            services.checkpoints.refuse(name, damage)
+        else:
+            names.add(name)
+    return Resumed(found.place, found.links, found.ordering is not None, frozenset(names))
 
 
 def _tell_refusals(services: Services) -> None:
@@ -78,15 +110,20 @@ def _tell_refusals(services: Services) -> None:
 
 
 def read_events(
-    services: Services, inherited: dict[str, tuple[float, ...]], now: float, steps: PageSteps | None = None
+    services: Services,
+    inherited: dict[str, tuple[float, ...]],
+    now: float,
+    steps: PageSteps | None = None,
+    *,
+    behind: Resumed | None = None,
 ) -> Iterator[FetchEvent]:
     """The events of a crawl folder, in order, none after ``now``. ``inherited`` is what each URL has, as far as known.
 
-    ``steps``: how the pages are read, unless as the crawl does.
+    ``steps``: how the pages are read, unless as the crawl does. ``behind``: only what came after that.
     """
-    steps = steps or services.steps
-    links = InStep(read_links(services.folder.path))
-    for visit in read_visits(services.folder.path):
+    steps, known = steps or services.steps, behind or Resumed()
+    links = InStep(read_links(services.folder.path, known.links))
+    for visit in read_visits(services.folder.path, known.behind):
         if visit.at > now:
             visit = replace(visit, at=now)
         targets = links.of(visit.url)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from heapq import nsmallest
 from math import sqrt
-from typing import Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from crawlproject.core.peers import Peers
 from crawlproject.frontier.base import Frontier
@@ -26,6 +26,7 @@ from crawlproject.options import NEAREST
 from crawlproject.records import ACTIVE, SPARE, WASTE, FetchEvent
 from crawlproject.storage.history import History
 
+NAME = "stopping"  # of what it has learned, in a checkpoint
 PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
 SATURATED = "saturated"
@@ -70,6 +71,17 @@ class Stopping:
         if visit.md5:
             self._pages.append((visit.score, visit.relevance >= self._relevant and not visit.duplicate_of))
             self._count += 1
+
+    learned_classes: ClassVar[Collection[type]] = ()
+
+    def learned(self) -> Any:
+        """All that was learned, for a checkpoint."""
+        return list(self._pages), self._count
+
+    def set_learned(self, learned: Any) -> None:
+        """Know that again."""
+        pages, self._count = learned
+        self._pages.extend(pages)
 
     def reason(self, now: float, best: Callable[[], float | None]) -> str:
         """Why no more URLs are to be taken, or "". ``best`` gives the best waiting score, None when nothing waits."""

@@ -173,15 +173,18 @@ def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir
     return BadCrawlDir(place, f"expected a line of JSON ({what}); restore the file or remove the line")
 
 
-def read_lines(path: Path) -> Iterator[Any]:
+def read_lines(path: Path, behind: TailPosition | None = None) -> Iterator[Any]:
     """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records.
 
+    ``behind``: only those behind this position.
     Where a power failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage.
     """
     if not path.exists():
         return
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
+        if behind:
+            file.seek(behind.offset)
+        for number, line in enumerate(file, start=behind.lines + 1 if behind else 1):
             if not line.endswith(b"\n"):
                 return
             try:

@@ -13,7 +13,7 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import GONE, LISTINGS, MOVED, QUERY, Topic, Visit
-from crawlproject.storage.append_log import read_lines
+from crawlproject.storage.append_log import TailPosition, read_lines
 
 MANIFEST = "crawl.json"
 HISTORY = "history.jsonl"
@@ -115,13 +115,13 @@ def topic_of(info: CrawlInfo, settings: Mapping[str, Any] | None = None) -> Topi
     )
 
 
-def read_visits(folder: Path) -> Iterator[Visit]:
+def read_visits(folder: Path, behind: TailPosition | None = None) -> Iterator[Visit]:
     """Stream the history of a crawl in its order (of one host that of ``at``), without an incomplete last line.
 
-    Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
+    ``behind``: only the lines behind this position.     Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
     """
     path = folder / HISTORY
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_lines(path, behind), start=behind.lines + 1 if behind else 1):
         yield visit_from(line, f"{path}, line {number}")
 
 
@@ -151,14 +151,14 @@ def present_visits(folder: Path) -> Iterator[Visit]:
             )
 
 
-def read_links(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """Stream the link graph of a crawl in crawl order: each page with its link targets.
+def read_links(folder: Path, behind: TailPosition | None = None) -> Iterator[tuple[str, list[str]]]:
+    """Stream the link graph of a crawl in crawl order: each page with its link targets. ``behind``: as in ``read_visits``.
 
     A rehearsal stores no links. Raises ``BadCrawlDir`` for a damaged file.
     """
     path = folder / LINKS
     try:
-        for source, lines in groupby(read_lines(path), key=itemgetter("source")):
+        for source, lines in groupby(read_lines(path, behind), key=itemgetter("source")):
             yield source, [line["target"] for line in lines]
     except (KeyError, TypeError) as damage:
         raise BadCrawlDir(str(path), f"expected objects with source and target, not {damage!r}") from None

@@ -17,7 +17,8 @@ CALLS = {"eval", "exec", "compile", "__import__"}
 SYSTEM = {"os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput"}
 # A program hands its ordering to the process that it starts for the crawl, over a pipe of the two.
 OWN_PROCESSES = {"crawlproject/commands/crawl.py", "crawlproject/library/crawling.py"}
-# What is read back is built of the orderings' own classes, arrays and counters alone: ``tests/unit/core/test_checkpoint.py``.
+# What is read back is built of the orderings' own classes, those that parts name, arrays and counters alone:
+# ``tests/unit/core/test_checkpoint.py``.
 OWN_STATE = {"crawlproject/core/learned_state.py"}
 FETCHES = {"urllib.request.urlopen", "urlopen", "urllib.request.urlretrieve"}
 

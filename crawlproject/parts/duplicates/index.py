@@ -30,12 +30,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.pages.text.minhash import Sketch, same_names, similarity, sketch_names
 from crawlproject.parts.duplicates.sketch_store import KeyTable, OriginalPage, SketchStore
 from crawlproject.parts.duplicates.template_text import TemplateText
@@ -87,8 +89,26 @@ class DuplicateIndex:
         self._template = template or TemplateText()
         self._latest: tuple[OriginalPage | None, list[int]] = None, []  # a page and its keys
         self.last_url = ""  # of the original that came last
-        for number, original in enumerate(originals):
+
+    def read_stored(self) -> str:
+        """Remember what an earlier run has stored and is not known yet; the URL that came last, empty: there is none."""
+        last_url = ""
+        for number, original in enumerate(self._originals.stored(), start=len(self._originals)):
             self._enter(number, original)
+            last_url = original.url
+        return last_url
+
+    def learned(self) -> dict[str, Any]:
+        """All that is known, for a checkpoint."""
+        keys, template, stored = fields_of(self._keys), self._template.learned(), self._originals.learned()
+        return {"keys": keys, "template": template, "stored": stored, "last_url": self.last_url}
+
+    def set_learned(self, learned: Mapping[str, Any]) -> None:
+        """Know that again. Raises ``Unfit`` before anything has changed."""
+        self._originals.set_learned(learned["stored"], learned["last_url"])
+        set_fields(learned["keys"], self._keys)
+        self._template.set_learned(learned["template"])
+        self.last_url = learned["last_url"]
 
     def __len__(self) -> int:
         return len(self._originals)

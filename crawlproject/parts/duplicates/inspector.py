@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, links_of, original_of
@@ -41,12 +43,25 @@ class DuplicateInspector:
         self.index = index
         self.latest: OriginalPage | None = None  # that was added last
         self._others = others
-        self._stored_until = index.last_url  # the index begins with the events of an earlier run up to this URL
+        self._stored_until = ""  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
         self._language = {code_of(language)}
         self._link_counts = LinkCounts()
         self._kept: dict[str, tuple[str, float]] = {}  # by original: the page that is kept, its language fit
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
+
+    def learned(self) -> dict[str, Any]:
+        """All that is known, for a checkpoint, but for what fades."""
+        return {"index": self.index.learned(), "kept": self._kept}
+
+    def set_learned(self, learned: Mapping[str, Any]) -> None:
+        """Know that again. Raises ``Unfit`` before anything has changed."""
+        self.index.set_learned(learned["index"])
+        self._kept = learned["kept"]
+
+    def read_stored(self) -> None:
+        """Remember the originals that an earlier run has stored: their events are about to be learned again."""
+        self._stored_until = self.index.read_stored()
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
         sketched, links = sketch(page), links_of(page)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
 from crawlproject.parts.duplicates.index import DuplicateIndex
@@ -28,6 +29,7 @@ from crawlproject.parts.duplicates.sketch_store import (
     written_original,
 )
 from crawlproject.parts.duplicates.template_text import TemplateText
+from crawlproject.parts.duplicates.url_rule import UrlRule
 from crawlproject.parts.duplicates.url_rule_learner import RuleEvidence, UrlRuleLearner
 from crawlproject.parts.duplicates.url_rule_store import (
     CONFIRMED,
@@ -37,8 +39,8 @@ from crawlproject.parts.duplicates.url_rule_store import (
     UrlRuleStore,
     read_rules,
 )
-from crawlproject.parts.duplicates.url_templates import UrlTemplates
-from crawlproject.parts.duplicates.url_versions import UrlVersions
+from crawlproject.parts.duplicates.url_templates import UrlTemplate, UrlTemplates
+from crawlproject.parts.duplicates.url_versions import UrlVersions, VersionParameter
 from crawlproject.records import ACTIVE, REDUNDANT, UNINFORMATIVE, CrawlUrl, FetchEvent
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.hosts import host_of
@@ -54,6 +56,7 @@ class Duplicates(Part):
     """``PAGE_DUPLICATES``, ``CRAWL_LEARN_RULES`` and ``TRAP_TEMPLATES`` say what is switched on; None of what is not."""
 
     name = "duplicates"
+    learned_classes = (RuleEvidence, UrlRule, UrlTemplate, VersionParameter)
 
     def __init__(
         self,
@@ -131,6 +134,27 @@ class Duplicates(Part):
         if self._later and self._acquittals() != before:
             self._bring_forward(host_of(event.visit.url))
 
+    def learned(self) -> Any:
+        copies, rules, fields = self.copies, self.rules, fields_of(*self._by_fields())
+        return {
+            "copies": copies.learned() if copies else None,
+            "rules": rules.learned() if rules else None,
+            "fields": fields,
+        }
+
+    def set_learned(self, learned: Any) -> None:
+        if self.rules is not None:
+            self.rules.refuse_unfit(learned["rules"])
+        if self.copies is not None:
+            self.copies.set_learned(learned["copies"])
+        if self.rules is not None:
+            self.rules.set_learned(learned["rules"])
+        set_fields(learned["fields"], *self._by_fields())
+
+    def restore(self, now: float) -> None:
+        if self.copies is not None:
+            self.copies.read_stored()
+
     def begin(self, now: float) -> None:
         """Write down which rules hold now, and every change from now on."""
         if self.rule_store and self.rules:
@@ -155,6 +179,9 @@ class Duplicates(Part):
                 learner.learn(event)
 
     # ------------------------------------------------------------ inside
+
+    def _by_fields(self) -> list[UrlTemplates | UrlVersions]:
+        return [each for each in (self.templates, self.versions) if each is not None]
 
     def _is_copy(self, url: str) -> bool:
         return self._is_old(url) or self._is_variant(url)

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import orjson
 
+from crawlproject.core.learned_state import Unfit
 from crawlproject.errors import StorageFailed
 from crawlproject.storage.append_log import AppendLog, unexpected
 
@@ -86,13 +87,32 @@ class SketchStore(Protocol):
 
     def __len__(self) -> int: ...
 
-    def __iter__(self) -> Iterator[OriginalPage]: ...
+    def stored(self) -> Iterator[OriginalPage]:
+        """Those that an earlier run has stored and that are not numbered yet, in order."""
+        ...
+
+    def learned(self) -> Any:
+        """Which are numbered, for a checkpoint."""
+        ...
+
+    def set_learned(self, learned: Any, last_url: str) -> None:
+        """Number these again, of which the last is that of ``last_url``. Raises ``Unfit``: they are others by now."""
+        ...
 
     def close(self) -> None: ...
 
 
 class MemorySketchStore(list[OriginalPage]):
     """For a crawl that leaves nothing on disk."""
+
+    def stored(self) -> Iterator[OriginalPage]:
+        return iter(())
+
+    def learned(self) -> Any:
+        return None
+
+    def set_learned(self, learned: Any, last_url: str) -> None:
+        raise Unfit("they were kept in memory")
 
     def close(self) -> None:
         """Nothing to do."""
@@ -130,14 +150,24 @@ class DiskSketchStore:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __iter__(self) -> Iterator[OriginalPage]:
-        """All of them, read from the file; after this they can be asked for by number."""
-        self._starts, self._end = array("Q"), 0
+    def stored(self) -> Iterator[OriginalPage]:
         with self._path.open("rb") as file:
-            for number, line in enumerate(file):
+            file.seek(self._end)
+            for number, line in enumerate(file, start=len(self._starts)):
                 self._starts.append(self._end)
                 self._end += len(line)
                 yield self._read(line, number)
+
+    def learned(self) -> Any:
+        return self._starts, self._end
+
+    def set_learned(self, learned: Any, last_url: str) -> None:
+        starts, end = learned
+        if starts:
+            line = os.pread(self._file, end - starts[-1], starts[-1])
+            if not line.endswith(b"\n") or self._read(line, len(starts) - 1).url != last_url:
+                raise Unfit(f"{self._path} has changed")
+        self._starts, self._end = starts, end
 
     def close(self) -> None:
         self._log.close()
@@ -156,6 +186,8 @@ class KeyTable:
     Of a key 38 bits are kept, so that another key's numbers are found now and then: the caller checks what is found.
     Numbers are 0 to 2^32 - 2. Each table doubles by itself when two thirds of it are taken, so that no addition takes long.
     """
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("_tables", "_taken")
 
     def __init__(self) -> None:
         self._tables = [array("Q", bytes(8 * _FIRST)) for _ in range(_TABLES)]

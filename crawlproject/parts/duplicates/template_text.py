@@ -11,6 +11,7 @@ from array import array
 
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.core.learned_state import Packed, packed, unpack
 from crawlproject.urls.hosts import host_of
 
 try:
@@ -36,6 +37,14 @@ class TemplateText:
 
     def __init__(self) -> None:
         self._table = array("I", bytes(4 * _PLACES))
+
+    def learned(self) -> Packed:
+        """All that is known, for a checkpoint."""
+        return packed(self._table)
+
+    def set_learned(self, learned: Packed) -> None:
+        """Know that again."""
+        unpack(learned, self._table)
 
     def add(self, url: str, minima: bytes, name: int) -> None:
         """Count the minima of an original; ``name`` is a digest of its own."""

@@ -14,9 +14,11 @@ comes from. One of ``AUDITED`` variants is crawled all the same, so that a rule 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
+from crawlproject.core.learned_state import Unfit, fields_of, set_fields
 from crawlproject.core.stopping import wilson_lower_bound
 from crawlproject.parts.duplicates.url_rule import Parts, UrlRule, digest_of, parts_of, proposals, spelled, value_of
 from crawlproject.records import FetchEvent
@@ -116,6 +118,24 @@ class UrlRuleLearner:
         self.changed: Callable[[RuleEvidence], None] = lambda evidence: None
         self.withdrawn = 0  # rules, so far
         self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
+        self._said: list[tuple[UrlRule, tuple[float, float], bool, bool]] = []  # by a person, before the crawl went on
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("_hosts", "_said", "withdrawn")
+
+    def learned(self) -> dict[str, Any]:
+        """All that is known, for a checkpoint."""
+        return {"fields": fields_of(self), "fetched": self.variants.fetched}
+
+    def refuse_unfit(self, learned: Mapping[str, Any]) -> None:
+        """Raises ``Unfit`` if a person has given or switched other rules since."""
+        if learned["fields"][0]["_said"] != self._said:
+            raise Unfit("other URL rules are given or switched off")
+
+    def set_learned(self, learned: Mapping[str, Any]) -> None:
+        """Know that again."""
+        set_fields(learned["fields"], self)
+        self._set_rules()
+        self.variants.set_learned(learned["fetched"])
 
     def learn(self, event: FetchEvent) -> None:
         """Evidence is what a page says: that of a duplicate is the text of the first page. Not what was sent by POST."""
@@ -135,18 +155,20 @@ class UrlRuleLearner:
             evidence.add(visit.url, text)
             self._judge(evidence)
         if host in self.variants.rules:
-            self.variants.first(visit.url)
+            self.variants.fetch(visit.url)
 
     def add_confirmed(self, rule: UrlRule, pairs: tuple[float, float]) -> None:
         """A rule that was confirmed in an earlier crawl, with the pairs for and against it."""
         evidence = self._evidence_of(rule)
         evidence.before = pairs
         evidence.confirmed = evidence.certain = evidence.given = True
+        self._said.append((rule, pairs, True, False))
         self._set_rules()
 
     def switch(self, rule: UrlRule, *, off: bool) -> None:
         """Do as if a rule had never been found, or not any more."""
         self._evidence_of(rule).off = off
+        self._said.append((rule, (0.0, 0.0), False, off))
         self._set_rules()
 
     def evidence(self) -> Iterator[RuleEvidence]:
@@ -180,7 +202,7 @@ class UrlRuleLearner:
         evidence.confirmed, evidence.certain = confirmed, certain
         self._set_rules()
         for _, url in evidence.urls.values() if confirmed else ():
-            self.variants.first(url)
+            self.variants.fetch(url)
         self.changed(evidence)
 
     def _set_rules(self) -> None:
@@ -199,6 +221,7 @@ class UrlVariants:
         self.rules: dict[str, list[UrlRule]] = {}  # those that hold, by their hosts
         self._certain: frozenset[UrlRule] = frozenset()
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL with it
+        self.fetched: OrderedDict[int, str] = OrderedDict()  # the same of those that were fetched alone
         self._asked = 0
 
     def set_rules(self, rules: Iterable[UrlRule], certain: Iterable[UrlRule]) -> None:
@@ -209,23 +232,34 @@ class UrlVariants:
             self.rules.setdefault(rule.host, []).append(rule)
         for of_host in self.rules.values():
             of_host.sort(key=lambda rule: (rule.kind == "mirror", rule))  # another host's rules come last
-        urls, self._first = list(self._first.values()), OrderedDict()
+        urls, fetched = list(self._first.values()), list(self.fetched.values())
+        self._first, self.fetched = OrderedDict(), OrderedDict()
         for url in urls:
             self.first(url)
+        for url in fetched:
+            _note(self.fetched, self._key(url), url)
+
+    def set_learned(self, fetched: OrderedDict[int, str]) -> None:
+        """These were fetched in an earlier run."""
+        self.fetched, self._first = fetched, OrderedDict(fetched)
 
     def failed(self, url: str) -> None:
         """A URL that brings no page is not crawled in place of others."""
         if self.rules:
-            key = digest_of(spelled(self._normal(url)))
-            if self._first.get(key) == url:
-                del self._first[key]
+            key = self._key(url)
+            for firsts in (self._first, self.fetched):
+                if firsts.get(key) == url:
+                    del firsts[key]
+
+    def fetch(self, url: str) -> None:
+        """A page was fetched that may be the first with its normal form."""
+        key = self._key(url)
+        _note(self.fetched, key, url)
+        _note(self._first, key, url)
 
     def first(self, url: str) -> str:
         """The first URL with the normal form of ``url``, which is ``url`` unless there is one."""
-        first = self._first.setdefault(digest_of(spelled(self._normal(url))), url)
-        if len(self._first) > _FIRST:
-            self._first.popitem(last=False)
-        return first
+        return _note(self._first, self._key(url), url)
 
     def normalized(self, url: str) -> str:
         """The variant to crawl: ``url`` when it is the first, when there is no rule for its host, or for an audit."""
@@ -251,6 +285,9 @@ class UrlVariants:
             parts = normal
         return first
 
+    def _key(self, url: str) -> int:
+        return digest_of(spelled(self._normal(url)))
+
     def _normal(self, url: str) -> Parts:
         parts = parts_of(url)
         for rule in self._rules_for(parts[1]):
@@ -263,3 +300,11 @@ class UrlVariants:
         yield from rules
         if rules and rules[-1].kind == "mirror":
             yield from self.rules.get(rules[-1].what, ())
+
+
+def _note(firsts: OrderedDict[int, str], key: int, url: str) -> str:
+    """The first URL with this key, which is ``url`` unless there is one."""
+    first = firsts.setdefault(key, url)
+    if len(firsts) > _FIRST:
+        firsts.popitem(last=False)
+    return first

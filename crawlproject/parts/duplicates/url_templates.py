@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from xxhash import xxh3_64_intdigest
 
@@ -85,6 +86,8 @@ class UrlTemplate:
 
 class UrlTemplates:
     """A learner: the ``most`` templates seen last, and which of their URLs have their turn."""
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("_fetched", "_hosts", "_templates", "recovered")
 
     def __init__(self, *, most: int = 100_000) -> None:
         self._most = most

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 from xxhash import xxh3_64_intdigest
 
@@ -26,7 +27,7 @@ _SEEN = 2_000  # URLs, and values, of a parameter that are
 _HASH = re.compile(r"[?&;]([A-Za-z_][\w.-]{0,30})=((?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,64})(?=[&;]|$)")
 
 
-class _Parameter:
+class VersionParameter:
     """What is known of a parameter of a host: by the digest of the rest of a URL its first value, and the other way round."""
 
     __slots__ = ("rest_of", "shared", "value_of", "varied")
@@ -50,9 +51,11 @@ class _Parameter:
 class UrlVersions:
     """A learner. ``known`` says whether a URL waits or was fetched."""
 
+    LEARNED: ClassVar[tuple[str, ...]] = ("parameters",)
+
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
-        self.parameters: OrderedDict[str, _Parameter] = OrderedDict()  # by host and name
+        self.parameters: OrderedDict[str, VersionParameter] = OrderedDict()  # by host and name
 
     def learn(self, event: FetchEvent) -> None:
         """The links of a page are the evidence."""
@@ -60,7 +63,7 @@ class UrlVersions:
             for key, rest, value, _ in _versions(url) if "=" in url else ():
                 parameter = self.parameters.get(key)
                 if parameter is None:
-                    parameter = self.parameters[key] = _Parameter()
+                    parameter = self.parameters[key] = VersionParameter()
                     if len(self.parameters) > _PARAMETERS:
                         self.parameters.popitem(last=False)
                 parameter.add(rest, value)

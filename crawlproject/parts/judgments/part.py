@@ -55,6 +55,13 @@ class Judgments(Part):
         if self._learning is not None:
             self._learning.fresh.append(event)
 
+    def learned(self) -> Any:
+        """Nothing: it only collects what comes while it learns anew."""
+        return ()
+
+    def set_learned(self, learned: Any) -> None:
+        return None
+
     @property
     def share(self) -> float | None:
         """How much of the history is learned anew, 0 to 1; None while nothing is."""

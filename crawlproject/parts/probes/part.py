@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import UNREACHABLE, FetchPlan, Handler, Services, why_no_page
 from crawlproject.pages.page_types import SOFT_404
@@ -91,6 +92,12 @@ class Probes(Part):
     def kinds(self, services: Services) -> Mapping[str, Handler]:
         self._services = services
         return {PROBE: ProbeHandler(services, self)}
+
+    def learned(self) -> Any:
+        return fields_of(self._missing)
+
+    def set_learned(self, learned: Any) -> None:
+        set_fields(learned, self._missing)
 
     def restore(self, now: float) -> None:
         for finding in read_findings(self._services.folder.path):

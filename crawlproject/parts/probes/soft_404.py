@@ -17,7 +17,7 @@ from base64 import b64decode, b64encode
 from collections import OrderedDict
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,8 @@ class Soft404Detector:
     ``after`` pages a host is asked, 0: never; ``seed`` chooses the names. Knows the ``_ANSWERING`` hosts that were asked last
     and answered.
     """
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("_pages",)  # the answers are in a log of their own
 
     def __init__(self, *, after: int = 0, seed: int = 1) -> None:
         self._after = after

@@ -7,9 +7,10 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from dataclasses import replace
-from typing import Literal
+from typing import Any, ClassVar, Literal
 from urllib.parse import parse_qsl
 
+from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
 from crawlproject.parts.rendering.options import RenderOptions
@@ -36,6 +37,7 @@ class Rendering(Part):
     """
 
     name = "rendering"
+    LEARNED: ClassVar[tuple[str, ...]] = ("_hosts",)
 
     def __init__(self, mode: Mode, cost: float = 0.0) -> None:
         self._mode = mode
@@ -52,6 +54,12 @@ class Rendering(Part):
         if self._mode != "needed":
             return self._mode == "always"
         return page.needs_browser and self._hosts.get(host_of(page.url), 0) >= 0
+
+    def learned(self) -> Any:
+        return fields_of(self)
+
+    def set_learned(self, learned: Any) -> None:
+        set_fields(learned, self)
 
     def learn(self, event: FetchEvent) -> None:
         visit = event.visit

@@ -18,10 +18,11 @@ are gone say nothing about who links to them: links grow old.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.parts.sites.site import HostHealth, NewLinkRatio, ramp
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
@@ -75,6 +76,8 @@ class LinkFarms:
 
     Memory is bounded by ``_SITES`` sites of ``_LINKS`` names.
     """
+
+    LEARNED: ClassVar[tuple[str, ...]] = ("_sites", "_suspects")
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, LinkSite] = OrderedDict()
@@ -192,6 +195,15 @@ class SiteTracker:
         if linker == FARMS != before and (site := self.farms.site(url)) is not None:
             self.sites.merge(before, linker, site.links)
         self.sites.learn(event, linked, linker, self._new_links.learn(url, event.links, self.counts_link))
+
+    def learned(self) -> dict[str, Any]:
+        """All that is known, for a checkpoint."""
+        return {"fields": fields_of(self.hosts, self.farms, self.sites), "new_links": self._new_links.learned()}
+
+    def set_learned(self, learned: Mapping[str, Any]) -> None:
+        """Know that again. Raises ``Unfit``."""
+        set_fields(learned["fields"], self.hosts, self.farms, self.sites)
+        self._new_links.set_learned(learned["new_links"])
 
     def counters(self) -> dict[str, int]:
         """Hosts given up, and sites that are part of a link farm."""

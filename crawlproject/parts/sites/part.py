@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
+from typing import Any
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.services import Handler, Services
 from crawlproject.options import Options
-from crawlproject.parts.sites.link_farms import SiteTracker
+from crawlproject.parts.sites.link_farms import LinkSite, SiteTracker
 from crawlproject.parts.sites.options import SiteOptions
 from crawlproject.parts.sites.site import HostHealth, Site
 from crawlproject.parts.sites.site_budgets import POLICY, SiteBudgets, cost_of
@@ -27,6 +28,7 @@ class Sites(Part):
     """Always there. ``CRAWL_SITE_BUDGET`` 0 leaves budgets out, ``CRAWL_BLOCKED_REST`` 0 the rests of hosts that block."""
 
     name = "sites"
+    learned_classes = (Site, LinkSite)
     _services: Services
 
     def __init__(self, setup: Setup) -> None:
@@ -51,6 +53,12 @@ class Sites(Part):
         self.tracker.counts_link = lambda url: rules.refusal(url, 1) is None
         return {}
 
+    def learned(self) -> Any:
+        return self.tracker.learned()
+
+    def set_learned(self, learned: Any) -> None:
+        self.tracker.set_learned(learned)
+
     def begin(self, now: float) -> None:
         self._is_live = True
         for host, until in list(self._hosts.resting.items()):
@@ -63,7 +71,7 @@ class Sites(Part):
         return self._hosts.refusal(url) if self._hosts.given_up else ""
 
     def is_postponed(self, url: str) -> bool:
-        if self._hosts.resting and self._hosts.rests_until(url) > self._services.now:
+        if self._hosts.rests_until(url) > self._services.now:
             return True
         return bool(self.turns.later) and self.turns.is_postponed(url)
 

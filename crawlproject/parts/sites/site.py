@@ -19,9 +19,11 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from xxhash import xxh3_64_intdigest
 
+from crawlproject.core.learned_state import Packed, packed, unpack
 from crawlproject.pages.page_types import PARKED
 from crawlproject.records import FetchEvent, Visit
 from crawlproject.urls.hosts import domain_of, host_of
@@ -117,6 +119,15 @@ class NewLinkRatio:
         self._seen = bytearray((_PLACES + 1) >> 3)
         self._sites: OrderedDict[str, tuple[float, int]] = OrderedDict()  # ratio, and pages
 
+    def learned(self) -> tuple[Packed, OrderedDict[str, tuple[float, int]]]:
+        """All that is known, for a checkpoint."""
+        return packed(self._seen), self._sites
+
+    def set_learned(self, learned: tuple[Packed, OrderedDict[str, tuple[float, int]]]) -> None:
+        """Know that again."""
+        seen, self._sites = learned
+        unpack(seen, self._seen)
+
     def learn(self, url: str, links: Iterable[str], counts: Callable[[str], bool] = lambda link: True) -> float:
         """A page at ``url`` has ``links``, canonical URLs, of which those count for which ``counts`` says so.
 
@@ -162,6 +173,8 @@ class HostHealth:
     called with a host and the end of its rest, 0: it is over.
     """
 
+    LEARNED: ClassVar[tuple[str, ...]] = ("_levels", "_parked", "given_up", "resting")
+
     def __init__(
         self,
         *,
@@ -174,6 +187,7 @@ class HostHealth:
         self._patience = patience
         self._levels: OrderedDict[str, int] = OrderedDict()
         self.resting: OrderedDict[str, float] = OrderedDict()  # hosts, each with the end of its rest
+        self._silent: OrderedDict[str, float] = OrderedDict()  # the same of those that do not answer, in this run
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
@@ -182,7 +196,9 @@ class HostHealth:
         visit = event.visit
         if visit.is_page:
             host = host_of(visit.url)
-            if self.resting.pop(host, None) is not None:
+            if (self.resting or self._silent) and self.rests_until(visit.url):
+                self.resting.pop(host, None)
+                self._silent.pop(host, None)
                 self._rests(host, 0.0)
             if (level := self._levels.get(host, 0)) > 1:
                 self._levels[host] = level - 1
@@ -205,7 +221,8 @@ class HostHealth:
         of_page = visit.status in (200, _FORBIDDEN) and visit.error.startswith(wall)
         if not self._first_rest or (of_page and level < _SEVERAL):
             return
-        self.rest(visit.url, visit.at + min(LONGEST_REST, self._first_rest * 2.0 ** min(level - 1, _MOST_DOUBLINGS)))
+        rest = min(LONGEST_REST, self._first_rest * 2.0 ** min(level - 1, _MOST_DOUBLINGS))
+        self._rest(self.resting, host, visit.at + rest)
 
     def refusal(self, url: str) -> str:
         """``GIVEN_UP`` when nothing is fetched any more from the host of ``url``, else empty."""
@@ -213,16 +230,21 @@ class HostHealth:
 
     def rest(self, url: str, until: float) -> None:
         """The host of ``url`` does not answer: it is left alone in this run."""
-        host = host_of(url)
-        self.resting.pop(host, None)
-        self.resting[host] = until
-        if len(self.resting) > _REMEMBERED:
-            self.resting.popitem(last=False)
-        self._rests(host, until)
+        self._rest(self._silent, host_of(url), until)
 
     def rests_until(self, url: str) -> float:
         """The end of the rest of the host of ``url``; 0: it has none."""
-        return self.resting.get(host_of(url), 0.0)
+        if not (self.resting or self._silent):
+            return 0.0
+        host = host_of(url)
+        return max(self.resting.get(host, 0.0), self._silent.get(host, 0.0))
+
+    def _rest(self, resting: OrderedDict[str, float], host: str, until: float) -> None:
+        resting.pop(host, None)
+        resting[host] = until
+        if len(resting) > _REMEMBERED:
+            resting.popitem(last=False)
+        self._rests(host, until)
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
         level = levels.pop(name, 0) + 1

@@ -26,6 +26,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from crawlproject.parts.sites.site import SPAM, Site, ramp
 from crawlproject.records import NEEDS_BROWSER, NOVELTY, RENDERED, FetchEvent, Visit
@@ -44,6 +45,16 @@ class SiteBudgets:
     knows a part of the links only, so first budgets are as large as can be, and single-source sites are not limited.
     """
 
+    LEARNED: ClassVar[tuple[str, ...]] = (
+        "_led_to",
+        "_relevance",
+        "_single_source",
+        "_sites",
+        "_squares",
+        "_wasted",
+        "fetches",
+    )
+
     def __init__(self, *, share: float = 1.0, alone: bool = True) -> None:
         self.share = share
         self.fetches = 0
@@ -54,7 +65,10 @@ class SiteBudgets:
         self._wasted = 0.0  # fetches of spam, captchas and their kin
         self._single_source = 0.0  # fetches, of which those that brought nothing count less
         self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
-        self.get = self._sites.get  # what is known of a site, by its name
+
+    def get(self, name: str) -> Site | None:
+        """What is known of a site, by its name."""
+        return self._sites.get(name)
 
     def add_named(self, url: str) -> None:
         """A person names the site of ``url``: it has no budget, and is as good as linked from several sites if it needs one."""

@@ -21,6 +21,8 @@ from crawlproject.core.checkpoint import NAME
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.learned_state import Unfit
 from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.parts.sites.link_farms import SiteTracker
+from crawlproject.parts.sites.part import Sites
 from crawlproject.records import Topic
 
 PLAIN = {
@@ -46,7 +48,10 @@ RUN_TIME = {
     "LinkFarms": frozenset({"_latest"}),
     "Sites": frozenset({"turns", "_is_live", "_ordering"}),
     "Duplicates": frozenset({"_learning", "_later"}),
-    "DuplicateInspector": frozenset({"_examined", "_stored_until", "_seen", "latest"}),
+    "DiskSketchStore": frozenset({"_file"}),
+    "DuplicateIndex": frozenset({"_latest"}),  # the page that was looked at last
+    "UrlTemplates": frozenset({"_turns"}),
+    "DuplicateInspector": frozenset({"_examined", "_stored_until", "_seen", "_link_counts", "latest"}),
     "OrderingFeed": frozenset({"_latest"}),
     "Adaptive": frozenset({"_latest"}),
     "Intelligent": frozenset({"_page", "_latest"}),
@@ -60,13 +65,13 @@ def opened(folder: Path, ordering: str, **settings: Any) -> Crawl:
     return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 2000.0, folder=folder)
 
 
-def killed(folder: Path, ordering: str, fetches: int = 60, **settings: Any) -> Path:
+def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB, **settings: Any) -> Path:
     """A crawl that was killed some time after its first checkpoint."""
     crawl = opened(folder, ordering, **settings)
-    now = crawl_on(crawl, WEB, 30)
+    now = crawl_on(crawl, web, fetches // 2)
     wait_for(folder / NAME)
     first = (folder / NAME).read_bytes()
-    crawl_on(crawl, WEB, fetches - 30, begin=now)
+    crawl_on(crawl, web, fetches - fetches // 2, begin=now)
     assert orjson.loads(first.partition(b"\n")[0])["place"]["lines"] < crawl.folder.history.lines
     left = Path(shutil.copytree(folder, folder.with_name("left"), ignore=shutil.ignore_patterns("*.tmp")))
     crawl.close("stopped", 0.0)
@@ -79,6 +84,26 @@ def wait_for(path: Path) -> None:
     while not path.exists():
         assert time.monotonic() < end, f"{path} was not written"
         time.sleep(0.01)
+
+
+def head_of(folder: Path) -> dict[str, Any]:
+    head: dict[str, Any] = orjson.loads((folder / NAME).open("rb").readline())
+    return head
+
+
+def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomWeb = WEB, **settings: Any) -> None:
+    """A crawl that goes on from its checkpoint, and one without: what they know, and what they fetch then."""
+    whole = Path(shutil.copytree(left, left.with_name("whole")))
+    (whole / NAME).unlink()
+    crawls = [opened(folder, ordering, **settings) for folder in (left, whole)]
+    assert [crawl.folder.warnings for crawl in crawls] == [[], []]
+    assert differences(known(crawls[0]), known(crawls[1])) == []
+    fetched = []
+    for crawl in crawls:
+        crawl_on(crawl, web, 60, begin=2000.0)
+        fetched.append(list(crawl.folder.history))
+        crawl.close("stopped", 3000.0)
+    assert fetched[0] == fetched[1]
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
@@ -96,17 +121,7 @@ def learners(crawl: Crawl) -> list[Any]:
 @pytest.mark.parametrize("ordering", FIT)
 def test_a_checkpoint_and_what_came_after_are_the_whole_history(tmp_path: Path, ordering: str, frontier: str) -> None:
     left = killed(tmp_path / "crawl", ordering, FRONTIER=frontier)
-    whole = Path(shutil.copytree(left, tmp_path / "whole"))
-    (whole / NAME).unlink()
-    crawls = [opened(folder, ordering, FRONTIER=frontier) for folder in (left, whole)]
-    assert [crawl.folder.warnings for crawl in crawls] == [[], []]
-    assert differences(known(crawls[0]), known(crawls[1])) == []
-    fetched = []
-    for crawl in crawls:
-        crawl_on(crawl, WEB, 60, begin=2000.0)
-        fetched.append(list(crawl.folder.history))
-        crawl.close("stopped", 3000.0)
-    assert fetched[0] == fetched[1]
+    assert_known_as_a_whole_replay_knows(left, ordering, FRONTIER=frontier)
 
 
 def test_the_pages_before_it_are_not_read_again(tmp_path: Path) -> None:
@@ -120,11 +135,90 @@ def test_the_pages_before_it_are_not_read_again(tmp_path: Path) -> None:
     crawl.close("stopped", 3000.0)
 
 
+# Everything happens that the parts learn from: probes, blocks, copies, rules, templates, sites over budget, stopping.
+ALL_PARTS = {
+    "CRAWL_SITE_BUDGET": 1,
+    "TRAP_TEMPLATES": True,
+    "CRAWL_BLOCKED_REST": 30,
+    "CRAWL_LEARN_RULES": True,
+    "CRAWL_SOFT_404_PROBE": 2,
+    "CRAWL_CLOAKING_PROBE": 0.2,
+    "CRAWL_SITEMAPS": 2,
+    "CRAWL_RENDER": "needed",
+    "CRAWL_MIN_HARVEST": 0.001,
+    "CRAWL_HARVEST_WINDOW": 50,
+}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_parts_know_what_a_whole_replay_teaches_them(tmp_path: Path, seed: int) -> None:
+    web = RandomWeb(seed, hosts=12)
+    left = killed(tmp_path / "crawl", "best_first", 150, web=web, **ALL_PARTS)
+    whole = Path(shutil.copytree(left, tmp_path / "whole"))
+    (whole / NAME).unlink()
+    crawls = [opened(folder, "best_first", **ALL_PARTS) for folder in (left, whole)]
+    assert [crawl.folder.warnings for crawl in crawls] == [[], []]
+    assert {"sites", "duplicates", "probes", "rendering"} <= {each["name"] for each in head_of(left)["sections"]}
+    assert differences(known(crawls[0]), known(crawls[1])) == []
+    for crawl in crawls:
+        crawl.close("stopped", 3000.0)
+
+
+def test_the_lines_before_it_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    learned: list[str] = []
+    learn = SiteTracker.learn
+    monkeypatch.setattr(SiteTracker, "learn", lambda self, event: (learned.append(event.visit.url), learn(self, event)))
+    crawl = opened(left, "adaptive")
+    lines = [orjson.loads(line)["url"] for line in (left / "history.jsonl").open("rb")]
+    assert learned == lines[head_of(left)["place"]["lines"] :] != []
+    crawl.close("stopped", 3000.0)
+
+
+def test_a_part_that_says_nothing_of_its_state_is_shown_all_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Sites, "learned", lambda self: None)
+    left = killed(tmp_path / "crawl", "adaptive")
+    assert "sites" not in {each["name"] for each in head_of(left)["sections"]}
+    assert_known_as_a_whole_replay_knows(left, "adaptive")
+
+
+def test_a_part_whose_files_have_changed_is_shown_all_lines(tmp_path: Path) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    whole = Path(shutil.copytree(left, tmp_path / "whole"))
+    for folder in (left, whole):
+        (folder / "sketches.jsonl").unlink()
+    (whole / NAME).unlink()
+    crawls = [opened(folder, "adaptive") for folder in (left, whole)]
+    [warning] = crawls[0].folder.warnings
+    assert "sketches.jsonl has changed" in warning and "what duplicates knows is learned again" in warning
+    assert differences(known(crawls[0]), known(crawls[1])) == []
+    for crawl in crawls:
+        crawl.close("stopped", 3000.0)
+
+
+def test_other_settings_of_a_part_need_all_lines_and_no_pages(tmp_path: Path) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    crawl = opened(left, "adaptive", CRAWL_BLOCKS_UNTIL_GIVEN_UP=3, CRAWL_MAX_PAGES=1000)
+    warnings = crawl.folder.warnings
+    assert warnings and all("learns from all lines again" in warning for warning in warnings)
+    crawl.close("stopped", 3000.0)
+
+
+def test_a_clock_that_was_set_back_needs_all_lines(tmp_path: Path) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    options = read_options({**PLAIN, "ORDERING": "adaptive"})
+    crawl = assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 500.0, folder=left)
+    assert any("the clock was set back" in warning for warning in crawl.folder.warnings)
+    crawl.close("stopped", 3000.0)
+
+
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda data: data[:-10],
     "emptied": lambda data: b"",
     "a byte changed": lambda data: data[:-100] + bytes([data[-100] ^ 1]) + data[-99:],
-    "another version": lambda data: data.replace(b'"version":1', b'"version":9', 1),
+    "another version": lambda data: data.replace(b'"version":2', b'"version":1', 1),
     "another history": lambda data: data.replace(b'"tail":"', b'"tail":"0', 1),
 }
 
@@ -159,17 +253,19 @@ def test_a_crawl_that_ends_leaves_one(tmp_path: Path, monkeypatch: pytest.Monkey
     assert orjson.loads((folder / NAME).open("rb").readline())["place"]["lines"] == crawl.folder.history.lines
 
 
-@pytest.mark.parametrize(
-    ("ordering", "seconds"), [("adaptive", 0), ("dom", 5), ("infospiders", 5), ("search_impact", 5)]
-)
-def test_none_is_written_where_none_is_wanted_or_possible(tmp_path: Path, ordering: str, seconds: int) -> None:
-    crawl = opened(tmp_path / "crawl", ordering, CRAWL_CHECKPOINT_SECONDS=seconds)
+def test_none_is_written_where_none_is_wanted(tmp_path: Path) -> None:
+    crawl = opened(tmp_path / "crawl", "adaptive", CRAWL_CHECKPOINT_SECONDS=0)
     crawl_on(crawl, WEB, 100)
     crawl.close("stopped", 2000.0)
     assert not (tmp_path / "crawl" / NAME).exists()
-    again = opened(tmp_path / "crawl", ordering)
-    assert again.folder.warnings == []
-    again.close("stopped", 3000.0)
+
+
+@pytest.mark.parametrize("ordering", ["dom", "infospiders", "search_impact"])
+def test_without_the_state_of_the_ordering_there_is_that_of_the_parts(tmp_path: Path, ordering: str) -> None:
+    left = killed(tmp_path / "crawl", ordering)
+    names = {each["name"] for each in head_of(left)["sections"]}
+    assert names >= {"stopping", "sites", "duplicates"} and "ordering" not in names
+    assert_known_as_a_whole_replay_knows(left, ordering)
 
 
 class Stranger:
@@ -198,5 +294,8 @@ def test_a_stranger_runs_nothing(tmp_path: Path, what: Callable[[Path], Any]) ->
     place = tmp_path / "touched"
     with pytest.raises(Unfit):
         learned_state.load(pickle.dumps(what(place)), crawl.ordering)
+    for part in crawl.parts:
+        with pytest.raises(Unfit):
+            learned_state.load_values(pickle.dumps(what(place)), part.learned_classes)
     assert not place.exists()
     crawl.close("stopped", 3000.0)

@@ -119,6 +119,8 @@ RUN_TIME = {
     "LinkFarms": frozenset({"_latest"}),
     "Sites": frozenset({"turns", "_is_live", "_ordering"}),
     "Duplicates": frozenset({"_learning", "_later"}),
+    "DiskSketchStore": frozenset({"_file"}),
+    "DuplicateIndex": frozenset({"_latest"}),
     "UrlTemplates": frozenset({"_turns"}),
     "UrlRuleLearner": frozenset({"variants"}),
     "DuplicateInspector": frozenset(
@@ -132,6 +134,7 @@ RUN_TIME = {
     "TermIds": frozenset({"_vocabulary", "_known"}),  # the reader's numbers of the same terms
 }
 PROBED = {"CRAWL_SOFT_404_PROBE": 2, "CRAWL_CLOAKING_PROBE": 0.2, "CRAWL_SITEMAPS": 2, "POLITENESS_MIN_DELAY": 0}
+PROBED |= {"CRAWL_CHECKPOINT_SECONDS": 0}  # a whole replay
 PROBED |= {"CRAWL_MIN_HARVEST": 0.001, "CRAWL_HARVEST_WINDOW": 50}
 
 # The history does not say when a URL was refused at its turn or gave way to another spelling, and has not the text of pages

@@ -158,6 +158,7 @@ def test_an_index_on_disk_is_there_again(tmp_path: Path):
         index.add(first)
     index.close()
     again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    again.read_stored()
     assert len(again) == 20
     assert again.last_url == f"{A}/19"
     assert [again.first_with(known(f"{B}/{n}", edited(text(n), 5), f"Page {n}")) for n in range(20)] == firsts
@@ -175,6 +176,7 @@ def test_a_torn_line_and_pages_that_are_not_in_the_history_are_gone(tmp_path: Pa
     with path.open("ab") as file:
         file.write(b'{"url": "http://a.exa')
     again = DuplicateIndex(DiskSketchStore(path, lambda url: url != f"{A}/2"))
+    again.read_stored()
     assert len(again) == 2
     again.close()
 
@@ -184,7 +186,7 @@ def test_a_damaged_line_is_an_error_that_names_the_file(tmp_path: Path, line: by
     path = tmp_path / "sketches.jsonl"
     path.write_bytes(line + b'{"url": "http://a.example/last"}\n')
     with pytest.raises(BadCrawlDir, match=r"sketches\.jsonl"):
-        DuplicateIndex(DiskSketchStore(path, lambda url: True))
+        DuplicateIndex(DiskSketchStore(path, lambda url: True)).read_stored()
 
 
 def test_sketches_of_older_crawls_are_read(tmp_path: Path) -> None:
@@ -196,5 +198,6 @@ def test_sketches_of_older_crawls_are_read(tmp_path: Path) -> None:
     del line["language"], line["prose"]
     path.write_text(json.dumps(line) + "\n")
     again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    again.read_stored()
     assert again.first_with(known(f"{A}/v2/reef", text(1), "Coral reefs now")) is not None
     again.close()

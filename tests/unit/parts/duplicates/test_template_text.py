@@ -55,6 +55,7 @@ def test_a_resumed_crawl_knows_the_template(tmp_path: Any) -> None:
     path = tmp_path / "sketches.jsonl"
     manual(LEAST_PAGES, DiskSketchStore(path, lambda url: True)).close()
     again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    again.read_stored()
     again.add(FIRST)
     assert again.first_with(OVERLOAD) is None
     again.close()
