@@ -132,7 +132,7 @@ class Crawler:
     def said(self, since: int = 0) -> list[str]:
         """Warnings and errors behind so many bytes of the messages, and the last line of what was refused."""
         text = self.log.read_bytes()[since:].decode("utf-8", "replace").splitlines()
-        return [line for line in text if _WORD.search(line) or line.startswith(str(self.folder)) or "rror:" in line]
+        return [line for line in text if _WORD.search(line) or str(self.folder) in line or "rror:" in line]
 
     def follow_advice(self, since: int) -> str:
         """Do what the message of a refused resume says: remove a line, a file, or the frontier. Empty: it gave none."""

@@ -30,16 +30,20 @@ class Scene:
     redis: RedisServer | None = None
     moments: list[tuple[float, set[str]]] = field(default_factory=list)  # URLs in the histories at some times
     notes: list[str] = field(default_factory=list)
-    is_damaged: bool = False  # words are due
+    is_damaged: bool = False
+    damaged: set[str] = field(default_factory=set)  # URLs that the histories had, before they were damaged
 
     def some(self) -> int:
         """A number of pages at which something happens."""
         return self.random.randint(1, int(self.pages * 0.8))
 
+    def known(self) -> set[str]:
+        """The URLs of the histories."""
+        return {line.get("url", "") for line in self.crawler.lines("history.jsonl")}
+
     def in_flight(self) -> None:
         """What has been asked for by now, and is in no history, may be asked for again."""
-        known = {line.get("url", "") for line in self.crawler.lines("history.jsonl")}
-        self.moments.append((time.time(), known))
+        self.moments.append((time.time(), self.known()))
 
     def killed(self, lines: int) -> None:
         """The worker w0 is killed after so many lines."""
@@ -77,8 +81,10 @@ def stop(scene: Scene) -> None:
 def _hurt(scene: Scene, paths: list[Path], damage: Callable[[Path, Random], str]) -> None:
     """Damage one of the files that are there."""
     there = [path for path in paths if path.exists() and path.stat().st_size]
+    before = scene.known()
     scene.notes.append(damage(scene.random.choice(there), scene.random))
     scene.is_damaged = True
+    scene.damaged = before - scene.known()
     scene.in_flight()
 
 
@@ -133,7 +139,7 @@ def suspend(scene: Scene) -> None:
 def memory(scene: Scene) -> None:
     """From some moment on, the process may have some megabytes more, and no others. At times it had a limit before."""
     if scene.random.random() < 0.5:
-        scene.crawler.limits = "ulimit -v 16000000"
+        scene.crawler.limits = "ulimit -S -v 16000000"
     process = scene.crawler.start()
     scene.crawler.limits = ""
     if scene.crawler.reach(scene.some()):

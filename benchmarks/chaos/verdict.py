@@ -41,11 +41,12 @@ class Verdict:
 def judge(verdict: Verdict, web: ChaosWeb, scene: Scene, accesses: list[Access]) -> None:
     crawler = scene.crawler
     verdict.lost = _lost(crawler, web)
-    verdict.again, verdict.twice = _repeated(scene, accesses)
+    fetches = _fetches(accesses)
+    verdict.again, verdict.twice = _repeated(scene, fetches)
     verdict.twice += _doubled(crawler)
     verdict.impolite = _impolite(accesses)
-    due = verdict.lost or verdict.twice or (scene.is_damaged and verdict.again)
-    verdict.silent = bool(due and not verdict.said)
+    undone = [url for url in scene.damaged if len(fetches[url]) > 1]
+    verdict.silent = bool((verdict.lost or verdict.twice or undone) and not verdict.said)
 
 
 def _lost(crawler: Crawler, web: ChaosWeb) -> list[str]:
@@ -64,19 +65,24 @@ def _lost(crawler: Crawler, web: ChaosWeb) -> list[str]:
     return sorted(found)
 
 
-def _repeated(scene: Scene, accesses: list[Access]) -> tuple[int, list[str]]:
-    """How many fetches were repeated as the docs permit, and the URLs of the others."""
-    fetches: dict[str, list[float]] = defaultdict(list)
+def _fetches(accesses: list[Access]) -> dict[str, list[float]]:
+    """When each URL was asked for, and answered."""
+    found: dict[str, list[float]] = defaultdict(list)
     for access in accesses:
         if access["status"] in (200, 302, 404) and not access["url"].endswith("/robots.txt"):
-            fetches[access["url"]].append(access["start"])
+            found[access["url"]].append(access["start"])
+    return found
+
+
+def _repeated(scene: Scene, fetches: dict[str, list[float]]) -> tuple[int, list[str]]:
+    """How many fetches were repeated as the docs permit, and the URLs of the others."""
     permitted, twice, own = 0, [], _OWN_STEP * len(scene.moments)
     for url, starts in sorted(fetches.items()):
         more = len(starts) - 1
         excused = sum(any(at < moment for at in starts) and url not in known for moment, known in scene.moments)
         left = max(0, more - excused)
         permitted += more - left
-        if left and own and not scene.is_damaged:
+        if left and own:
             own, left, permitted = own - 1, left - 1, permitted + 1
         twice += [f"{url} fetched {len(starts)} times"] * bool(left)
     return permitted, twice
