@@ -122,7 +122,9 @@ def _row(kind: str, frontier: str, some: list[Verdict]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.chaos", description=package.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m benchmarks.chaos",
+        description=package.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--seed", type=int, default=1, help="of the first run")
     parser.add_argument("--runs", type=int, default=500)

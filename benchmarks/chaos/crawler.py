@@ -153,4 +153,3 @@ class Crawler:
                 path.unlink()
                 return f"removed {path.name}"
         return ""
-
