@@ -16,8 +16,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.chaos import Crew, known_web, served
 from benchmarks.redis_server import redis_server
+from benchmarks.worker_kills import Crew, known_web, served
 from crawlproject.http.virtual_web_server import read_log
 
 

@@ -15,7 +15,7 @@ from support.crew import Crew, lines, pauses, wait_for
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from support.webs import DictWeb, OverloadedWeb, host_farm, page
 
-from benchmarks.chaos import served
+from benchmarks.worker_kills import served
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")

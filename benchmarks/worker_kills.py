@@ -1,6 +1,6 @@
 """Several workers of one crawl in Redis, while workers and Redis are killed: is a page lost, is a pause broken?
 
-    python benchmarks/chaos.py [--pages 20000] [--hosts 120] [--workers 4] [--delay 1.0] [--every 20] [--redis-kills 2]
+    python benchmarks/worker_kills.py [--pages 20000] [--hosts 120] [--workers 4] [--delay 1.0] [--every 20] [--redis-kills 2]
 
 A web of known pages is served over sockets. Every ``--every`` seconds one worker in turn is killed with ``kill -9`` and
 started again under its name; ``--redis-kills`` times, evenly spread over the expected run, the Redis server is, too (its

@@ -1,0 +1,219 @@
+"""The kinds of disasters. Each begins a crawl, lets something happen to it, and leaves it to be resumed."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from benchmarks.chaos.crawler import Crawler
+from benchmarks.chaos.damage import cut_tail, files_of, flip_bits, zero_tail
+from benchmarks.redis_server import RedisServer
+
+ALL = ("memory", "disk", "redis")
+_SUSPENDED = 6.5  # seconds: longer than the time-out, and than what counts as a suspension
+_STEADY = 2.0  # seconds around the start of a process, in which limits are not set
+_LOG_FILES = ("history.jsonl", "items.jsonl", "links.jsonl", "frontier/journal.jsonl")
+
+
+@dataclass
+class Scene:
+    """What a disaster can touch, and what it notes of it."""
+
+    crawler: Crawler
+    random: Random
+    pages: int
+    redis: RedisServer | None = None
+    moments: list[tuple[float, set[str]]] = field(default_factory=list)  # URLs in the histories at some times
+    notes: list[str] = field(default_factory=list)
+    is_damaged: bool = False
+    damaged: set[str] = field(default_factory=set)  # URLs that the histories had, before they were damaged
+
+    def some(self) -> int:
+        """A number of pages at which something happens."""
+        return self.random.randint(1, int(self.pages * 0.8))
+
+    def known(self) -> set[str]:
+        """The URLs of the histories."""
+        return {line.get("url", "") for line in self.crawler.lines("history.jsonl")}
+
+    def in_flight(self) -> None:
+        """What has been asked for by now, and is in no history, may be asked for again."""
+        self.moments.append((time.time(), self.known()))
+
+    def killed(self, lines: int) -> None:
+        """The worker w0 is killed after so many lines."""
+        self.crawler.start()
+        self.crawler.reach(lines)
+        self.crawler.kill("w0")
+        self.in_flight()
+
+    def stopped(self, lines: int) -> None:
+        process = self.crawler.start()
+        self.crawler.reach(lines)
+        process.send_signal(signal.SIGTERM)
+        self.notes.append(f"stopped with {self.crawler.wait()}")
+
+    def ended(self) -> None:
+        """The crawl is over, in any of four ways."""
+        way = self.random.choice((self.killed, self.killed, self.stopped))
+        way(self.some())
+
+
+def nothing(scene: Scene) -> None:
+    scene.crawler.start()
+    scene.crawler.wait()
+
+
+def kill(scene: Scene) -> None:
+    for lines in sorted(scene.some() for _ in range(scene.random.randint(1, 3))):
+        scene.killed(lines)
+
+
+def stop(scene: Scene) -> None:
+    scene.stopped(scene.some())
+
+
+def _hurt(scene: Scene, paths: list[Path], damage: Callable[[Path, Random], str]) -> None:
+    """Damage one of the files that are there."""
+    there = [path for path in paths if path.exists() and path.stat().st_size]
+    before = scene.known()
+    scene.notes.append(damage(scene.random.choice(there), scene.random))
+    scene.is_damaged = True
+    scene.damaged = before - scene.known()
+    scene.in_flight()
+
+
+def cut(scene: Scene) -> None:
+    """A history, or at times another log, lacks its tail."""
+    scene.ended()
+    name = scene.random.choice(("history.jsonl", "history.jsonl", *_LOG_FILES))
+    folder = scene.crawler.folders[0]
+    _hurt(scene, [folder / name] if (folder / name).exists() else [folder / "history.jsonl"], cut_tail)
+
+
+def zero(scene: Scene) -> None:
+    scene.ended()
+    folder = scene.crawler.folders[0]
+    _hurt(scene, [folder / name for name in _LOG_FILES], zero_tail)
+
+
+def flip(scene: Scene) -> None:
+    scene.ended()
+    _hurt(scene, files_of(scene.crawler.folders[0]), flip_bits)
+
+
+def disk_full(scene: Scene) -> None:
+    """From some moment on, no file grows beyond the size that one of the logs has."""
+    process = scene.crawler.start()
+    if scene.crawler.reach(scene.some()):
+        sizes = [path.stat().st_size for path in scene.crawler.folders[0].glob("*.jsonl")]
+        limit = scene.random.choice(sizes) + scene.random.randrange(3000)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        scene.notes.append(f"files of {limit} bytes")
+    _expect(scene, 0, 3)
+
+
+def clock(scene: Scene) -> None:
+    """The first run was ahead by an hour or more."""
+    scene.crawler.shift = scene.random.choice((3600.0, 86_400.0, 400.0))
+    scene.ended()
+    scene.crawler.shift = 0.0
+    scene.notes.append("clock set back")
+
+
+def suspend(scene: Scene) -> None:
+    process = scene.crawler.start()
+    if scene.crawler.reach(scene.some()):
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(_SUSPENDED)
+        scene.in_flight()
+        process.send_signal(signal.SIGCONT)
+    _expect(scene, 0)
+
+
+def memory(scene: Scene) -> None:
+    """From some moment on, the process may have some megabytes more, and no others. At times it had a limit before."""
+    if scene.random.random() < 0.5:
+        scene.crawler.limits = "ulimit -S -v 16000000"
+    process = scene.crawler.start()
+    scene.crawler.limits = ""
+    if scene.crawler.reach(scene.some()):
+        used = int(Path(f"/proc/{process.pid}/statm").read_text().split()[0]) * resource.getpagesize()
+        more = scene.random.choice((0, 1, 4, 16, 60)) * 2**20
+        resource.prlimit(process.pid, resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+        scene.notes.append(f"{more >> 20} MB more")
+    _expect(scene, 0, 3, -signal.SIGABRT, -signal.SIGSEGV, 1)
+
+
+def _expect(scene: Scene, *codes: int) -> None:
+    found = scene.crawler.wait()
+    scene.in_flight()
+    if any(code not in codes for code in found):
+        scene.notes.append(f"UNEXPECTED exit codes {found}")
+    elif found != [0]:
+        scene.notes.append(f"ended with {found}")
+
+
+def workers(scene: Scene) -> None:
+    """One of two or three is killed; at times it comes back at once, else the others take over what it had leased."""
+    crawler = scene.crawler
+    crawler.names = [f"w{number}" for number in range(scene.random.randint(2, 3))]
+    crawler.settings["FRONTIER_REDIS_LEASE"] = 4
+    for name in crawler.names:
+        crawler.start(name)
+    if crawler.reach(scene.some()):
+        victim = scene.random.choice(crawler.names)
+        crawler.kill(victim)
+        scene.in_flight()
+        if scene.random.random() < 0.5:
+            crawler.start(victim)
+    crawler.wait()
+
+
+def redis_kept(scene: Scene) -> None:
+    """Redis is killed and comes back with all that it had said yes to."""
+    _without_redis(scene)
+
+
+def redis_lost(scene: Scene) -> None:
+    """Redis had no file: it comes back with nothing."""
+    _without_redis(scene)
+    scene.is_damaged = True
+
+
+def _without_redis(scene: Scene) -> None:
+    assert scene.redis is not None
+    crawler = scene.crawler
+    crawler.names = [f"w{number}" for number in range(scene.random.randint(1, 2))]
+    for name in crawler.names:
+        crawler.start(name)
+    if crawler.reach(scene.some()):
+        scene.redis.kill()
+        scene.in_flight()
+        time.sleep(scene.random.uniform(0.0, 2.0))
+        scene.in_flight()
+        scene.redis.start()
+    scene.notes.append(f"ended with {crawler.wait()}")
+    scene.in_flight()
+
+
+KINDS: dict[str, tuple[Callable[[Scene], None], tuple[str, ...]]] = {
+    "nothing": (nothing, ALL),
+    "kill": (kill, ALL),
+    "stop": (stop, ALL),
+    "cut": (cut, ALL),
+    "zero": (zero, ALL),
+    "flip": (flip, ALL),
+    "disk_full": (disk_full, ALL),
+    "clock": (clock, ALL),
+    "suspend": (suspend, ALL),
+    "memory": (memory, ALL),
+    "workers": (workers, ("redis",)),
+    "redis_kept": (redis_kept, ("redis",)),
+    "redis_lost": (redis_lost, ("redis",)),
+}
