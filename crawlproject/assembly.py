@@ -164,6 +164,9 @@ def _open_frontier(
 ) -> tuple[Frontier, Peers]:
     if rehearsal:
         return make_frontier(options, ordering.commit, margin=0.0), ALONE
+    behind = set_back(folder.path / "history.jsonl", clock())
+    if behind >= WORTH_SAYING:
+        folder.warnings.append(warning(behind))
     parts = part_classes().values()
     endless = any(part.is_endless(options) for part in parts)
     for part in parts:
@@ -171,8 +174,5 @@ def _open_frontier(
             options, folder, clock=clock, commit=ordering.commit, name=topic.name, endless=endless
         ):
             return opened
-    behind = set_back(folder.path / "history.jsonl", clock())
-    if behind >= WORTH_SAYING:
-        folder.warnings.append(warning(behind))
     frontier = open_frontier(options, folder.path / "frontier", clock=clock, commit=ordering.commit, behind=behind)
     return frontier, ALONE

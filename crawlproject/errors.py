@@ -55,7 +55,9 @@ class BadWeb(BadInput):
 
 
 class BadCrawlDir(BadInput):
-    """A crawl folder that holds another crawl, or is damaged."""
+    """A crawl folder that holds another crawl, or is damaged. ``advice`` is for when a crawl comes upon it."""
+
+    advice = "after that, run the same command to resume"
 
 
 class StorageFailed(TopicalError, OSError):
@@ -74,3 +76,6 @@ class OutOfMemory(TopicalError, MemoryError):
     """The memory is used up, or nearly so. ``advice`` is what to do, in the imperative."""
 
     advice = "give it more memory (docs/memory.md) and run the same command to resume"
+
+
+STOPPING = StorageFailed, MemoryError, BadCrawlDir  # what a crawl cannot go on after: its state is as the disk holds it

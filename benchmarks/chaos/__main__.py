@@ -85,7 +85,7 @@ def _resume(verdict: Verdict, scene: Scene) -> None:
         if not any(codes):
             break
         scene.is_damaged or scene.in_flight()
-        advice = crawler.follow_advice(since) if 2 in codes else ""
+        advice = crawler.follow_advice(since) if {2, 3} & {*codes} else ""
         scene.notes.append(f"resume ended with {codes}; {advice}")
         if not advice:
             verdict.failure = f"no way on: exit codes {codes}"

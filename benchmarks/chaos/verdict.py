@@ -50,9 +50,9 @@ def judge(verdict: Verdict, web: ChaosWeb, scene: Scene, accesses: list[Access])
 
 
 def _lost(crawler: Crawler, web: ChaosWeb) -> list[str]:
-    stored = {line["url"] for line in crawler.lines("history.jsonl") if line.get("md5")}
-    items = {line["url"] for line in crawler.lines("items.jsonl")}
-    links = {line["source"] for line in crawler.lines("links.jsonl")}
+    stored = {line.get("url") for line in crawler.lines("history.jsonl") if line.get("md5")}
+    items = {line.get("url") for line in crawler.lines("items.jsonl")}
+    links = {line.get("source") for line in crawler.lines("links.jsonl")}
     found = [f"{url} (history)" for url in web.pages - stored]
     found += [f"{url} (items)" for url in (web.pages & stored) - items]
     linking = {url for url in web.pages if b"href" in web.get(url).body}

@@ -26,7 +26,7 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.core.heartbeat import PERIOD, Heartbeat
 from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
-from crawlproject.errors import OutOfMemory, StorageFailed
+from crawlproject.errors import STOPPING, BadCrawlDir, OutOfMemory, StorageFailed
 from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def wake(crawler: Crawler) -> None:
         slot.nextcall.schedule()
 
 
-def stop(crawler: Crawler, failure: StorageFailed | MemoryError) -> None:
+def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir) -> None:
     """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
 
     Only the first failure is logged.
@@ -203,10 +203,10 @@ def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None
 
 @contextmanager
 def stopping(crawler: Crawler) -> Iterator[None]:
-    """Inside, a refused write, or a want of memory, stops the crawl and is not raised."""
+    """Inside, a refused write, a want of memory, or a damaged file stops the crawl and is not raised."""
     try:
         yield
-    except (StorageFailed, MemoryError) as failure:
+    except STOPPING as failure:
         stop(crawler, failure)
 
 

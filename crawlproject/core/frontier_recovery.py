@@ -1,8 +1,9 @@
 """History and frontier are files of their own, and either may have lost what the other has.
 
 The history is what counts as done (ADR 4), and a frontier knows every URL of it. One that does not know the last of them was
-removed, or comes from an older copy of the folder: it is filled again from the history, the stored pages and their links. One
-that knows of more lines than the history has is ahead of it: what it takes for done and has no line waits again.
+removed, or comes from an older copy of the folder: it is filled again from the history, the stored pages and their links; so is
+one that knows of fewer lines than the history has, which lost its end. One that knows of more lines is ahead of the history:
+what it takes for done and has no line waits again.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from crawlproject.records import RETRY_AFTER, UNINFORMATIVE, CrawlUrl, Link, Pag
 from crawlproject.storage.read import HISTORY, read_visits
 from crawlproject.urls.post import is_post
 
+_BEHIND = 1  # line that a frontier does not know of when the process was killed between the two
 _STEP = 1000  # URLs that become durable together
 
 
@@ -40,7 +42,8 @@ def find_recovery(services: Services, now: float) -> Recovery | None:
     ahead = frontier if isinstance(frontier, DurableFrontier) and not services.peers.has_server else None
     if ahead is not None and ahead.history_lines > history.lines:
         return HistoryRecovery(services, ahead)
-    if history.last_url and history.last_url not in frontier:
+    is_behind = ahead is not None and 0 < ahead.history_lines < history.lines - _BEHIND
+    if history.last_url and (is_behind or history.last_url not in frontier):
         return FrontierRecovery(services, now)
     return None
 
@@ -119,6 +122,8 @@ class FrontierRecovery:
         for visit in read_visits(services.folder.path):
             if visit.url == self._last:
                 self._done(visit)
+        if isinstance(self._frontier, DurableFrontier):
+            self._frontier.record_lines(services.folder.history.lines)
         found = len(self._frontier) - self._before
         where = "its server" if services.peers.has_server else str(services.folder.path / "frontier")
         services.folder.warnings.append(

@@ -113,6 +113,11 @@ class AppendLog:
         os.ftruncate(self._file, self._size)
         return removed
 
+    def cut(self, size: int) -> None:
+        """Keep the first ``size`` bytes."""
+        self._size = size
+        os.ftruncate(self._file, size)
+
     def sync(self) -> None:
         """Sync the file to the disk, against power failures. Raises ``StorageFailed``."""
         try:

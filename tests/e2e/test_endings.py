@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -141,3 +142,21 @@ def test_wrong_input_exits_with_2_and_leaves_a_finished_crawl_finished(tmp_path:
         before = marker(folder)
         assert crawl(topic, folder, port=server.port, CRAWL_MIN_HARVEST=2).returncode == 2
     assert marker(folder) == before
+
+
+def test_a_record_that_was_damaged_stops_the_crawl_with_advice_that_helps(tmp_path: Path) -> None:
+    """As it hung, with a traceback: Scrapy only logs what its scheduler raises."""
+    folder, topic = tmp_path / "crawl", topic_file(tmp_path, "http://portal.example/")
+    with running(host_farm(10, 10)) as server:
+        settings = {"port": server.port, "FRONTIER": "disk"}
+        assert crawl(topic, folder, CRAWL_MAX_PAGES=20, **settings).returncode == 0
+        records = folder / "frontier" / "urls.jsonl"
+        records.write_bytes(records.read_bytes().replace(b'["http', b'["\xffttp'))
+        done = crawl(topic, folder, timeout=120, **settings)
+        assert done.returncode == 3, done.stderr
+        [told] = [line for line in done.stderr.splitlines() if "ERROR" in line]
+        assert "urls.jsonl, byte" in told and "makes it again" in told and "run the same command to resume" in told
+        assert "Traceback" not in done.stderr
+        shutil.rmtree(folder / "frontier")
+        assert crawl(topic, folder, **settings).returncode == 0
+    assert len(stored(folder)) == len(history(folder)) == 101

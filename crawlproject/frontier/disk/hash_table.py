@@ -17,7 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.mapped_file import MappedFile
+from crawlproject.frontier.disk.url_records import REMEDY
 
 try:
     from crawlproject.frontier.disk import hash_slots
@@ -31,6 +33,8 @@ _SEGMENTS_A_PIECE = 32
 _HEADERS_A_PIECE = 8192  # 8 bytes each
 
 _DEPTH_SHIFT = 32  # in a header; the prefix is below
+_PREFIX = (1 << _DEPTH_SHIFT) - 1
+_DEEPEST = 28  # bits of a key by which segments are told apart
 _IN_USE = 1 << 63
 _NUMBER_BITS = 40
 _NUMBER = (1 << _NUMBER_BITS) - 1
@@ -44,7 +48,7 @@ class HashTable:
 
     ``set`` writes the key of a slot before its number, which makes it valid; a split writes the two halves elsewhere
     before it retires the whole: so the table is whole after ``kill -9`` at any instruction. Raises ``StorageFailed``
-    when it cannot grow; then it is as it was.
+    when it cannot grow; then it is as it was. Raises ``BadCrawlDir`` when the headers of its segments do not fit together.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -131,11 +135,13 @@ class HashTable:
         """From the headers. A segment whose half is there too was about to be split: it still holds everything."""
         headers = [self._header(segment) for segment in range(len(self._views))]
         used = sorted((header >> _DEPTH_SHIFT & 0xFF, segment) for segment, header in enumerate(headers) if header)
+        if any(depth > _DEEPEST or headers[segment] & _PREFIX >= 1 << depth for depth, segment in used):
+            raise self._damage()
         self._free = [segment for segment, header in enumerate(headers) if not header]
         self._depth = used[-1][0] if used else 0
         self._directory = array("i", [-1]) * (1 << self._depth)
         for depth, segment in used:
-            prefix = headers[segment] & 0xFFFFFFFF
+            prefix = headers[segment] & _PREFIX
             places = range(prefix, 1 << self._depth, 1 << depth)
             if self._directory[prefix] >= 0:
                 if not self._readonly:
@@ -144,11 +150,16 @@ class HashTable:
                 continue
             for place in places:
                 self._directory[place] = segment
+        if used and min(self._directory) < 0:
+            raise self._damage()
         self._mask = (1 << self._depth) - 1
         if not used and not self._readonly:
             first = self._new_segment()
             self._mark(first, _IN_USE)
             self._directory = array("i", [first])
+
+    def _damage(self) -> BadCrawlDir:
+        return BadCrawlDir(str(self._headers.path), f"expected segments of which each has its own first bits; {REMEDY}")
 
     def _split(self, segment: int, place: int) -> None:
         depth = self._header(segment) >> _DEPTH_SHIFT & 0xFF

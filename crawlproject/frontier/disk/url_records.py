@@ -58,11 +58,16 @@ class UrlRecords:
 
     def load(self, offset: int, score: float, not_before: float, precedence: int = ACTIVE) -> CrawlUrl:
         """The record at ``offset``, with this score, time and class."""
-        key, depth, parent, anchor, context_score, *more = self._fields(offset)
-        inherited, request, *named = more or ((), None)
-        url, kind, variant = read_key(key, parent, *named)
-        inherited = tuple(map(float, inherited))
-        context = float(context_score)
+        try:
+            key, depth, parent, anchor, context_score, *more = self._fields(offset)
+            inherited, request, *named = more or ((), None)
+            url, kind, variant = read_key(key, parent, *named)
+            inherited = tuple(map(float, inherited))
+            context = float(context_score)
+        except (AttributeError, TypeError, ValueError) as damage:
+            if isinstance(damage, BadCrawlDir):
+                raise
+            raise self._damage(offset, damage) from None
         return CrawlUrl(
             url, score, depth, parent, anchor, context, not_before, inherited, request, kind, variant, precedence
         )
@@ -105,8 +110,10 @@ class UrlRecords:
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError as damage:
-            wish = f"expected a record of a URL ({damage}); restore the file"
-            raise BadCrawlDir(f"{self.path}, byte {offset}", wish) from None
+            raise self._damage(offset, damage) from None
+
+    def _damage(self, offset: int, damage: Exception) -> BadCrawlDir:
+        return BadCrawlDir(f"{self.path}, byte {offset}", f"expected a record of a URL ({damage}); {REMEDY}")
 
     def _read(self, offset: int) -> bytes:
         """A line that is longer than usual."""

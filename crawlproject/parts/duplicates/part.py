@@ -217,7 +217,9 @@ class Duplicates(Part):
 
 def _copies(folder: CrawlFolder, most: int, language: str, *, shares: bool) -> DuplicateInspector:
     known, template = folder.history.__contains__, TemplateText()
-    originals = DiskSketchStore(folder.path / SKETCHES, known) if folder.bodies else MemorySketchStore()
+    originals: SketchStore = MemorySketchStore()
+    if folder.bodies:
+        originals = DiskSketchStore(folder.path / SKETCHES, known, folder.warnings.append)
     others = DuplicateIndex(_store_of_others(folder), most=most, template=template) if shares else None
     return DuplicateInspector(DuplicateIndex(originals, most=most, template=template), others, language=language)
 
@@ -228,7 +230,7 @@ def _store_of_others(folder: CrawlFolder) -> SketchStore:
         return MemorySketchStore()
     path = folder.path / OTHERS
     path.unlink(missing_ok=True)
-    return DiskSketchStore(path, lambda url: True)
+    return DiskSketchStore(path, lambda url: True, folder.warnings.append)
 
 
 def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:

@@ -9,6 +9,7 @@ from array import array
 from binascii import Error as BadBase64
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any, ClassVar, Protocol
 import orjson
 
 from crawlproject.core.learned_state import Unfit
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.storage.append_log import AppendLog, unexpected
 
 try:
@@ -78,6 +79,9 @@ def read_original(fields: dict[str, Any]) -> OriginalPage:
     return OriginalPage(**{**fields, **{name: a2b_base64(fields.get(name, "")) for name in _BYTES}})
 
 
+_ILLEGIBLE = OriginalPage("", bytes(256), 0, 0, 0, 0, 0, 0, 0, b"", 0, 0)  # like no page
+
+
 class SketchStore(Protocol):
     """The originals, numbered in the order in which they came."""
 
@@ -122,13 +126,16 @@ class DiskSketchStore:
     """One line an original, about 700 bytes; in memory 8 bytes of each.
 
     ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
-    Raises ``BadCrawlDir`` for a damaged line and ``StorageFailed``.
+    A damaged line and all behind it are removed, of which ``warn`` is told: their pages are sketched once more. Raises
+    ``StorageFailed``.
     """
 
-    def __init__(self, path: Path, known: Callable[[str], bool]) -> None:
+    def __init__(self, path: Path, known: Callable[[str], bool], warn: Callable[[str], None]) -> None:
         self._path = path
+        self._warn = warn
         self._log = AppendLog(path)
-        self._log.trim(lambda line: known(line["url"]))
+        with suppress(BadCrawlDir):  # ``stored`` will come to it
+            self._log.trim(lambda line: known(line["url"]))
         self._starts = array("Q")
         self._end = 0
         try:
@@ -145,7 +152,10 @@ class DiskSketchStore:
     def __getitem__(self, number: int) -> OriginalPage:
         start = self._starts[number]
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
-        return self._read(os.pread(self._file, end - start, start), number)
+        try:
+            return self._read(os.pread(self._file, end - start, start), number)
+        except BadCrawlDir:  # it was damaged before the checkpoint from which the crawl goes on
+            return _ILLEGIBLE
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -154,9 +164,15 @@ class DiskSketchStore:
         with self._path.open("rb") as file:
             file.seek(self._end)
             for number, line in enumerate(file, start=len(self._starts)):
+                try:
+                    found = self._read(line, number)
+                except BadCrawlDir as damage:
+                    self._log.cut(self._end)
+                    self._warn(f"{damage.place} is damaged: this line and those behind it are made again")
+                    return
                 self._starts.append(self._end)
                 self._end += len(line)
-                yield self._read(line, number)
+                yield found
 
     def learned(self) -> Any:
         return self._starts, self._end

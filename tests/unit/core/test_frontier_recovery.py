@@ -137,7 +137,7 @@ def test_a_file_that_a_frontier_on_disk_lost_is_named(crawled: Crawls, name: str
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
 @pytest.mark.parametrize("damage", ["removed", "emptied", "halved", "a byte short"])
 def test_a_journal_that_the_frontier_in_memory_lost(crawled: Crawls, damage: str, closed: bool) -> None:
-    """It is made again, or named; of a cut among its last lines only what was done since is done again."""
+    """It is made again, or named."""
     folder, expected = crawled("memory", closed=closed)
     spoil(folder / "frontier" / "journal.jsonl", damage)
     try:
@@ -152,6 +152,26 @@ def test_a_journal_that_the_frontier_in_memory_lost(crawled: Crawls, damage: str
         )  # what waits again although it was fetched is fetched once more, for its links
     assert waiting(crawl).keys() | set(crawl.folder.history) >= expected.keys()
     crawl.close("stopped", NOW)
+
+
+@pytest.mark.parametrize("ordering", ["dom", "adaptive"])
+@pytest.mark.parametrize("damage", ["zeroed", "cut"])
+def test_pages_that_a_journal_no_longer_knows_of_are_not_fetched_again(
+    crawled: Crawls, damage: str, ordering: str
+) -> None:
+    """As 21 pages of 140 were, without a word, after a power failure had left zeros."""
+    folder, expected = crawled("memory", ordering, closed=False)
+    journal = folder / "frontier" / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    kept = b"".join(lines[: -len(lines) // 3])
+    journal.write_bytes(kept + (bytes(journal.stat().st_size - len(kept)) if damage == "zeroed" else b""))
+    crawl = opened(folder, "memory", ordering)
+    assert "had lost its URLs" in crawl.folder.warnings[-1]
+    assert waiting(crawl).keys() == expected.keys()
+    crawl.close("stopped", NOW)
+    again = opened(folder, "memory", ordering)
+    assert again.folder.warnings == []
+    again.close("stopped", NOW)
 
 
 def test_an_interrupted_recovery_begins_anew(crawled: Crawls, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,25 @@ def test_88_bits_are_compared(tmp_path: Path) -> None:
     assert table.get(bytes(10) + b"\1" + bytes(5)) is None
 
 
+def test_headers_with_other_bits_are_named_and_raise_nothing_else(tmp_path: Path) -> None:
+    """As they raised ``IndexError``, or asked for more memory than there is."""
+    table = HashTable(tmp_path / "t")
+    table.update({digest(number): number for number in range(20_000)})
+    table.close()
+    headers, damaged = (tmp_path / "t.map").read_bytes(), 0
+    for place in range(6):
+        for bit in range(64):
+            spoiled = bytearray(headers)
+            spoiled[8 * place + bit // 8] ^= 1 << bit % 8
+            (tmp_path / "t.map").write_bytes(spoiled)
+            try:
+                HashTable(tmp_path / "t", readonly=True).close()
+            except BadCrawlDir as damage:
+                assert "t.map" in str(damage) and "makes it again" in str(damage)
+                damaged += 1
+    assert damaged > 150
+
+
 @pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize("step", range(1, 6))
 def test_a_split_that_was_killed_at_any_store_leaves_the_table_whole(

@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from crawlproject.errors import BadCrawlDir
 from crawlproject.pages.text.minhash import sketch
 from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, leads_elsewhere, original_of
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
@@ -152,12 +151,12 @@ def test_what_is_known_is_limited():
 
 def test_an_index_on_disk_is_there_again(tmp_path: Path):
     path = tmp_path / "sketches.jsonl"
-    index = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True, print))
     firsts = [known(f"{A}/{number}", text(number), f"Page {number}", (f"{A}/next",)) for number in range(20)]
     for first in firsts:
         index.add(first)
     index.close()
-    again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: True, print))
     again.read_stored()
     assert len(again) == 20
     assert again.last_url == f"{A}/19"
@@ -169,35 +168,46 @@ def test_an_index_on_disk_is_there_again(tmp_path: Path):
 
 def test_a_torn_line_and_pages_that_are_not_in_the_history_are_gone(tmp_path: Path):
     path = tmp_path / "sketches.jsonl"
-    index = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True, print))
     for number in range(3):
         index.add(known(f"{A}/{number}", text(number)))
     index.close()
     with path.open("ab") as file:
         file.write(b'{"url": "http://a.exa')
-    again = DuplicateIndex(DiskSketchStore(path, lambda url: url != f"{A}/2"))
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: url != f"{A}/2", print))
     again.read_stored()
     assert len(again) == 2
     again.close()
 
 
-@pytest.mark.parametrize("line", [b"[]\n", b'{"url": "http://a.example/"}\n', b"no JSON\n"])
-def test_a_damaged_line_is_an_error_that_names_the_file(tmp_path: Path, line: bytes):
-    path = tmp_path / "sketches.jsonl"
-    path.write_bytes(line + b'{"url": "http://a.example/last"}\n')
-    with pytest.raises(BadCrawlDir, match=r"sketches\.jsonl"):
-        DuplicateIndex(DiskSketchStore(path, lambda url: True)).read_stored()
+@pytest.mark.parametrize("line", [b"[]\n", b'{"url": "http://a.example/"}\n', b"no JSON\n", b'{"ur\xff": 1}\n'])
+@pytest.mark.parametrize("place", [0, 1, 3])
+def test_a_damaged_line_and_those_behind_it_are_told_and_made_again(tmp_path: Path, line: bytes, place: int) -> None:
+    path, said = tmp_path / "sketches.jsonl", list[str]()
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True, said.append))
+    for number in range(4):
+        index.add(known(f"{A}/{number}", text(number)))
+    index.close()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:place], line, *lines[place + 1 :]]))
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: True, said.append))
+    assert again.read_stored() == (f"{A}/{place - 1}" if place else "")
+    assert len(said) == 1 and f"sketches.jsonl, line {place + 1} is damaged" in said[0]
+    for number in range(place, 4):
+        again.add(known(f"{A}/{number}", text(number)))
+    again.close()
+    assert path.read_bytes() == b"".join(lines)
 
 
 def test_sketches_of_older_crawls_are_read(tmp_path: Path) -> None:
     path = tmp_path / "sketches.jsonl"
-    index = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    index = DuplicateIndex(DiskSketchStore(path, lambda url: True, print))
     index.add(known(f"{A}/reef", text(1), "Coral reefs now"))
     index.close()
     line = json.loads(path.read_text())
     del line["language"], line["prose"]
     path.write_text(json.dumps(line) + "\n")
-    again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: True, print))
     again.read_stored()
     assert again.first_with(known(f"{A}/v2/reef", text(1), "Coral reefs now")) is not None
     again.close()

@@ -53,8 +53,8 @@ def test_pages_that_share_the_template_of_their_site_are_no_copies() -> None:
 
 def test_a_resumed_crawl_knows_the_template(tmp_path: Any) -> None:
     path = tmp_path / "sketches.jsonl"
-    manual(LEAST_PAGES, DiskSketchStore(path, lambda url: True)).close()
-    again = DuplicateIndex(DiskSketchStore(path, lambda url: True))
+    manual(LEAST_PAGES, DiskSketchStore(path, lambda url: True, print)).close()
+    again = DuplicateIndex(DiskSketchStore(path, lambda url: True, print))
     again.read_stored()
     again.add(FIRST)
     assert again.first_with(OVERLOAD) is None
