@@ -13,13 +13,13 @@ from benchmarks.linked_web import LinkedWeb
 from crawlproject.http.virtual_web_server import running
 
 LIMIT = 700 * 2**20  # bytes of the address space, of which more than half is used from the start
-PAGES, LINKS = 100, 6_000
+PAGES, LINKS = 100, 2_000
 
 
 def wide_web() -> LinkedWeb:
     """Pages with so many links that the frontier grows by megabytes a page."""
     pages = [f"http://h{number}.example/" for number in range(PAGES)]
-    links = {url: [f"{url}{'x' * 300}{number}" for number in range(LINKS)] for url in pages}
+    links = {url: [f"{url}{'x' * 1500}{number}" for number in range(LINKS)] for url in pages}
     return LinkedWeb({"http://portal.example/": pages, **links}, 0.0)
 
 

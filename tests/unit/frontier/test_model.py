@@ -500,7 +500,7 @@ def test_every_answer_of_the_frontier_on_disk_is_the_models(k, commit, max_urls,
     check(make_disk, k, commit, max_urls, strict, operations)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     k=st.sampled_from([1, 4, 20, 50]),
