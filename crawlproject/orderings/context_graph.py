@@ -21,6 +21,8 @@ from crawlproject.orderings.link_graph import LinkGraph, archive_graph
 from crawlproject.orderings.taxonomy import Counts, NaiveBayes, drawn_pages, good_pages
 from crawlproject.records import Link, Page
 
+_ROUNDING = 1e-9
+
 
 class ContextGraph(BaseOrdering):
     """A queue for each distance: links of pages that look ``l`` links away from the topic, the nearest ``l`` first.
@@ -28,9 +30,9 @@ class ContextGraph(BaseOrdering):
     The context graph of the archive has layers 0 to ``layers``, with at most ``layer_pages`` pages each. Layer 0 are the
     topic's positive examples, or those that ``good_pages`` finds among ``sample`` random pages. The ``terms`` most
     distinctive terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives ``P(c_l|p)`` of each layer; a page
-    belongs to the likeliest one, or to *other*, which comes last, when its probability is below ``confidence``. With m
-    layers in all, the score is ``(m - l + P(c_l|p)) / (m + 1)``, where l of *other* is m: bands of equal width, ordered
-    by probability inside.
+    belongs to the likeliest one, or to *other*, which comes last, when its probability is below ``confidence``, or no higher
+    than that of a page without any of these terms. With m layers in all, the score is ``(m - l + P(c_l|p)) / (m + 1)``, where l
+    of *other* is m: bands of equal width, ordered by probability inside.
 
     With ``train_every``, the classifier is also trained in the course of the crawl (004, footnote 4): on the latest
     ``layer_pages`` pages of each distance to pages of at least ``threshold`` relevance, in the latest ``kept_pages`` pages. It is
@@ -115,7 +117,8 @@ class ContextGraph(BaseOrdering):
             return (page.relevance + (self._bands - 1) * (page.relevance >= self.threshold)) / self._bands
         found = self._classifier.probabilities(page.counts)
         layer = max(found, key=lambda name: found[name])
-        place = int(layer) if found[layer] >= self.confidence else self._bands - 1
+        is_known = found[layer] > 1.0 / len(found) + _ROUNDING  # a page without a term of the vocabulary has the priors
+        place = int(layer) if is_known and found[layer] >= self.confidence else self._bands - 1
         return (self._bands - 1 - place + found[layer]) / self._bands
 
 

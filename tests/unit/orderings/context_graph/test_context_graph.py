@@ -71,9 +71,19 @@ def test_nearer_layers_come_first_and_others_last() -> None:
     assert scores[LAW] == pytest.approx((1 / 3) / 4)  # no word of the vocabulary: as likely in each of the three layers
 
 
-def test_without_a_threshold_there_is_no_other() -> None:
-    ordering = ContextGraph(a_context(**CONTEXT), confidence=0.0)
-    assert ordering.score(archive().pages[LAW], a_link()) >= 0.25
+@pytest.mark.parametrize("layers", [1, 2, 3, 4, 5])
+def test_a_page_without_a_known_term_is_other_whatever_the_number_of_layers(layers: int) -> None:
+    """000 section 3.4: its law-school page looks like no layer. As it did not: with up to four layers the priors, 1/4 and more,
+    passed the confidence of 0.25, and the first of equal layers, the best, was taken: 0.85 with four.
+    """
+    chain = [f"http://uni.example/{number}" for number in range(layers)]
+    pages = [a_text_page(url, f"step{n} numerical", ([COURSE, *chain])[n]) for n, url in enumerate(chain)]
+    found = DictArchive(archive().pages[COURSE], *pages, a_text_page(LAW, "court", LAW + "2"))
+    for confidence in (0.0, 0.25):
+        ordering = ContextGraph(a_context(seeds=[COURSE], archive=found), layers=layers, confidence=confidence)
+        scores = {url: ordering.score(found.pages[url], a_link()) for url in found.pages}
+        assert scores[LAW] == pytest.approx(1 / (layers + 1) / (layers + 2)), "the last band"
+        assert scores[COURSE] > scores[LAW]
 
 
 def test_an_archive_is_needed_with_pages_that_link_to_the_topic() -> None:
