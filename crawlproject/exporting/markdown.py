@@ -35,7 +35,7 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
             if item["url"] in joined:
                 continue
             try:
-                body = pages.load(item["url"])
+                body = pages.load(item["url"], item["digest"])
             except FileNotFoundError:
                 missing += 1
                 continue
@@ -47,7 +47,7 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
             text = printable("\n\n".join(filter(None, texts)))
             place.write_text(f"{_front_matter(item)}\n{text}\n", encoding="utf-8", errors="replace", newline="\n")
             count += 1
-    gone = f"; of {counted(missing, 'page')} the page file is missing" if missing else ""
+    gone = f"; of {counted(missing, 'page')} the page file is missing or damaged" if missing else ""
     return f"{counted(count, 'page')} in {target}{gone}"
 
 

@@ -55,7 +55,7 @@ def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None 
     for item in read_items(crawl_dir, selection):
         found = templates.of(item["url"])
         try:
-            body = templates.pages.load(item["url"])
+            body = templates.pages.load(item["url"], item["digest"])
         except FileNotFoundError:
             body = b""
         layout = found.layout(item["url"], body, item["content_type"])

@@ -62,9 +62,15 @@ class PageRepository:
             raise StorageFailed(f"cannot store the page {url} as {place}: {error}") from error
         return name
 
-    def load(self, url: str) -> bytes:
-        """The stored body. Raises ``FileNotFoundError`` for a page that was never stored."""
-        return self.path(url).read_bytes()
+    def load(self, url: str, digest: str = "") -> bytes:
+        """The stored body. Raises ``FileNotFoundError`` for a page that was never stored, or whose file is damaged: ``digest`` is
+        the MD5 of its body; empty: not compared.
+        """
+        path = self.path(url)
+        body = path.read_bytes()
+        if digest and md5(body, usedforsecurity=False).hexdigest() != digest:
+            raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
+        return body
 
     def versions(self, url: str) -> dict[int, Path]:
         """The earlier versions that were kept, by number."""

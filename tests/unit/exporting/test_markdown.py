@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import md5
 from pathlib import Path
 
 import pytest
@@ -71,8 +72,17 @@ def test_the_text_does_not_steer_a_terminal(crawl: Path, tmp_path: Path) -> None
 def test_selection_and_missing_files(crawl: Path, tmp_path: Path) -> None:
     PageRepository(crawl / "pages").path("http://a.example/1").unlink()
     told = export_markdown(crawl, tmp_path / "out", Selection(0.2, with_duplicates=True))
-    assert told == f"2 pages in {tmp_path / 'out'}; of 1 page the page file is missing"
+    assert told == f"2 pages in {tmp_path / 'out'}; of 1 page the page file is missing or damaged"
     assert files_of(tmp_path / "out").keys() == {"0", "3"}
+
+
+def test_a_page_file_with_other_bytes_than_were_stored_is_left_out_and_counted(tmp_path: Path) -> None:
+    body = b"<p>Corals grow"
+    folder = a_crawl(tmp_path / "crawl", *(an_item(n, "x", digest=md5(body).hexdigest()) for n in range(3)))
+    for number, stored in enumerate((body, b"<p>Corals_grow", body)):
+        PageRepository(folder / "pages").store(f"http://a.example/{number}", stored)
+    told = export_markdown(folder, tmp_path / "out", Selection())
+    assert told == f"2 pages in {tmp_path / 'out'}; of 1 page the page file is missing or damaged"
 
 
 def test_a_folder_with_something_in_it_is_not_touched(crawl: Path, tmp_path: Path) -> None:
