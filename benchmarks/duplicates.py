@@ -173,7 +173,7 @@ def cost(reader: Reader, pages: Iterable[Page]) -> dict[str, float]:
     spent: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sketches.jsonl"
-        index, seen = DuplicateIndex(DiskSketchStore(path, lambda url: True)), SeenShingles()
+        index, seen = DuplicateIndex(DiskSketchStore(path, lambda url: True, print)), SeenShingles()
         for page in pages:
             times = [process_time()]
             made = sketch(page)

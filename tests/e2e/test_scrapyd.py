@@ -39,16 +39,12 @@ def scrapyd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scrapyd]:
     with running_scrapyd(folder / "server") as server:
         done = make_deploy(server, folder / "tree")
         assert done.returncode == 0, done.stderr
-        assert '"spiders": 1' in done.stdout
+        assert '"spiders": 1' in done.stdout and server.get("listspiders", project=PROJECT)["spiders"] == ["topical"]
         yield server
 
 
 def settings(**chosen: object) -> list[str]:
     return [f"{name}={value}" for name, value in chosen.items()]
-
-
-def test_the_egg_has_the_spider(scrapyd: Scrapyd) -> None:
-    assert scrapyd.get("listspiders", project=PROJECT)["spiders"] == ["topical"]
 
 
 def test_two_topics_one_cancelled_and_resumed(scrapyd: Scrapyd, tmp_path: Path) -> None:
@@ -86,14 +82,12 @@ def test_two_topics_one_cancelled_and_resumed(scrapyd: Scrapyd, tmp_path: Path) 
         assert "Traceback" not in scrapyd.log(job)
 
 
-def test_a_job_that_cannot_start_says_why_in_its_log(scrapyd: Scrapyd) -> None:
+def test_jobs_that_cannot_start_say_why_in_their_logs(scrapyd: Scrapyd, tmp_path: Path) -> None:
+    """A topic that there is not; and of two jobs of one topic the second, which ends at once: the first continues."""
     job = scrapyd.schedule("dmo")
     scrapyd.wait_until("finished", job)
     assert "topic 'dmo': expected a topic file, TOML text, or a topic of the project (demo" in scrapyd.log(job)
 
-
-def test_two_jobs_of_one_topic_do_not_meet(scrapyd: Scrapyd, tmp_path: Path) -> None:
-    """The second ends at once and says why; the first continues."""
     folder = tmp_path / "crawl"
     chosen = settings(VIRTUAL_WEB="sample", CRAWL_DIR=folder, POLITENESS_MIN_DELAY=0.3)
     first = scrapyd.schedule("demo-bread", *chosen)
