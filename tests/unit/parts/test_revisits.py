@@ -16,7 +16,7 @@ from support.webs import DictWeb, page
 
 from crawlproject.errors import BadInput
 from crawlproject.parts.revisits.collection import Collection
-from crawlproject.records import Reply, Topic
+from crawlproject.records import REVISIT, CrawlUrl, Reply, Topic
 from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
 
@@ -85,6 +85,18 @@ def test_nobody_starves_on_a_host_that_cannot_give_what_the_plan_asks(tmp_path: 
     visits = Counter(visit.url for visit in read_visits(tmp_path)) - known
     assert len(visits) == 10 and sum(visits.values()) > 150
     assert max(visits.values()) - min(visits.values()) <= 2, visits
+
+
+def test_a_new_url_is_seen_while_revisits_are_under_way(tmp_path: Path) -> None:
+    """As it was not: what is leased did not count as waiting, and revisits that were always due left new pages nothing."""
+    crawl = started(tmp_path, site(), CRAWL_REVISIT_MIN=1.0).run(DAY).crawl
+    revisits, later = revisits_of(crawl), START + 30 * DAY
+    assert not revisits.has_new()
+    leased = crawl.take(later)
+    assert leased is not None and leased.kind == REVISIT and not revisits.has_new()
+    crawl.frontier.put(CrawlUrl("http://b.example/new", 0.5, 1, ROOT))
+    assert revisits.has_new()
+    crawl.close("stopped", later)
 
 
 def test_a_change_brings_a_version_a_difference_and_the_new_links(tmp_path: Path) -> None:
