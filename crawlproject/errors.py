@@ -78,4 +78,4 @@ class OutOfMemory(TopicalError, MemoryError):
     advice = "give it more memory (docs/memory.md) and run the same command to resume"
 
 
-STOPPING = StorageFailed, MemoryError, BadCrawlDir  # what a crawl cannot go on after: its state is as the disk holds it
+FATAL = StorageFailed, MemoryError, BadCrawlDir  # what a crawl cannot go on after: its state is as the disk holds it

@@ -36,7 +36,7 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.core.process_tuning import tune_process
 from crawlproject.core.responses import FLOOD, stated_lifetime, validator
 from crawlproject.core.services import TOO_MANY_REDIRECTS
-from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.errors import FATAL, BadInput
 from crawlproject.http.connection_failures import ExchangeLost, connection_failure, refuse_tls_settings
 from crawlproject.pages.text.printable import printable
 from crawlproject.parts.registry import part_module
@@ -180,7 +180,7 @@ class TopicalSpider(scrapy.Spider):
         if lease is None:
             return
         with stopping(self.crawler):
-            if isinstance(failure.value, StorageFailed | BadCrawlDir):  # while a middleware told the frontier something
+            if isinstance(failure.value, FATAL):  # while a middleware told the frontier something
                 raise failure.value
             if lacking := memory_error(failure.value):
                 raise lacking

@@ -209,7 +209,7 @@ class WakeUp:
 
 
 class GuardedScheduler(BaseScheduler):
-    """When a subclass raises one of ``errors.STOPPING``, the crawl stops. Scrapy would only log it, and lose the request.
+    """When a subclass raises one of ``errors.FATAL``, the crawl stops. Scrapy would only log it, and lose the request.
 
     ``now`` is in seconds since the epoch.
     """

@@ -26,7 +26,7 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.core.heartbeat import PERIOD, Heartbeat
 from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
-from crawlproject.errors import STOPPING, BadCrawlDir, OutOfMemory, StorageFailed
+from crawlproject.errors import FATAL, BadCrawlDir, OutOfMemory, StorageFailed
 from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def stopping(crawler: Crawler) -> Iterator[None]:
     """Inside, a refused write, a want of memory, or a damaged file stops the crawl and is not raised."""
     try:
         yield
-    except STOPPING as failure:
+    except FATAL as failure:
         stop(crawler, failure)
 
 

@@ -181,8 +181,8 @@ def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir
 def read_lines(path: Path, behind: TailPosition | None = None) -> Iterator[Any]:
     """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records.
 
-    ``behind``: only those behind this position.
-    Where a power failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage.
+    ``behind``: only those behind this position. Where a power failure has left zeros, it ends, as ``AppendLog`` will cut it.
+    Raises ``BadCrawlDir`` for other damage.
     """
     if not path.exists():
         return

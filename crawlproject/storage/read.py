@@ -118,7 +118,7 @@ def topic_of(info: CrawlInfo, settings: Mapping[str, Any] | None = None) -> Topi
 def read_visits(folder: Path, behind: TailPosition | None = None) -> Iterator[Visit]:
     """Stream the history of a crawl in its order (of one host that of ``at``), without an incomplete last line.
 
-    ``behind``: only the lines behind this position.     Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
+    ``behind``: only the lines behind this position. Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
     """
     path = folder / HISTORY
     for number, line in enumerate(read_lines(path, behind), start=behind.lines + 1 if behind else 1):

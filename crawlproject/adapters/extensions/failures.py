@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import Component, crawl_of, fetch_of, stop, stopped, stopping, time
-from crawlproject.errors import STOPPING
+from crawlproject.errors import FATAL
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Failures(Component):
-    """A failed disk, a damaged file or a want of memory stops the crawl; a page that a pipeline drops is recorded as an error."""
+    """What is ``FATAL`` stops the crawl; a page that a pipeline drops or fails on is recorded as an error."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -34,7 +34,7 @@ class Failures(Component):
         return extension
 
     def item_error(self, item: Any, failure: Failure) -> None:
-        if isinstance(failure.value, STOPPING):
+        if isinstance(failure.value, FATAL):
             stop(self.crawler, failure.value)
         else:
             self._end(item, type(failure.value).__name__)
@@ -44,7 +44,7 @@ class Failures(Component):
 
     def spider_error(self, failure: Failure, response: Response | None) -> None:
         crawl = crawl_of(self.crawler)
-        if isinstance(failure.value, STOPPING):
+        if isinstance(failure.value, FATAL):
             stop(self.crawler, failure.value)
         elif crawl is not None and response is not None and response.request is not None:
             lease = lease_of(crawl, response.request)
