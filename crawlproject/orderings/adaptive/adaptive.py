@@ -148,7 +148,10 @@ class Adaptive(BaseOrdering):
         self._forget(url)  # it waits without us, or it would keep others from their place
 
     def host_blocked(self, host: str) -> None:
-        rows = self._table.of_host(self._evidence.host_number(host))
+        number = self._evidence.host_number(host)
+        if number < 0:
+            return
+        rows = self._table.of_host(number)
         rows = rows[self._table.told[rows] >= self.floor]
         if len(rows):
             self._remove(rows)

@@ -8,9 +8,12 @@ have to wait longer.
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappop, heappush
+from itertools import islice
+from math import ceil
 from typing import Any
 
 from crawlproject.core.part import Part, Setup
@@ -140,13 +143,14 @@ def make_tracker(
 class _Turns:
     """What a run of a crawl did with a site."""
 
-    __slots__ = ("hosts", "in_flight", "is_trial", "spared", "waits")
+    __slots__ = ("awaits_trial", "hosts", "in_flight", "is_trial", "spared", "waits")
 
     def __init__(self) -> None:
         self.in_flight: dict[str, bool] = {}  # URLs that are being fetched, and whether that counts
         self.spared = 0.0  # what fetches in a later class have cost: they count for nothing
-        self.hosts: dict[str, int] = {}  # those that wait in a later class
+        self.hosts: dict[str, int] = {}  # those that wait in a later class, the first that was put back in front
         self.waits = 0
+        self.awaits_trial = False
         self.is_trial = False  # whether the next fetch is one
 
 
@@ -182,11 +186,11 @@ class SiteTurns:
         if turns is None:
             turns = self._turns[name] = _Turns()
             if len(self._turns) > POLICY.sites:
-                self._bring_forward(*self._turns.popitem(last=False))
+                self._bring_forward(*self._turns.popitem(last=False), math.inf)
         if url in turns.in_flight:
             return True  # it had its turn, and had to wait for robots.txt
         counts = host not in turns.hosts  # else nothing better was due
-        if counts and self._is_over(site, turns) and not turns.is_trial:
+        if counts and self._left(site, turns) <= 0 and not turns.is_trial:
             self._put_back(name, host, turns, site)
             return False
         turns.is_trial = False
@@ -200,15 +204,14 @@ class SiteTurns:
             turns.spared += cost
 
     def reconsider(self, url: str) -> None:
-        """A fetch has ended: its site, and another one in turn, are as others again if they have earned more."""
+        """A fetch has ended: hosts of its site, and of another one in turn, are as others again if these have earned more."""
         if not self.later:
             return
         another = next(iter(self.later))
         self.later.move_to_end(another)
         for name in {domain_of(url), another} & self.later.keys():
             turns = self._turns[name]
-            if not self._is_over(self._sites.get(name), turns):
-                self._bring_forward(name, turns)
+            self._bring_forward(name, turns, self._left(self._sites.get(name), turns))
 
     def is_postponed(self, url: str) -> bool:
         """Whether the site of ``url`` comes later: until it is reconsidered, whatever it has earned since."""
@@ -216,14 +219,17 @@ class SiteTurns:
 
     # ------------------------------------------------------------ inside
 
-    def _is_over(self, site: Site | None, turns: _Turns) -> bool:
-        """Whether a site has no budget left, or no part in that of the single-source sites."""
+    def _left(self, site: Site | None, turns: _Turns) -> float:
+        """The fetches that a site may still make: 0 or less without a budget, or without a part in that of single sources."""
+        if self._sites.is_rationed(site):
+            return 0.0
         used = (site.fetches if site else 0.0) + sum(turns.in_flight.values()) - turns.spared
-        return used >= self._sites.budget(site) or self._sites.is_rationed(site)
+        return self._sites.budget(site) - used
 
     def _put_back(self, name: str, host: str, turns: _Turns, site: Site | None) -> None:
         honest = site is None or site.mean(site.trusted_worth) > POLICY.honest
-        if not turns.hosts:
+        if not turns.awaits_trial:
+            turns.awaits_trial = True
             fetches = POLICY.first_wait * 2.0 ** min(turns.waits, POLICY.most_doublings)
             heappush(self._next_trials, (self._sites.fetches + fetches, name))
             turns.waits += 1
@@ -233,11 +239,13 @@ class SiteTurns:
         self._set_precedence(host, precedence)
         self._report(host)
 
-    def _bring_forward(self, name: str, turns: _Turns) -> None:
-        for host in turns.hosts:
+    def _bring_forward(self, name: str, turns: _Turns, fetches: float) -> None:
+        """As many hosts of a site as it may make fetches: all names of a swarm would have to be put back one by one."""
+        for host in list(islice(turns.hosts, ceil(min(fetches, len(turns.hosts))) if fetches > 0 else 0)):
+            del turns.hosts[host]
             self._set_precedence(host, ACTIVE)
-        turns.hosts.clear()
-        self.later.pop(name, None)
+        if not turns.hosts:
+            self.later.pop(name, None)
 
     def _try_some(self) -> None:
         """Sites whose time has come have a trial, as long as there were few enough."""
@@ -245,7 +253,10 @@ class SiteTurns:
         while trials and trials[0][0] <= fetches and self._trials < POLICY.trials * self._sites.share * fetches:
             _, name = heappop(trials)
             turns = self._turns.get(name)
-            if turns is not None and turns.hosts:
+            if turns is None:
+                continue
+            turns.awaits_trial = False
+            if turns.hosts:
                 self._trials += 1
                 turns.is_trial = True
-                self._bring_forward(name, turns)
+                self._bring_forward(name, turns, 1)

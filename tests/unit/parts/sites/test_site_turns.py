@@ -80,6 +80,22 @@ def test_each_host_of_a_site_comes_later_at_its_turn_and_all_come_back_together(
     assert crawl.turns.turn("http://sub.dull.example/")
 
 
+def test_no_more_hosts_come_back_than_their_site_may_make_fetches() -> None:
+    crawl = Crawled()
+    crawl.use_up("www.swarm.example")
+    names = [f"n{number}.swarm.example" for number in range(200)]
+    for name in names:
+        assert not crawl.turns.turn(f"http://{name}/")
+    for number in range(5):
+        crawl.sites.add_named(f"http://friend{number}.example/")
+        crawl.fetch(f"http://friend{number}.example/", "swarm.example")
+    back = [name for name in crawl.classes if crawl.classes[name] == ACTIVE]
+    assert back == ["www.swarm.example", *names[: len(back) - 1]] and 0 < len(back) < 20, "else each is put back alone"
+    assert crawl.turns.is_postponed("http://swarm.example/"), "others still wait"
+    fetched = sum(crawl.turns.turn(f"http://{name}/") for name in back)
+    assert fetched == len(back) or crawl.classes[back[fetched]] == OVER_BUDGET
+
+
 def test_what_is_fetched_in_a_later_class_costs_the_site_nothing_and_gives_it_nothing() -> None:
     crawl = Crawled()
     crawl.use_up("dull.example")
