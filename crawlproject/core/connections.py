@@ -5,7 +5,7 @@ A fetch without any reply (no address, refused, broken off, timeout) is not over
 - A *page* that fails while its host answers is tried ``PAGE_RETRIES`` times more.
 - A *host* that fails while others answer is tried again after ``delay`` seconds, twice as long each time, at most
   ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before. Each of its ports counts
-  for itself: many a site answers over http only.
+  for itself: many a site answers over http only. Beside one that answers, one that does not keeps only its own URLs waiting.
 - ``ANY_HOSTS`` hosts that fail in a row may all be dead, so hosts that have answered before are asked next.
 - An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before fail in a row, or one of those and ``ANY_HOSTS`` in all, or
   twice as many of which none has, or that nothing else is left to try. The crawl pauses then, and probes with one URL at delays
@@ -37,10 +37,11 @@ _REMEMBERED = 10_000  # hosts that answered, hosts and URLs that did not
 
 
 class Retry(NamedTuple):
-    """What follows from a failure: for how many seconds the host rests, and whether the URL is tried ``again``."""
+    """What follows from a failure: for how many seconds the host rests, or the URL alone, which may be tried ``again``."""
 
     rest: float
     again: bool = True
+    url_only: bool = False
 
 
 class Connections:
@@ -107,10 +108,11 @@ class Connections:
         failures = self._failing.pop(origin, 0) + (alone or not before)
         _remember(self._tries, key, tries)
         _remember(self._failing, origin, failures)
+        closed = self._is_closed_port(origin)
         if failures > self._retries(origin):
-            return Retry(self._delay if self._is_closed_port(origin) else LONGEST * self._delay, again=False)
+            return Retry(self._delay if closed else LONGEST * self._delay, again=False, url_only=closed)
         rest = self._delay * min(LONGEST, 2.0 ** (failures - 1))
-        return Retry(rest, again=tries <= PAGE_RETRIES)
+        return Retry(rest, again=tries <= PAGE_RETRIES, url_only=closed)
 
     # ------------------------------------------------------------ questions
 

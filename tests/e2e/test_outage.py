@@ -103,9 +103,12 @@ def test_a_dead_host_ends_with_an_error_and_does_not_hold_the_crawl_up(tmp_path:
 def test_a_closed_port_of_the_only_host_holds_nothing_up(tmp_path: Path) -> None:
     """As on a site that answers over http only, with links to https."""
 
+    came: list[float] = []
+
     class Site(HtmlHandler):
         def do_GET(self) -> None:
             links = f"<a href='http://127.0.0.1:{closed}/coral-reef'>coral reef</a><a href=/other>reef</a>"
+            came.append(time.monotonic())
             self.answer(404 if self.path == "/robots.txt" else 200, f"coral reef {links if self.path == '/' else 'x'}")
 
     with listening(HtmlHandler) as closed:
@@ -113,9 +116,10 @@ def test_a_closed_port_of_the_only_host_holds_nothing_up(tmp_path: Path) -> None
     with listening(Site) as port:
         seed, settings = f"http://127.0.0.1:{port}/", {**local(port), "CRAWL_ALLOWED_PORTS": f"{port},{closed}"}
         folder = tmp_path / "crawl"
-        done = crawl(topic_file(tmp_path, seed), folder, timeout=60, **RETRIES, **settings)
+        done = crawl(topic_file(tmp_path, seed), folder, timeout=90, **{**RETRIES, "CRAWL_RETRY_DELAY": 2}, **settings)
     assert done.returncode == 0 and reason(folder) == "finished", done.stderr
     assert stored(folder) == {seed, f"{seed}other"}
+    assert came[-1] - came[0] < 1.8, "only what is behind the closed port waits for its next try"
     assert "No host answers" not in done.stderr
 
 

@@ -13,10 +13,13 @@ class Told:
     def __init__(self, patience: float = 1000.0) -> None:
         self.connections = Connections(delay=5.0, patience=patience)
         self.now = 100.0
+        self.url_only = False  # what the latest failure meant
 
     def failed(self, host: str, key: str = "", *, waiting: int = 1000, in_flight: int = 0) -> tuple[float, bool]:
         self.now += 1.0
-        return self.connections.failed(key or host, host, self.now, waiting=waiting, in_flight=in_flight)
+        retry = self.connections.failed(key or host, host, self.now, waiting=waiting, in_flight=in_flight)
+        self.url_only = retry.url_only
+        return retry.rest, retry.again
 
     def answered(self, *hosts: str) -> None:
         for host in hosts:
@@ -150,12 +153,14 @@ def test_a_port_that_is_closed_is_neither_an_outage_nor_the_end_of_its_host(wait
     told = Told()
     told.answered("http://a.example")
     for retry in range(NEW_RETRIES):
-        assert told.failed("https://a.example", f"https://a.example/{retry}", waiting=waiting)[1]
+        assert told.failed("https://a.example", f"https://a.example/{retry}", waiting=waiting)[1] and told.url_only
         if waiting > 1:
             told.answered("http://b.example")
-    assert told.failed("https://a.example", "last", waiting=waiting) == (5.0, False)
+    assert told.failed("https://a.example", "last", waiting=waiting) == (5.0, False) and told.url_only
     assert not told.is_out() and told.connections.is_given_up("https://a.example")
     assert not told.connections.is_in_doubt("http://a.example")
+    told.failed("http://a.example", waiting=waiting)
+    assert not told.url_only, "now the whole host waits"
 
 
 def test_an_outage_has_an_end_and_a_run_in_which_nobody_answers_an_early_one() -> None:
