@@ -19,14 +19,14 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.core.learned_state import Packed, packed, unpack
 from crawlproject.pages.page_types import PARKED
 from crawlproject.records import FetchEvent, Visit
-from crawlproject.urls.hosts import domain_of, host_of
+from crawlproject.urls.hosts import domain_of, folder_of, host_of
 
 SPAM = 4.0  # worth that a page takes away which is nothing but spam: two of them are enough
 GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
@@ -57,6 +57,8 @@ _BLOCKS = ("block/", "flood/", "safety/decompression")  # errors: no page, on pu
 _ASKING = (429, 503)  # statuses that mean the host, not the page
 _FORBIDDEN = 403
 _SEVERAL = 3  # forbidden pages, or pages with a captcha, in a row before the host is meant
+_MANY = 10  # the same where no page of their kind has ever come, and pages of other kinds have
+_KINDS = 50_000  # kinds of URLs that are remembered
 _PARKED_PAGES = 2
 _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so longest ago is forgotten first
 
@@ -169,11 +171,12 @@ class NewLinkRatio:
 class HostHealth:
     """A host rests ``first_rest`` seconds after its first block, twice as long each time, and is given up at ``patience`` levels.
 
-    0 of ``patience`` means never, 0 of ``first_rest`` no rest. Nothing is remembered of hosts that behave. ``rests`` is
-    called with a host and the end of its rest, 0: it is over.
+    0 of ``patience`` means never, 0 of ``first_rest`` no rest. ``rests`` is called with a host and the end of its rest, 0: it
+    is over. Pages that are forbidden, or behind a captcha, speak against the host only where pages of their kind came before: a
+    kind is a folder, or a path with the names of a query.
     """
 
-    LEARNED: ClassVar[tuple[str, ...]] = ("_levels", "_parked", "given_up", "resting")
+    LEARNED: ClassVar[tuple[str, ...]] = ("_kinds", "_levels", "_parked", "_walls", "given_up", "resting")
 
     def __init__(
         self,
@@ -186,6 +189,8 @@ class HostHealth:
         self._first_rest = first_rest
         self._patience = patience
         self._levels: OrderedDict[str, int] = OrderedDict()
+        self._kinds: OrderedDict[int, None] = OrderedDict()  # digests of hosts and of kinds of URLs that brought a page
+        self._walls: OrderedDict[str, int] = OrderedDict()  # by host: in a row, before what never brought a page
         self.resting: OrderedDict[str, float] = OrderedDict()  # hosts, each with the end of its rest
         self._silent: OrderedDict[str, float] = OrderedDict()  # the same of those that do not answer, in this run
         self._parked: OrderedDict[str, int] = OrderedDict()
@@ -196,6 +201,9 @@ class HostHealth:
         visit = event.visit
         if visit.is_page:
             host = host_of(visit.url)
+            self._walls.pop(host, None)
+            for name in (host, _kind(visit.url)):
+                _remember(self._kinds, _digest(name), None, _KINDS)
             if (self.resting or self._silent) and self.rests_until(visit.url):
                 self.resting.pop(host, None)
                 self._silent.pop(host, None)
@@ -216,9 +224,14 @@ class HostHealth:
             return
         if visit.status == _FORBIDDEN and not is_block and is_action(visit.url):
             return  # a wiki that lets nobody edit has nothing against its readers
-        level = self._count(self._levels, host, self._patience)
         wall = "block/" if visit.status == 200 else "http"  # a page that says so, or only its status
         of_page = visit.status in (200, _FORBIDDEN) and visit.error.startswith(wall)
+        if of_page and _digest(host) in self._kinds and _digest(_kind(visit.url)) not in self._kinds:
+            walls = self._walls.pop(host, 0) + 1
+            _remember(self._walls, host, walls, _REMEMBERED)
+            if walls < _MANY:
+                return
+        level = self._count(self._levels, host, self._patience)
         if not self._first_rest or (of_page and level < _SEVERAL):
             return
         rest = min(LONGEST_REST, self._first_rest * 2.0 ** min(level - 1, _MOST_DOUBLINGS))
@@ -240,10 +253,7 @@ class HostHealth:
         return max(self.resting.get(host, 0.0), self._silent.get(host, 0.0))
 
     def _rest(self, resting: OrderedDict[str, float], host: str, until: float) -> None:
-        resting.pop(host, None)
-        resting[host] = until
-        if len(resting) > _REMEMBERED:
-            resting.popitem(last=False)
+        _remember(resting, host, until, _REMEMBERED)
         self._rests(host, until)
 
     def _count(self, levels: OrderedDict[str, int], name: str, most: int) -> int:
@@ -251,7 +261,22 @@ class HostHealth:
         if most and level >= most:
             self.given_up.add(name)
             return level
-        levels[name] = level
-        if len(levels) > _REMEMBERED:
-            levels.popitem(last=False)
+        _remember(levels, name, level, _REMEMBERED)
         return level
+
+
+def _kind(url: str) -> str:
+    path, _, query = url.partition("?")
+    names = sorted({field.partition("=")[0] for field in re.split("[&;]", query)})
+    return f"{path}?{'&'.join(names)}" if query else folder_of(path)
+
+
+def _digest(name: str) -> int:
+    return xxh3_64_intdigest(name.encode("utf-8", "surrogatepass"))
+
+
+def _remember(table: OrderedDict[Any, Any], name: Any, value: Any, most: int) -> None:
+    table.pop(name, None)
+    table[name] = value
+    if len(table) > most:
+        table.popitem(last=False)

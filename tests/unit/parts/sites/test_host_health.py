@@ -110,3 +110,24 @@ def test_a_wiki_that_lets_nobody_edit_is_no_host_that_blocks() -> None:
         url = f"http://wiki.example/page/{number}?action=edit"
         health.learn(FetchEvent(Visit(url, 403, float(number), error="http 403")))
     assert not health.rests_until("http://wiki.example/") and not health.given_up
+
+
+@pytest.mark.parametrize(("status", "error"), [(403, "http 403"), (200, "block/captcha")])
+def test_what_never_brought_a_page_says_little_of_a_host_that_brings_others(status: int, error: str) -> None:
+    """Fossil's annotate, blame and fileage ask for a captcha, one after the other, beside a thousand pages that do not."""
+    hosts = HostHealth(first_rest=10.0)
+    hosts.learn(page_event(Page("http://www.a.example/info?name=1")))
+    guarded = [
+        f"http://www.a.example/{name}?file={number}" for number in range(3) for name in ("annotate", "export", "age")
+    ]
+    assert [failed(hosts, url, status, error, 0.0) for url in guarded] == [0.0] * 9
+    hosts.learn(page_event(Page("http://www.a.example/info?name=2")))
+    assert [failed(hosts, url, status, error, 0.0) for url in guarded] == [0.0] * 9, "a page came in between"
+    more = [failed(hosts, f"http://www.a.example/more?{number}", status, error, 0.0) for number in range(3)]
+    assert more[1] == 0.0 < more[2], "in the end it may be the host"
+    other = HostHealth(first_rest=10.0)
+    other.learn(page_event(Page("http://www.a.example/info?name=1")))
+    kept_out = [
+        failed(other, f"http://www.a.example/info?name={number}", status, error, 0.0) > 0 for number in range(3)
+    ]
+    assert kept_out == [False, False, True], "a page of this kind came before"
