@@ -184,6 +184,8 @@ def redis_lost(scene: Scene) -> None:
     """Redis had no file: it comes back with nothing."""
     _without_redis(scene)
     scene.is_damaged = True
+    if len(scene.crawler.names) > 1:  # each puts back what it has fetched itself, the first before the others are there
+        scene.moments.append((time.time(), set()))
 
 
 def _without_redis(scene: Scene) -> None:
