@@ -4,7 +4,7 @@
     python benchmarks/throughput.py --flat 200000
 
 All crawl the same endless web through the same proxy on loopback, as many pages at once. ``default`` is the topical crawl as
-people run it: the default ordering, budgets, duplicates, templates and rules, with its frontier on disk and without politeness;
+people run it: the default ordering, budgets, duplicates, templates and rules, without politeness;
 ``dom`` is the same with that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's
 ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP strategy; none of
 these stores anything. CPU is user plus system time of the crawling process from the first request to the
@@ -55,7 +55,6 @@ settings.EXTENSIONS[extension] = 1
 execute(["scrapy", "crawl", "topical", "-a", "topic=" + topic,
          "-s", "CRAWL_DIR=" + folder, "-s", "CRAWL_MAX_PAGES=" + pages,
          "-s", "POLITENESS_MIN_DELAY=0", "-s", "POLITENESS_FACTOR=0", "-s", "CONCURRENT_REQUESTS=100",
-         "-s", "FRONTIER=disk", "-s", "FRONTIER_MAX_URLS=0",
          "-s", "CRAWL_PROGRESS_SECONDS=0", "-s", "LOG_LEVEL=WARNING", *more])
 """
 

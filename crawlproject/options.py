@@ -54,9 +54,9 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     # ------------------------------------------------------------ frontier
-    frontier: Literal["memory", "disk", "redis"] = "memory"
-    """where URLs wait: `memory`, journaled in the crawl folder; `disk`, in files of the crawl folder (set
-    `FRONTIER_MAX_URLS = 0` too); `redis`, for [several workers](deploy.md#several-workers)"""
+    frontier: Literal["disk", "memory", "redis"] = "disk"
+    """where URLs wait: `disk`, in files of the crawl folder; `memory`, journaled in the crawl folder, as crawls of
+    earlier versions were and remain; `redis`, for [several workers](deploy.md#several-workers)"""
     frontier_disk_cache: Annotated[int, Field(ge=2**20)] = 536_870_912
     """bytes | of a disk frontier's files kept in memory"""
     frontier_batch_size: Positive = 50

@@ -65,8 +65,7 @@ def open_frontier(
     """
     if options.frontier == "redis":
         return join_frontier(options, options.frontier_redis_name or name, clock=clock, commit=commit)
-    _refuse_another_kind(options.frontier, folder)
-    if options.frontier == "disk":
+    if _kind(options.frontier, folder) == "disk":
         return DiskFrontier(
             folder,
             batch_size=options.frontier_batch_size,
@@ -92,13 +91,13 @@ def _commit(options: Options, wanted: int) -> int:
     return options.frontier_commit if options.frontier_commit > 1 else wanted
 
 
-def _refuse_another_kind(kind: str, folder: Path) -> None:
-    """A crawl is resumed with the kind of frontier that it began with."""
-    view = "disk" if is_disk_frontier(folder) else "memory" if (folder / NAME).exists() else kind
-    if view != kind:
-        raise BadSetting(
-            "setting FRONTIER", f"this crawl was begun with {view!r}, in {folder}; resume it with that, not {kind!r}"
-        )
+def _kind(wanted: str, folder: Path) -> str:
+    """A crawl goes on with the kind of frontier that it began with: in memory where nobody said so, in earlier versions."""
+    began = "disk" if is_disk_frontier(folder) else "memory" if (folder / NAME).exists() else wanted
+    if began != wanted == "memory":
+        wish = f"this crawl was begun with {began!r}, in {folder}; resume it with that, not {wanted!r}"
+        raise BadSetting("setting FRONTIER", wish)
+    return began
 
 
 def join_frontier(

@@ -20,9 +20,12 @@ HOSTS, PAGES = 12, 8
 
 
 def limited_crawl(topic: Path, folder: Path, port: int, limit: int) -> subprocess.CompletedProcess[str]:
-    """A crawl in which no file can grow beyond ``limit`` bytes: what a full disk does, without being root."""
+    """A crawl in which no file can grow beyond ``limit`` bytes: what a full disk does, without being root.
+
+    Its frontier is in memory: that on disk makes its files in advance, and does not begin with so little.
+    """
     return subprocess.run(
-        command("crawl", "topical", "-a", f"topic={topic}", **QUICK, CRAWL_DIR=folder),
+        command("crawl", "topical", "-a", f"topic={topic}", **QUICK, CRAWL_DIR=folder, FRONTIER="memory"),
         cwd=ROOT,
         env=environment(port),
         capture_output=True,

@@ -127,6 +127,7 @@ def test_a_full_disk_stops_the_crawl_and_it_is_resumed_later(project: Path, tmp_
     chosen = {"JOBDIR": tmp_path / "job", "TWISTED_REACTOR": f"twisted.internet.{reactor}", "ITEM_PIPELINES": "{}"}
     feed = tmp_path / "items.jsonl"
     chosen["FEEDS"] = json.dumps({str(feed): {"format": "jsonlines", "encoding": "utf-8"}})
+    chosen["FRONTIER"] = "memory"  # that on disk does not begin with so little
     with open_shop() as shop:
         full = crawl(project, "catalogue", shop.port, tmp_path / "none", limit=9_000, **chosen)
         assert "The crawl stops; free some space" in full.stderr

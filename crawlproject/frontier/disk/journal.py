@@ -252,7 +252,7 @@ class DiskJournal:
             self.has_classes = found == _FORMAT
             return Summary(**fields)
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as damage:
-            raise BadCrawlDir(str(path), f"expected the state of a frontier ({damage}); restore the folder") from None
+            raise BadCrawlDir(str(path), f"expected the state of a frontier ({damage}); {REMEDY}") from None
 
     def _generations(self) -> list[int]:
         suffixes = (path.suffix[1:] for path in self.folder.glob("journal.*"))

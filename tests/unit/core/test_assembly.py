@@ -46,7 +46,7 @@ def test_a_crawl_is_ready_to_take_from(tmp_path: Path) -> None:
     manifest = json.loads((tmp_path / "crawl.json").read_text())
     assert manifest["started"] == 50.0 and manifest["parameters"] == {"alpha": 0.25}
     assert manifest["settings"]["politeness_min_delay"] == 0
-    assert (tmp_path / "frontier" / "journal.jsonl").exists()
+    assert (tmp_path / "frontier" / "state.json").exists()
 
 
 @pytest.mark.parametrize("exists", [False, True])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from random import Random
 
@@ -96,7 +97,7 @@ def test_a_lost_frontier_gets_its_links_back(tmp_path: Path) -> None:
     fetch(crawl, PROSE, 2.0)
     waiting = {url.url for url in crawl.frontier.waiting()}
     crawl.close("stopped", 3.0)
-    (tmp_path / "frontier" / "journal.jsonl").unlink()
+    shutil.rmtree(tmp_path / "frontier")
     (tmp_path / "items.jsonl").unlink()
     resumed = a_crawl(tmp_path)
     assert {url.url for url in resumed.frontier.waiting()} == waiting

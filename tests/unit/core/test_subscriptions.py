@@ -116,7 +116,8 @@ def state(found: Subscribed) -> tuple[Any, ...]:
     """Everything that a delivery could change."""
     frontier = found.crawl.crawl.frontier
     waiting = sorted((url.key, url.not_before, url.score) for url in frontier.waiting())
-    return (found.folder / NAME).read_bytes(), (found.folder / "frontier" / "journal.jsonl").read_bytes(), waiting
+    files = [path.read_bytes() for path in sorted((found.folder / "frontier").iterdir())]
+    return (found.folder / NAME).read_bytes(), files, waiting
 
 
 def deliver(found: Subscribed, path: str, header: str, body: bytes) -> bool:
