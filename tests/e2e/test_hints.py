@@ -35,7 +35,7 @@ def test_a_round_visits_what_has_changed(tmp_path: Path) -> None:
         web.replies[f"http://{host}/map.xml"] = sitemap(host, dict.fromkeys(PAGES, began - 86_400.0))
     topic, folder = topic_file(tmp_path, *(f"http://{host}/" for host in HOSTS)), tmp_path / "crawl"
     with running(web) as server:
-        done = crawl(topic, folder, port=server.port, CRAWL_SITEMAPS=1, PAGE_DUPLICATES="False")
+        done = crawl(topic, folder, port=server.port, FRONTIER="memory", CRAWL_SITEMAPS=1, PAGE_DUPLICATES="False")
         assert done.returncode == 0, done.stderr
         assert sum(bool(visit.md5) for visit in read_visits(folder)) == 62
         for url in CHANGED:

@@ -102,7 +102,8 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
 def test_a_blocked_host_is_shown_with_the_reason(crawler, tmp_path, refused, why):
     now = time.time()
     topic = Topic("reef", ("reef",), ("http://a.example/", "http://b.example/"))
-    crawl = assemble(topic, read_options({}), clock=lambda: now, folder=tmp_path)
+    options = read_options({"FRONTIER": "memory"})  # on disk, a host that was never visited is in no schedule
+    crawl = assemble(topic, options, clock=lambda: now, folder=tmp_path)
     attach(crawler, crawl)
     crawl.frontier.block_host("a.example", now + 100.0)
     if refused:
