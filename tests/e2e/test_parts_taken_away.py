@@ -87,8 +87,9 @@ class Tree:
         page = next(line["url"] for line in history(folder) if line["md5"])
         frontier = read_frontier(folder / "frontier")
         assert frontier is not None
-        waiting = best_waiting(frontier, 1)[0].url
         fetched = {line["url"] for line in history(folder)}
+        waits = (record.url for record in best_waiting(frontier, 1_000))
+        waiting = next(url for url in waits if url not in fetched)  # not the next visit of a page
         left_out = (url for url in refused_urls(folder) if url not in fetched and frontier.find(url)[1] is None)
         refused = next(left_out, "http://nowhere.example/")
         said = self.run("report", folder)
