@@ -9,7 +9,8 @@
     │   └── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
     ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
     │   └── ServerFailed    the server of the frontier did
-    └── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
+    ├── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
+    └── Broken              a fault of the program, in the middle of something; ditto
 
 Commands turn ``BadInput`` into one message on standard error and exit code 2.
 """
@@ -78,4 +79,11 @@ class OutOfMemory(TopicalError, MemoryError):
     advice = "give it more memory (docs/memory.md) and run the same command to resume"
 
 
-FATAL = StorageFailed, MemoryError, BadCrawlDir  # what a crawl cannot go on after: its state is as the disk holds it
+class Broken(TopicalError):
+    """An exception that nobody expected, where no page is to blame. ``advice`` is what to do, in the imperative."""
+
+    advice = "report the error above, and run the same command to resume"
+
+
+FATAL = StorageFailed, MemoryError, BadCrawlDir, Broken
+"""What a crawl cannot go on after: its state is as the disk holds it."""

@@ -6,9 +6,11 @@ Scrapy's engine, none of which may raise.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,7 @@ from crawlproject.adapters.running import (
     time,
     wake,
 )
+from crawlproject.errors import FATAL, Broken
 from crawlproject.frontier.shared import CallerLoop
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.base import Frontier
     from crawlproject.records import CrawlUrl
 
+logger = logging.getLogger(__name__)
 SLOW = 3.0  # seconds under way, after which a fetch takes no other's place: it costs a socket and hardly anything else
 SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: so many slow fetches at most are made beside the others
 ASKING = frozenset((429, 503))  # statuses whose Retry-After counts: too many requests, service unavailable
@@ -209,7 +213,8 @@ class WakeUp:
 
 
 class GuardedScheduler(BaseScheduler):
-    """When a subclass raises one of ``errors.FATAL``, the crawl stops. Scrapy would only log it, and lose the request.
+    """When a subclass raises, the crawl stops. Scrapy would only log it, and lose the request; or ask again every 5 seconds,
+    for ever.
 
     ``now`` is in seconds since the epoch.
     """
@@ -227,6 +232,10 @@ class GuardedScheduler(BaseScheduler):
         """The next request; None when there is none yet, after setting the timer."""
 
     @abstractmethod
+    def _has_pending(self) -> bool:
+        """Whether a request may come later."""
+
+    @abstractmethod
     def _end_leases(self, now: float) -> None:
         """End the leases of requests that have left the engine."""
 
@@ -236,18 +245,24 @@ class GuardedScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         accepted = False
         if not stopped(self.crawler):
-            with stopping(self.crawler):
+            with self._guarded():
                 accepted = self._enqueue(request, time())
                 count(self.crawler, "scheduler/enqueued" if accepted else "scheduler/refused/known")
         return accepted
 
     def next_request(self) -> Request | None:
         if not stopped(self.crawler):
-            with stopping(self.crawler):
+            with self._guarded():
                 now = time()
                 self._end_leases(now)
                 return self._next(now)
         return None
+
+    def has_pending_requests(self) -> bool:
+        if not stopped(self.crawler):
+            with self._guarded():
+                return self._has_pending()
+        return False
 
     def close(self, reason: str) -> None:
         self._wake_up.cancel()
@@ -257,3 +272,15 @@ class GuardedScheduler(BaseScheduler):
         self.crawler.signals.send_catch_log(frontier_closing)
         with stopping(self.crawler):
             self._close_frontier(reason)
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        """Inside, any exception stops the crawl and is not raised."""
+        with stopping(self.crawler):
+            try:
+                yield
+            except FATAL:
+                raise
+            except Exception as failure:
+                logger.exception("An exception that nobody expected")
+                raise Broken(f"{type(failure).__name__}: {failure}") from failure

@@ -116,7 +116,7 @@ class RequestScheduler(GuardedScheduler):
     def _close_frontier(self, reason: str) -> None:
         self.frontier.close()
 
-    def has_pending_requests(self) -> bool:
+    def _has_pending(self) -> bool:
         return self._leases.pending()
 
     def _next(self, now: float) -> Request | None:

@@ -26,7 +26,7 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.core.heartbeat import PERIOD, Heartbeat
 from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
-from crawlproject.errors import FATAL, BadCrawlDir, OutOfMemory, StorageFailed
+from crawlproject.errors import FATAL, BadCrawlDir, Broken, OutOfMemory, StorageFailed
 from crawlproject.records import Fetch
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 frontier_closing = object()  # signal: the frontier is about to be closed; do not use it afterwards
 STORAGE_FAILED = "storage_failed"  # finish reason; `scrapy crawl` then exits with code 3
 OUT_OF_MEMORY = "out_of_memory"  # likewise
+FAILED = "failed"  # a fault of the program; exit code 1
 MEMUSAGE = "memusage_exceeded"  # of Scrapy's extension, likewise
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
 OUTPUT_FAILED = "output_failed"  # whoever read the items from standard output is gone
@@ -118,9 +119,16 @@ def stopped(crawler: Crawler) -> bool:
 
 
 def torn(crawler: Crawler) -> bool:
-    """Whether memory ran out in the middle of something: what the process holds is not to be written any more."""
+    """Whether memory ran out, or the program failed, in the middle of something: what the process holds is not to be written
+    any more.
+    """
     failure = getattr(crawler, _STOPPED, None)
-    return isinstance(failure, MemoryError) and not isinstance(failure, OutOfMemory)
+    return isinstance(failure, MemoryError | Broken) and not isinstance(failure, OutOfMemory)
+
+
+def broken(crawler: Crawler) -> bool:
+    """Whether a fault of the program stopped the crawl."""
+    return isinstance(getattr(crawler, _STOPPED, None), Broken)
 
 
 def interrupted(crawler: Crawler) -> bool:
@@ -148,7 +156,7 @@ def wake(crawler: Crawler) -> None:
         slot.nextcall.schedule()
 
 
-def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir) -> None:
+def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir | Broken) -> None:
     """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
 
     Only the first failure is logged.
@@ -160,7 +168,8 @@ def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir) -
     if isinstance(failure, MemoryError) and not isinstance(failure, OutOfMemory):
         failure = OutOfMemory("no more memory is to be had")
     logger.error("%s. The crawl stops; %s.", failure, failure.advice)
-    end(crawler, OUT_OF_MEMORY if isinstance(failure, OutOfMemory) else STORAGE_FAILED)
+    reason = FAILED if isinstance(failure, Broken) else STORAGE_FAILED
+    end(crawler, OUT_OF_MEMORY if isinstance(failure, OutOfMemory) else reason)
 
 
 def end(crawler: Crawler, reason: str) -> None:
@@ -203,7 +212,7 @@ def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None
 
 @contextmanager
 def stopping(crawler: Crawler) -> Iterator[None]:
-    """Inside, a refused write, a want of memory, or a damaged file stops the crawl and is not raised."""
+    """Inside, what is ``FATAL`` stops the crawl and is not raised."""
     try:
         yield
     except FATAL as failure:

@@ -107,7 +107,7 @@ class CrawlScheduler(GuardedScheduler):
         end = self.crawl.leave if torn(self.crawler) else self.crawl.close
         end(reason, time(), self.crawler.stats.get_stats() if self.crawler.stats else {})
 
-    def has_pending_requests(self) -> bool:
+    def _has_pending(self) -> bool:
         return not self.crawl.end_reason(time()) and self._leases.pending()
 
     # ------------------------------------------------------------ out

@@ -20,7 +20,7 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
 
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
-from crawlproject.adapters.running import fruitless, interrupted, stopped
+from crawlproject.adapters.running import broken, fruitless, interrupted, stopped
 from crawlproject.adapters.subcommand import STOPPED, refuse_misspelt_settings, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
 
@@ -62,7 +62,7 @@ class CrawlCommand(ScrapyCrawl):
         with _logging_errors(crawler):
             self.crawler_process.start()
             _raise_ours(crawling)
-            if self.crawler_process.bootstrap_failed:
+            if self.crawler_process.bootstrap_failed or broken(crawler):
                 self.exitcode = 1
             elif isinstance(crawling, asyncio.Task) and not crawling.done():
                 tell_of_forced_end(crawler)

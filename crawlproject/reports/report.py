@@ -42,6 +42,7 @@ _ENDINGS = {
     "output_failed": "standard output was closed; the crawl can be resumed",
     "out_of_memory": "its memory was used up; the crawl can be resumed",
     "memusage_exceeded": "it used more memory than MEMUSAGE_LIMIT_MB; the crawl can be resumed",
+    "failed": "the program failed, as the console said; the crawl can be resumed",
     "closespider_pagecount": "the limit of responses was reached",
     "closespider_itemcount": "the limit of items was reached",
     "closespider_timeout": "the time limit was reached",
@@ -64,6 +65,7 @@ CUT_SHORT = {
     "output_failed",
     "out_of_memory",
     "memusage_exceeded",
+    "failed",
 }  # finish reasons of crawls that can be resumed
 
 

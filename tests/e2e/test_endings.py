@@ -160,3 +160,36 @@ def test_a_record_that_was_damaged_stops_the_crawl_with_advice_that_helps(tmp_pa
         shutil.rmtree(folder / "frontier")
         assert crawl(topic, folder, **settings).returncode == 0
     assert len(stored(folder)) == len(history(folder)) == 101
+
+
+def test_a_fault_of_the_program_ends_a_crawl_with_1_a_traceback_and_advice(tmp_path: Path) -> None:
+    (tmp_path / "faulty.py").write_text(
+        "from spiders.topical import TopicalSpider\n\n\n"
+        "class Faulty(TopicalSpider):\n"
+        "    name = 'faulty'\n\n"
+        "    def page_request(self, url):\n"
+        "        if len(self.crawl.folder.history) == 3:\n"
+        "            raise KeyError(url.url)\n"
+        "        return super().page_request(url)\n"
+    )
+    topic, folder = topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl"
+    settings = {**QUICK, "CRAWL_DIR": folder, "CONCURRENT_REQUESTS": 1, "SPIDER_MODULES": "faulty"}
+    with running(host_farm(20, 2)) as server:
+        done = subprocess.run(
+            command("crawl", "faulty", "-a", f"topic={topic}", **settings),
+            cwd=ROOT,
+            env={**environment(server.port), "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 1, done.stderr
+        assert len(re.findall("^Traceback", done.stderr, re.MULTILINE)) == 1, done.stderr
+        assert "The crawl stops; report the error above, and run the same command to resume." in done.stderr
+        assert json.loads((folder / "crawl.json").read_text())["reason"] == "failed"
+        assert len(history(folder)) == 3 and not (folder / "finished.json").exists()
+        resumed = crawl(topic, folder, port=server.port, ordering="adaptive")
+    assert resumed.returncode == 0, resumed.stderr
+    urls = [line["url"] for line in history(folder)]
+    assert len(urls) == len(set(urls)) == 41

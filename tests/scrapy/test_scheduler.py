@@ -20,7 +20,7 @@ from support.parts import sites_of
 from crawlproject.adapters.leases import SLOW
 from crawlproject.adapters.request_json import dump_request
 from crawlproject.adapters.request_scheduler import RequestScheduler
-from crawlproject.adapters.running import TAKEN_AT, attach
+from crawlproject.adapters.running import TAKEN_AT, attach, torn
 from crawlproject.adapters.scheduler import CrawlScheduler, FrontierScheduler
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
@@ -377,3 +377,29 @@ def test_a_full_disk_stops_the_crawl_instead(world: World, tmp_path: Path, monke
     assert scheduler.enqueue_request(Request("http://a.example/")) is False
     assert scheduler.next_request() is None
     assert stopped == ["the disk is full"] * 2
+
+
+@pytest.mark.parametrize("broken", ["take", "leased"])
+def test_an_exception_that_nobody_expected_stops_the_crawl_and_is_told(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, broken: str
+) -> None:
+    def fails(*_: object) -> Any:
+        raise KeyError("no such row")
+
+    scheduler = topical(world, tmp_path, *SEEDS)
+    first = issued(world, scheduler)
+    monkeypatch.setattr(scheduler.frontier, broken, fails)
+    if broken == "leased":
+        assert scheduler.enqueue_request(first.replace(meta={**first.meta, "retry_times": 1})) is False
+    assert scheduler.next_request() is None and not scheduler.has_pending_requests()
+    told = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert told[0].exc_info and "KeyError: 'no such row'. The crawl stops; report the error above" in told[1].message
+    assert len(told) == 2 and torn(scheduler.crawler)
+
+
+def test_so_does_one_when_it_is_asked_whether_more_comes(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheduler = topical(world, tmp_path, *SEEDS)
+    monkeypatch.setattr(scheduler.crawl, "end_reason", lambda now: 1 / 0)
+    assert not scheduler.has_pending_requests() and torn(scheduler.crawler)

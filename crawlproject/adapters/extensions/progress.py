@@ -20,7 +20,15 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from crawlproject.adapters.running import INTERRUPTED, MEMUSAGE, OUT_OF_MEMORY, OUTPUT_FAILED, STORAGE_FAILED, crawl_of
+from crawlproject.adapters.running import (
+    FAILED,
+    INTERRUPTED,
+    MEMUSAGE,
+    OUT_OF_MEMORY,
+    OUTPUT_FAILED,
+    STORAGE_FAILED,
+    crawl_of,
+)
 from crawlproject.core.stopping import NO_NETWORK
 from crawlproject.errors import BadCrawlDir
 from crawlproject.pages.text.printable import counted
@@ -38,7 +46,7 @@ logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
 _RECENT = 30.0  # seconds over which the current speed is taken
-_RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE)
+_RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE, FAILED)
 _ERASE = "\r\x1b[K"
 _BETWEEN = " · "  # parts of a line
 
