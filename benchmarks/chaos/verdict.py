@@ -84,8 +84,8 @@ def _repeated(scene: Scene, fetches: dict[str, list[float]]) -> tuple[int, list[
         excused = sum(any(at < moment for at in starts) and url not in known for moment, known in scene.moments)
         left = max(0, more - excused)
         permitted += more - left
-        if left and own:
-            own, left, permitted = own - 1, left - 1, permitted + 1
+        undone = min(own, left)  # one that was under way again when the next kill came may be undone several times
+        own, left, permitted = own - undone, left - undone, permitted + undone
         twice += [f"{url} fetched {len(starts)} times"] * bool(left)
     return permitted, twice
 

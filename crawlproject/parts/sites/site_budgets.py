@@ -1,9 +1,10 @@
 """What each site of a crawl has earned and used: the books behind its budget.
 
 A page that is new and honest is worth one half, for it may be the way to others, and up to 1 as it is relevant, compared with
-the relevant pages of this crawl. Duplicates, redirects within a host and what was a waste of time on purpose, spam and captchas,
-take from the worth of the site. A redirect to another place (a site that moved, a register of documents, http to https) speaks
-against nobody: it costs little, and nothing when a page is found there.
+the relevant pages of this crawl; less, as far as less than half of its text is new on its host. Duplicates, redirects within a
+host and what was a waste of time on purpose, spam and captchas, take from the worth of the site. A redirect to another place (a
+site that moved, a register of documents, http to https) speaks against nobody: it costs little, and nothing when a page is found
+there.
 
 So a registrable domain without end does not use up the crawl. After BEAST (Lee, Leonard, Wang and Loguinov, IRLbot, WWW
 2008; paper 004 section 6): a budget grows with links from *other* sites, which are harder to forge than pages of one's
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crawlproject.parts.sites.site import SPAM, Site, ramp
-from crawlproject.records import NEEDS_BROWSER, NOVELTY, RENDERED, FetchEvent, Visit
+from crawlproject.records import NEEDS_BROWSER, NEW_TEXT, NOVELTY, RENDERED, FetchEvent, Visit
 from crawlproject.urls.hosts import domain_of, origin_of
 
 MAX_HOPS = 5  # redirects in a row that are forgiven
@@ -178,7 +179,7 @@ class SiteBudgets:
 
     def _value(self, visit: Visit) -> float:
         """What a page is worth, 0 to 1."""
-        honest = (1.0 - visit.spam) * visit.signs.get(NOVELTY, 1.0) * (not visit.repeats)
+        honest = (1.0 - visit.spam) * _new_share(visit) * (not visit.repeats)
         relevance = visit.relevance * honest
         self._relevance += relevance
         self._squares += relevance * relevance
@@ -209,6 +210,11 @@ class SiteBudgets:
         unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.named]
         for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
+
+
+def _new_share(visit: Visit) -> float:
+    """How new the text of a page is on its host, 0 to 1: 1 where half of it is."""
+    return visit.signs.get(NOVELTY, min(1.0, visit.signs.get(NEW_TEXT, 1.0) / POLICY.mostly_new))
 
 
 def cost_of(visit: Visit) -> float:
@@ -250,6 +256,7 @@ class BudgetPolicy:
 
     # the worth of a fetch, 1 for the best page
     neutral: float = 0.5  # of a page that is new and honest, whatever it is about: it may be the way to others
+    mostly_new: float = 0.5  # share of the text of a page that is new on its host, from which on that is enough
     duplicate: float = 0.5  # that a duplicate takes away
     blocked: float = 1.5  # that a captcha, a parked domain or a soft 404 takes away
     detour: float = 0.25  # that a redirect within a host takes away: the page that it leads to pays it back

@@ -111,6 +111,15 @@ def test_pages_that_say_nothing_new_earn_nothing():
     assert number <= POLICY.first + 1
 
 
+@pytest.mark.parametrize(("new", "worth"), [(0.5, 0.5), (0.4, 0.4), (0.05, 0.05)])
+def test_pages_that_say_little_new_earn_as_much_less(new: float, worth: float):
+    sites = Books()
+    fetch(sites, replace(a_page("wiki.example", 0, relevance=0.0), signs={"new_text": new}), 5.0)
+    site = sites.site("http://wiki.example/")
+    assert site is not None and site.worth == pytest.approx(worth)
+    assert site.wasted == 0.0, "which says nothing against a site that a person named"
+
+
 def test_links_from_others_earn_more():
     sites = with_a_crawl_of_relevant_pages()
     for number in range(10):
