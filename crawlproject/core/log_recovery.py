@@ -1,7 +1,9 @@
 """Items and links that their files have lost are made again from the stored pages, before a crawl goes on.
 
-Opening the folder cuts off what the history does not know; this is the other direction: what the history knows, and
-``items.jsonl`` or ``links.jsonl`` has not.
+Opening the folder cuts off the last lines that the history does not know; this is the other direction: what the history knows,
+and ``items.jsonl`` or ``links.jsonl`` has not. Lines in the middle whose history line somebody has removed, as a message about a
+damaged line says, are removed, too: else a page would have two items when it is fetched again, and the links behind it would not
+be found in their place.
 """
 
 from __future__ import annotations
@@ -25,18 +27,25 @@ from crawlproject.storage.read import LINKS, REFUSED, read_visits
 def recover_logs(services: Services) -> None:
     """Complete the logs of a crawl folder, and tell what was lost, in ``CrawlFolder.warnings``.
 
-    Nothing that is there changes. Raises ``BadCrawlDir`` and ``StorageFailed``.
+    What is there, and known to the history, does not change. Raises ``BadCrawlDir`` and ``StorageFailed``.
     """
     folder, history = services.folder, services.folder.history
     if not folder.bodies or not len(history):
         return
-    for log, name, expected, recovery in (
-        (folder.items, ITEMS, history.pages, _ItemRecovery(services)),
-        (folder.links, LINKS, history.links, _LinkRecovery(services)),
+    for log, name, key, expected, recovery in (
+        (folder.items, ITEMS, "url", history.pages, _ItemRecovery(services)),
+        (folder.links, LINKS, "source", history.links, _LinkRecovery(services)),
     ):
-        if log is not None and log.count() < expected:
+        if log is None:
+            continue
+        path, lines = folder.path / name, log.count()
+        if lines > expected and not history.revisits:
+            log.replace_all(found for url, found in _by(path, key) if history.has_line(url))
+            folder.warnings.append(f"{path} had lines of pages that the history does not know: they are removed")
+            lines = log.count()
+        if lines < expected:
             log.replace_all(recovery.lines())
-            folder.warnings.append(recovery.message(f"{folder.path / name} had lost lines"))
+            folder.warnings.append(recovery.message(f"{path} had lost lines"))
     if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
 

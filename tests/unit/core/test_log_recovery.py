@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,21 @@ def test_a_crawl_goes_on_behind_the_lines_that_were_made_again(folder: Path) -> 
     crawl.close("stopped", 1e6)
     assert (folder / "items.jsonl").read_bytes().count(b"\n") == pages
     assert resumed(folder) == []
+
+
+def test_lines_without_their_history_line_are_removed_from_the_middle(folder: Path) -> None:
+    path = folder / "history.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    kept = [(folder / name).read_bytes().splitlines(keepends=True) for name in LOGS]
+    found = [json.loads(line) for line in lines]
+    removed = next(place for place, line in enumerate(found) if place > 3 and line["md5"] and line["links"] > 1)
+    path.write_bytes(b"".join(lines[:removed] + lines[removed + 1 :]))
+    warnings = resumed(folder)
+    assert [name for name in LOGS if any(f"{name} had lines of pages" in warning for warning in warnings)] == [*LOGS]
+    url = found[removed]["url"]
+    for name, before, key in zip(LOGS, kept, ("url", "source"), strict=True):
+        assert (folder / name).read_bytes() == b"".join(line for line in before if json.loads(line)[key] != url)
+    assert not [warning for warning in resumed(folder) if "had lines" in warning]
 
 
 def test_counts_that_were_removed_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
