@@ -8,7 +8,7 @@ be found in their place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -16,12 +16,15 @@ from typing import Any
 from crawlproject.core.replay import InStep
 from crawlproject.core.services import Services
 from crawlproject.errors import BadCrawlDir
+from crawlproject.pages.text.printable import counted
 from crawlproject.records import NOT_STORED, Page, Visit
 from crawlproject.storage.append_log import ITEMS, read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY
 from crawlproject.storage.logs import AWAY, link_lines, read_changes
 from crawlproject.storage.page_files import item_fields, withdrawn
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
+
+_NAMED = 5  # damaged lines that are told
 
 
 def recover_logs(services: Services) -> None:
@@ -30,7 +33,7 @@ def recover_logs(services: Services) -> None:
     What is there, and known to the history, does not change. Raises ``BadCrawlDir`` and ``StorageFailed``.
     """
     folder, history = services.folder, services.folder.history
-    if not folder.bodies or not len(history):
+    if not folder.bodies:
         return
     for log, name, key, expected, recovery in (
         (folder.items, ITEMS, "url", history.pages, _ItemRecovery(services)),
@@ -39,13 +42,17 @@ def recover_logs(services: Services) -> None:
         if log is None:
             continue
         path, lines = folder.path / name, log.count()
+        damaged, what = log.damaged, f"{path} had lost lines"
+        if damaged:
+            which = ", ".join(map(str, damaged[:_NAMED])) + ", ..." * (len(damaged) > _NAMED)
+            what = f"{path} had other bytes than were written in {counted(len(damaged), 'line')} ({which})"
         if lines > expected and not history.revisits:
-            log.replace_all(found for url, found in _by(path, key) if history.has_line(url))
+            log.replace_all(found for url, found in _by(path, key, damaged) if history.has_line(url))
             folder.warnings.append(f"{path} had lines of pages that the history does not know: they are removed")
-            lines = log.count()
-        if lines < expected:
-            log.replace_all(recovery.lines())
-            folder.warnings.append(recovery.message(f"{path} had lost lines"))
+            lines, damaged = log.count(), ()
+        if lines < expected or damaged:
+            log.replace_all(recovery.lines(damaged))
+            folder.warnings.append(recovery.message(what))
     if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
 
@@ -60,6 +67,10 @@ class _Recovery:
         self._folder = services.folder.path
         self.made = 0
         self.gone = 0
+
+    def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
+        """All lines, those that were lost or ``damaged`` made again."""
+        raise NotImplementedError
 
     def message(self, what: str) -> str:
         lost = f"; of {self.gone} there is no page file, and theirs are lost" if self.gone else ""
@@ -76,8 +87,8 @@ class _Recovery:
 class _ItemRecovery(_Recovery):
     name = "items"
 
-    def lines(self) -> Iterator[list[dict[str, Any]]]:
-        there = InStep(_by(self._folder / ITEMS, "url"))
+    def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
+        there = InStep(_by(self._folder / ITEMS, "url", damaged))
         for visit in read_visits(self._folder):
             if not visit.md5:
                 continue
@@ -96,8 +107,8 @@ class _ItemRecovery(_Recovery):
 class _LinkRecovery(_Recovery):
     name = "links"
 
-    def lines(self) -> Iterator[list[dict[str, Any]]]:
-        there = InStep(_by(self._folder / LINKS, "source"))
+    def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
+        there = InStep(_by(self._folder / LINKS, "source", damaged))
         for visit in read_visits(self._folder):
             if not (visit.md5 or visit.error in NOT_STORED) or not visit.links:
                 continue
@@ -107,10 +118,10 @@ class _LinkRecovery(_Recovery):
             yield found
 
 
-def _by(path: Any, key: str) -> Iterator[tuple[str, list[Any]]]:
-    """The lines in groups of equal ``key``."""
+def _by(path: Any, key: str, without: Container[int]) -> Iterator[tuple[str, list[Any]]]:
+    """The lines, ``without`` those of these numbers, in groups of equal ``key``."""
     try:
-        for value, lines in groupby(read_lines(path), key=itemgetter(key)):
+        for value, lines in groupby(read_lines(path, without=without), key=itemgetter(key)):
             yield value, list(lines)
     except (KeyError, TypeError) as damage:
         raise BadCrawlDir(str(path), f"expected objects with {key}, not {damage!r}") from None

@@ -13,7 +13,7 @@ at the beginning, and the reader sees some lines again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import md5
@@ -40,6 +40,9 @@ class AppendLog:
     ``private``: only its owner may read it. Raises ``StorageFailed`` when the file cannot be opened or a write fails; the
     failed line is then removed.
     """
+
+    damaged: Sequence[int] = ()
+    """Lines, from 1, that ``count`` found to have other bytes than were written, where it can tell."""
 
     def __init__(self, path: Path, *, private: bool = False) -> None:
         self.path = path
@@ -178,11 +181,11 @@ def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir
     return BadCrawlDir(place, f"expected a line of JSON ({what}); restore the file or remove the line")
 
 
-def read_lines(path: Path, behind: TailPosition | None = None) -> Iterator[Any]:
+def read_lines(path: Path, behind: TailPosition | None = None, *, without: Container[int] = ()) -> Iterator[Any]:
     """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records.
 
-    ``behind``: only those behind this position. Where a power failure has left zeros, it ends, as ``AppendLog`` will cut it.
-    Raises ``BadCrawlDir`` for other damage.
+    ``behind``: only those behind this position. ``without``: numbers of lines, from 1, that are passed over. Where a power
+    failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage.
     """
     if not path.exists():
         return
@@ -192,6 +195,8 @@ def read_lines(path: Path, behind: TailPosition | None = None) -> Iterator[Any]:
         for number, line in enumerate(file, start=behind.lines + 1 if behind else 1):
             if not line.endswith(b"\n"):
                 return
+            if number in without:
+                continue
             try:
                 record = orjson.loads(line)
             except orjson.JSONDecodeError as damage:

@@ -59,6 +59,7 @@ _FILES = frozenset(_LOGS) | {
     "finished.json",
     "frontier",
     "index",
+    "items.sums",
     "learned",
     "lock",
     "pages",

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.records import GONE, MOVED, Page, Topic, Visit
 from crawlproject.storage.append_log import ITEMS, AppendLog
+from crawlproject.storage.checked_log import CheckedLog
 from crawlproject.storage.crawl_files import LOCK, FolderLock, refuse_foreign_files
 from crawlproject.storage.disk_sync import PeriodicSync
 from crawlproject.storage.history import History
@@ -77,7 +78,7 @@ class CrawlFolder:
         self.pages = PageRepository(path / PAGES, versions=versions)
         self.store = self.pages.store if bodies else _not_stored
         self.links = AppendLog(path / "links.jsonl") if bodies else None
-        self.items = AppendLog(path / ITEMS) if bodies else None
+        self.items = CheckedLog(path / ITEMS) if bodies else None
         self._trim()
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive

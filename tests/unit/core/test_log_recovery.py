@@ -89,6 +89,41 @@ def test_a_crawl_goes_on_behind_the_lines_that_were_made_again(folder: Path) -> 
     assert resumed(folder) == []
 
 
+@pytest.mark.parametrize("place", ["in a text", "in the URL", "in a quotation mark"])
+def test_bits_that_a_disk_flipped_are_named_and_mended(folder: Path, place: str) -> None:
+    path = folder / "items.jsonl"
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    at = {
+        "in a text": lines[3].index(b'"text":"') + 12,
+        "in the URL": len('{"url":"http://h'),
+        "in a quotation mark": 1,
+    }[place]
+    lines[3] = lines[3][:at] + bytes([lines[3][at] ^ 4]) + lines[3][at + 1 :]
+    path.write_bytes(b"".join(lines))
+    [warning] = resumed(folder)
+    assert f"{path} had other bytes than were written in 1 line (4): the items of 1 pages were made again" in warning
+    assert path.read_bytes() == whole
+    assert resumed(folder) == []
+
+
+def test_a_line_that_somebody_removed_makes_no_other_look_damaged(folder: Path) -> None:
+    path = folder / "items.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole.partition(b"\n")[2])
+    [warning] = resumed(folder)
+    assert "items.jsonl had lost lines: the items of 1 pages" in warning and path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("sums", [b"", bytes(400)])
+def test_lines_without_a_sum_are_taken_as_they_are(folder: Path, sums: bytes) -> None:
+    (folder / "items.sums").write_bytes(sums)
+    assert resumed(folder) == []
+    path = folder / "items.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"o", b"a", 1))
+    assert "in 1 line (1)" in resumed(folder)[0], "they have one from then on"
+
+
 def test_lines_without_their_history_line_are_removed_from_the_middle(folder: Path) -> None:
     path = folder / "history.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
