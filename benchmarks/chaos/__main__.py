@@ -85,7 +85,8 @@ def _resume(verdict: Verdict, scene: Scene) -> None:
         codes = crawler.wait()
         if not any(codes):
             break
-        scene.is_damaged or scene.in_flight()
+        if 3 in codes or not scene.is_damaged:  # else it was refused before its first fetch
+            scene.in_flight()
         advice = crawler.follow_advice(since) if {2, 3} & {*codes} else ""
         scene.notes.append(f"resume ended with {codes}; {advice}")
         if not advice:
