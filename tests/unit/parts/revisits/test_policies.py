@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 from crawlproject.parts.revisits.policies.buckets import shares_of_budget
+from crawlproject.parts.revisits.policies.capture import capture_interval
 from crawlproject.parts.revisits.registry import make_policy
 
 DAY = 86_400.0
@@ -97,6 +98,29 @@ def test_capture_gives_up_the_slowest() -> None:
     found = intervals(visited_daily("capture"), 0.5)
     assert found[5] == math.inf
     assert found[0] < found[3]
+
+
+def test_capture_waits_for_what_appends_and_hurries_for_what_is_overwritten() -> None:
+    """WIC's life cycles. Rate 1 a day, patience 30 days, a price of 0.5 of an update.
+
+    Overwriting: κ = 31/30, (30/31) g(31 t / 30) = 0.5, g(x) = 0.51667 at x = 1.7321, so t = 1.676 days. Appending:
+    30 g(t / 30) = 0.5, g(x) = 1/60 at x = 0.19471, so t = 5.841 days. Half of each lies in between, and fulfils the sum.
+    """
+    price, rates = np.full(3, 0.5), np.full(3, 1 / DAY)
+    lost, mixed, kept = capture_interval(price, rates, np.array([0.0, 0.5, 1.0]), 30 * DAY) / DAY
+
+    def g(x: float) -> float:
+        return 1 - (1 + x) * math.exp(-x)
+
+    assert (lost, kept) == (pytest.approx(1.676, abs=0.001), pytest.approx(5.841, abs=0.002))
+    assert g(1.7321) == pytest.approx(0.51667, abs=2e-5) and g(0.19471) == pytest.approx(1 / 60, abs=1e-5)
+    assert 15 / 31 * g(mixed * 31 / 30) + 15 * g(mixed / 30) == pytest.approx(0.5, rel=1e-3)
+    # More than λ/κ = 0.97 no single update is worth; what appends is worth a visit in the end.
+    assert list(np.isinf(capture_interval(2 * price, rates, np.array([0.0, 0.5, 1.0]), 30 * DAY))) == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_capture_visits_sooner_the_less_patient_it_is() -> None:
