@@ -36,7 +36,7 @@ from crawlproject.topic.parse import load_topic
 ALONE = {"FRONTIER_BATCH_SIZE": 1, "POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0}
 FIFO = "breadth_first"
 SCHEMES = {
-    "recall": ("recall", ""),
+    "recall": ("reachable", ""),
     "static lexical": ("top", "retrieval_rank"),
     "static linkage": ("top", "keywords_pagerank"),
     "dynamic lexical": ("rank", "retrieval_rank"),

@@ -5,8 +5,8 @@
 Two groups. *Rehearsed*: every ordering on the web itself. *Over sockets*: rivals and live crawls of ours fetch the same web
 through a proxy on loopback that notes what it sends; so every crawler is counted alike. Nobody is polite. For each:
 
-- target recall after so many pages (targets that can be reached from the seeds; mean over topics ± standard error), and
-  the share of the omniscient curve;
+- recall of the targets that the seeds lead to, after so many pages (`scrapy compare --measure reachable`; mean over topics
+  ± standard error), and the share of the omniscient curve;
 - CPU a page: user and system time of its process, less that of a run of one page;
 - memory: peak of its process, less that of a run of one page.
 
@@ -67,7 +67,7 @@ def _compare(chosen: argparse.Namespace, out: Path) -> None:
     entries = [ledger.entries[name] for name in (*chosen.orderings, *live, *rivals) if name in ledger.entries]
     runs = [run for run in find_runs(out) if run.ordering in {entry.name for entry in entries}]
     longest = max(load_run(run).pages for run in runs)
-    comparison = compare(runs, Question(at=tuple(pages for pages in chosen.budgets if pages <= longest)))
+    comparison = compare(runs, Question("reachable", at=tuple(pages for pages in chosen.budgets if pages <= longest)))
     rows = rows_of(entries, comparison)
     left_out = [f"The topic {topic} is left out: {reason}" for topic, reason in comparison.left_out.items()]
     notes = [*missing, *ledger.notes, *left_out]

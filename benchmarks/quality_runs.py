@@ -205,7 +205,7 @@ class _Stage:
         run = load_run(RunFolder(folder, self._topic.name, name, read_info(folder)))
         shutil.rmtree(folder)
         if self._targets is None:
-            self._targets = _ends(self._web, run.targets, self._topic)
+            self._targets = _ends(self._web, run.reachable, self._topic)
         page_of = {url: number for number, url in enumerate(run.urls, start=1)}
         return run, sorted(page_of[url] for url in self._targets if url in page_of)
 

@@ -30,7 +30,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.robots import product_token
-from crawlproject.evaluation.runs import known_targets
+from crawlproject.evaluation.runs import reachable_targets
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.parts.topics.part import TopicsPart
 from crawlproject.records import CrawlUrl, Fetch, Topic
@@ -104,7 +104,7 @@ def compare(web_name: str, topics: Sequence[Topic], chosen: argparse.Namespace) 
         for ordering in chosen.orderings:
             folders = [next(iter(alone.rehearse(topic, [ordering], out)))[1] for topic in topics]
             targets = [
-                Targets(topic.name, known_targets(folder, read_info(folder)))
+                Targets(topic.name, reachable_targets(folder, read_info(folder)))
                 for topic, folder in zip(topics, folders, strict=True)
             ]
             curves = [recall_by_fetch(folder, [own])[0] for folder, own in zip(folders, targets, strict=True)]

@@ -217,8 +217,8 @@ class Options(BaseModel):
     crawl_url_query_rules: bool = True
     """| sort query parameters; remove tracking parameters and session ids | 000 section 2.4"""
     crawl_robots_max_age: Seconds = 86_400
-    """seconds | for which a robots.txt is believed; less when its HTTP headers say so, but at least ten minutes |
-    RFC 9309 section 2.4"""
+    """seconds | for which a robots.txt is believed; less when its HTTP headers say so, but at least a minute, and ten where
+    it may not be cached | RFC 9309 section 2.4"""
     crawl_robots_cache_size: Positive = 10_000
     """origins | whose robots.txt is kept in memory"""
 

@@ -15,7 +15,7 @@ from crawlproject.errors import BadInput
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.importance import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, ClickLog, Question, Scorer
-from crawlproject.evaluation.runs import RunFolder, find_runs, known_targets, read_checkpoints
+from crawlproject.evaluation.runs import RunFolder, find_runs, read_checkpoints
 from crawlproject.reports.comparison import trajectories, write_comparison, write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
@@ -89,7 +89,7 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
 
 def _default_measure(runs: Sequence[RunFolder]) -> str:
     """``recall`` where it can be measured: some topic has targets."""
-    if any(known_targets(run.path, run.info) for run in runs):
+    if any(run.info.targets for run in runs):
         return "recall"
     print("No topic has targets, so --measure harvest is used.", file=sys.stderr)
     return "harvest"

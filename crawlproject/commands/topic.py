@@ -79,6 +79,14 @@ class TopicCommand(Subcommand):
         parser.add_argument(
             "--seeds", metavar="N", type=int, default=10, help="new, from-taxonomy: seeds at most (default: 10)"
         )
+        parser.add_argument(
+            "--leaves", action="store_true", help="from-taxonomy: only categories that have no others below them"
+        )
+        parser.add_argument(
+            "--exactly",
+            action="store_true",
+            help="from-taxonomy: seeds of NAME.far.toml no fewer than --distance links away",
+        )
         far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
         parser.add_argument("--neighbours", metavar="WEB", default="", help=far)
         parser.add_argument(
@@ -172,7 +180,7 @@ class TopicCommand(Subcommand):
         from crawlproject.topic.directory import categories, neighbours, read_directory, topic_of
 
         wanted = {name: [word.strip() for word in getattr(opts, name).split(",") if word.strip()] for name in _FILTERS}
-        found = categories(read_directory(path), **wanted, least=opts.least)
+        found = categories(read_directory(path), **wanted, least=opts.least, leaves=opts.leaves)
         if not found:
             raise BadInput(str(path), f"has no category with {opts.least} pages or more")
         random = Random(1)
@@ -185,7 +193,7 @@ class TopicCommand(Subcommand):
             if sources is None:
                 sources = self._in_links(opts.neighbours, draft)
             targets = [listing.url for listing in listings]
-            seeds = neighbours(targets, sources, random, distance=opts.distance, most=opts.seeds)
+            seeds = neighbours(targets, sources, random, distance=opts.distance, most=opts.seeds, exactly=opts.exactly)
             if seeds:
                 far = replace(draft, name=f"{draft.name}.far", seeds=seeds, targets=targets)
                 _write_topic(opts.out / f"{far.name}.toml", far)

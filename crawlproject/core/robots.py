@@ -23,7 +23,8 @@ MAX_SITEMAPS = 100  # of one file; each is a fetch
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
 MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
-LEAST_AGE = 600.0  # seconds that any is believed: many may not be cached at all, and each fetch is a visit of the host
+LEAST_AGE = 600.0  # seconds that one is believed that may not be cached, as many: each fetch is a visit of the host
+LEAST_STATED = 60.0  # seconds that one is believed whose reply states a lifetime, however short
 MAX_WILDCARDS = 2_000  # of the rules that are ours: matching a URL takes 1.5 ms then
 QUICK_WILDCARDS, QUICK_RULES = 100, 2_000  # with more, only what is fetched is matched, not every link
 FORBIDDEN = "robots/forbidden"
@@ -208,7 +209,8 @@ def _expires_at(value: str, now: float, max_age: float) -> float:
 class RobotsCache:
     """Rules for ``agent`` by origin, the least recently used dropped beyond ``size``; expired ones are asked for again.
 
-    They are believed as long as HTTP says, at least for ``LEAST_AGE`` and at most for ``max_age`` seconds.
+    They are believed as long as HTTP says, at least for ``LEAST_STATED`` and at most for ``max_age`` seconds; for ``LEAST_AGE``
+    where the reply has no lifetime at all (``no-store``, ``max-age=0``, an ``Expires`` that is over).
     """
 
     def __init__(self, *, size: int, max_age: float, agent: str) -> None:
@@ -230,7 +232,8 @@ class RobotsCache:
 
     def store(self, origin: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> RobotsRules:
         """Keep what a fetch of ``origin``'s robots.txt brought; ``status`` 0: nothing came."""
-        expires = max(expiry(headers, now, self._max_age), now + min(LEAST_AGE, self._max_age))
+        expires = expiry(headers, now, self._max_age)
+        expires = max(expires, now + min(LEAST_STATED if expires > now else LEAST_AGE, self._max_age))
         rules = RobotsRules(status, body, expires, self.agent)
         if rules.unreachable:
             rules.expires = now + min(UNREACHABLE_AGE, self._max_age)

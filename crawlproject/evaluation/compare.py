@@ -14,7 +14,7 @@ import numpy.typing as npt
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
 from crawlproject.evaluation.comparison import Comparison, finals
-from crawlproject.evaluation.question import MEASURES, Measured, Question, Scorer, TopicRuns, measured
+from crawlproject.evaluation.question import MEASURES, OF_TARGETS, Measured, Question, Scorer, TopicRuns, measured
 from crawlproject.evaluation.runs import Checkpoint, Elapsed, Run, RunFolder, load_run, of_pages, of_time
 
 CHECKPOINTS = (100, 250, 500, 1000, 2500, 5000, 10_000)  # pages
@@ -40,7 +40,7 @@ def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | N
             continue
         found = _measure(runs, orderings, question, scorer)
         if not all(question.measure in run.others for run in found):
-            left_out[topic] = "no targets" if question.measure == "recall" else "no runs from split seeds"
+            left_out[topic] = "no targets" if question.measure in OF_TARGETS else "no runs from split seeds"
             continue
         kept[topic] = found
     if not kept:
@@ -126,7 +126,10 @@ def _other_measures(table: Table, question: Question, last: Checkpoint) -> dict[
     points = _points(question)
     point = points.index(last if last in points else sys.maxsize)
     common = [name for name in MEASURES if all(name in run.others for run in _cells(table))]
-    return {name: np.array([[run.others[name][point] for run in row] for row in table]) for name in common}
+    found = {name: np.array([[run.others[name][point] for run in row] for row in table]) for name in common}
+    if question.measure != "reachable" and np.array_equal(found.get("reachable", 0), found.get("recall", 1)):
+        del found["reachable"]  # the seeds lead to all targets: one column says it
+    return found
 
 
 def _cells(table: Table) -> Iterable[Measured]:

@@ -29,6 +29,7 @@ from crawlproject.storage.read import CrawlInfo
 
 MEASURES = {
     "recall": "target recall",
+    "reachable": "recall of the targets that the seeds lead to",
     "harvest": "harvest rate",
     "relevance": "relevance of the latest pages",
     "precision": "average precision",
@@ -41,6 +42,7 @@ MEASURES = {
 }
 OF_PAIRS = {"overlap"}  # measures of two runs; all others measure one run
 OF_CLICKS = {"clicks", "ndcg"}  # measures that need a click log
+OF_TARGETS = ("recall", "reachable")  # need targets: all of a topic (003 eq. 4), or those within reach
 TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = {
     "t": paired_t_test,
     "wilcoxon": wilcoxon_test,
@@ -74,10 +76,17 @@ class Question:
     def __post_init__(self) -> None:
         if self.measure not in MEASURES:
             raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
-        if self.importance and self.measure == "recall":
-            raise BadInput("--importance", "expected another measure than recall, which depends on targets only")
+        if self.importance and self.measure in OF_TARGETS:
+            raise BadInput(
+                "--importance", f"expected another measure than {self.measure}, which depends on targets only"
+            )
         if self.measure in OF_CLICKS and self.clicks is None:
             raise BadInput(f"--measure {self.measure}", "expected --clicks FILE")
+
+    @property
+    def recall(self) -> str:
+        """The measure by which targets count for search length, share of the omniscient crawl and robustness."""
+        return self.measure if self.measure in OF_TARGETS else "recall"
 
     @property
     def measures(self) -> list[str]:
@@ -95,7 +104,10 @@ class TopicRuns:
     def __init__(self, question: Question, runs: Sequence[Run], info: CrawlInfo, scorer: Scorer | None = None) -> None:
         self._question = question
         self._redirects = measures.merge_redirects(run.redirects for run in runs)
-        self._targets = frozenset[str]().union(*(run.targets for run in runs))
+        self._targets = {
+            "recall": frozenset[str]().union(*(run.targets for run in runs)),
+            "reachable": frozenset[str]().union(*(run.reachable for run in runs)),
+        }
         noted: dict[str, float] = {}
         for run in runs:
             noted.update(zip(run.urls, run.relevance.tolist(), strict=True))
@@ -112,8 +124,8 @@ class TopicRuns:
     def curve(self, run: Run, measure: str) -> Curve:
         """The curve of a measure for a run; ``measure`` is a key of ``MEASURES`` that is not in ``OF_PAIRS``."""
         match measure:
-            case "recall":
-                return measures.target_recall(run.urls, self._targets, self._redirects)
+            case "recall" | "reachable":
+                return measures.target_recall(run.urls, self._targets[measure], self._redirects)
             case "harvest":
                 return measures.harvest_rate(self._scored(run), self._question.threshold)
             case "relevance":
@@ -140,7 +152,7 @@ class TopicRuns:
 class Measured:
     """The results of one ordering on one topic, averaged over repeats.
 
-    ``curve`` is the measure in question, ``recall`` the target recall (None without targets), ``others`` every measure of
+    ``curve`` is the measure in question, ``recall`` is ``Question.recall`` (None without targets), ``others`` every measure of
     the runs at several checkpoints; if the measure in question is not among them, ``curve`` is empty. ``half`` is the
     search length: pages until half of the targets were found, None if some repeat never found them. ``pages`` is the length
     of the shortest repeat. ``seconds`` is how long the longest repeat took; ``cut_short`` is when the budget of pages ended the
@@ -162,8 +174,12 @@ class Measured:
 
 def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[Checkpoint]) -> Measured:
     """Average the repeats of an ordering on a topic; ``others`` has a value for each of ``points``."""
-    known = all(run.targets for run in repeats)
-    wanted = [name for name in question.measures if known or name != "recall"]
+    missing = {
+        "recall": any(not run.targets for run in repeats),
+        "reachable": any(not run.reachable for run in repeats),
+    }
+    wanted = [name for name in question.measures if not missing.get(name)]
+    recalls, known = question.recall, not missing[question.recall]
     named = {name: [runs.curve(run, name) for run in repeats] for name in wanted}
     counts = [[run.pages_at(point) for point in points] for run in repeats]
     counted = dict.fromkeys(named, counts)
@@ -172,17 +188,14 @@ def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points
         named["overlap"] = [measures.robustness(repeats[i].urls, repeats[j].urls) for i, j in split]
         counted["overlap"] = [list(map(min, counts[i], counts[j])) for i, j in split]
     robust = (
-        [
-            _robustness(named["overlap"][pair], named["recall"][i], named["recall"][j])
-            for pair, (i, j) in enumerate(split)
-        ]
+        [_robustness(named["overlap"][pair], named[recalls][i], named[recalls][j]) for pair, (i, j) in enumerate(split)]
         if known
         else []
     )
-    halves = [measures.search_length(curve, HALF) for curve in named["recall"]] if known else [None]
+    halves = [measures.search_length(curve, HALF) for curve in named[recalls]] if known else [None]
     return Measured(
         curve=mean_curve(named[question.measure]) if question.measure in named else np.zeros(0),
-        recall=mean_curve(named["recall"]) if known else None,
+        recall=mean_curve(named[recalls]) if known else None,
         others={
             name: np.mean(list(map(measures.values_at, curves, counted[name])), axis=0)
             for name, curves in named.items()
@@ -191,7 +204,7 @@ def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points
         pages=min(run.pages for run in repeats),
         seconds=max(run.seconds for run in repeats),
         cut_short=min((run.seconds for run in repeats if run.cut_short), default=math.inf),
-        time_area=_time_area(named["recall"], repeats, question) if known else None,
+        time_area=_time_area(named[recalls], repeats, question) if known else None,
         robustness=tuple(np.mean(robust, axis=0).tolist()) if robust else (math.nan,) * len(ROBUST_AT),
     )
 

@@ -46,7 +46,8 @@ class Run:
     ``urls``, ``relevance`` and ``times`` (seconds after the start of the crawl) have one entry per page, each page once.
     ``untimed`` is why there are no times, or empty. ``cut_short``: it ended because its budget of pages was spent.
     ``redirects`` maps URL to URL. ``targets`` are
-    those reachable from the seeds if known (``reachable.json`` beside the runs of a topic), else all targets of the topic.
+    all targets of the topic; ``reachable`` are those that its seeds lead to, where that is known (``reachable.json`` beside the
+    runs of a topic), else all.
     """
 
     topic: str
@@ -57,6 +58,7 @@ class Run:
     targets: frozenset[str]
     fetches: int
     seeds: frozenset[str] = frozenset()
+    reachable: frozenset[str] = frozenset()
     times: Curve = field(default_factory=lambda: np.zeros(0))
     untimed: str = ""
     cut_short: bool = False
@@ -109,16 +111,16 @@ def load_run(run: RunFolder) -> Run:
         if visit.redirect:
             redirects[visit.url] = visit.redirect
     relevance = np.fromiter(pages.values(), dtype=np.float64, count=len(pages))
-    targets, seeds = known_targets(run.path, run.info), frozenset(run.info.seeds)
     return Run(
         run.topic,
         run.ordering,
         tuple(pages),
         relevance,
         redirects,
-        targets,
+        frozenset(run.info.targets),
         fetches,
-        seeds,
+        frozenset(run.info.seeds),
+        reachable_targets(run.path, run.info),
         times=np.maximum.accumulate(np.fromiter(times.values(), dtype=np.float64, count=len(times))),
         untimed=_why_untimed(run),
         cut_short=run.info.reason == PAGE_BUDGET,
@@ -141,8 +143,8 @@ def are_split(seeds: Collection[str], others: Collection[str]) -> bool:
     return bool(seeds and others) and set(seeds).isdisjoint(others)
 
 
-def known_targets(path: Path, info: CrawlInfo) -> frozenset[str]:
-    """The targets that count for recall. Raises ``BadCrawlDir`` for a damaged ``reachable.json``."""
+def reachable_targets(path: Path, info: CrawlInfo) -> frozenset[str]:
+    """The targets that the seeds lead to; all, where that is not known. Raises ``BadCrawlDir`` for a damaged file."""
     reachable = read_json(path.parent / REACHABLE)
     if reachable is None:
         return frozenset(info.targets)

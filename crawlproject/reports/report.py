@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from crawlproject.evaluation.measures import final_url, search_length, target_recall
-from crawlproject.evaluation.runs import REACHABLE, RunFolder, known_targets, load_run
+from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.parts.registry import modules_beside
 from crawlproject.reports import html, plots
 from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, WORDS, evidence, excerpts, numbers
@@ -71,14 +71,17 @@ CUT_SHORT = {
 
 @dataclass(frozen=True, slots=True)
 class TargetReport:
-    """Target recall of one crawl. ``found`` holds pairs of position in the crawl and target, in crawl order."""
+    """Target recall of one crawl. ``found`` holds pairs of position in the crawl and target, in crawl order.
+
+    ``reachable``: how many of the targets the seeds lead to, where that is known; else all.
+    """
 
     total: int
+    reachable: int
     found: Sequence[tuple[int, str]]
     missing: Sequence[str]
     search_lengths: Mapping[float, int | None]
     chart: Chart | None
-    only_reachable: bool
 
     @property
     def recall(self) -> float:
@@ -154,7 +157,7 @@ def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
 
 def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:
     """Target recall; None when the topic has no targets."""
-    if not known_targets(crawl_dir, info):
+    if not info.targets:
         return None
     run = load_run(RunFolder(crawl_dir, info.topic, info.ordering, info))
     finals = {final_url(target, run.redirects) for target in run.targets}
@@ -162,9 +165,9 @@ def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:
     recall = target_recall(run.urls, run.targets, run.redirects)
     return TargetReport(
         total=len(finals),
+        reachable=len({final_url(target, run.redirects) for target in run.reachable}),
         found=found,
         missing=sorted(finals.difference(url for _, url in found))[:_TARGETS],
         search_lengths={share: search_length(recall, share) for share in (0.25, 0.5, 0.75, 1.0)},
         chart=plots.recall_chart(recall) if run.pages > 1 else None,
-        only_reachable=(crawl_dir.parent / REACHABLE).exists(),
     )

@@ -12,6 +12,7 @@ from crawlproject.evaluation.runs import Checkpoint, Elapsed, in_words
 
 HEADINGS = {
     "recall": "recall",
+    "reachable": "reachable",
     "harvest": "harvest",
     "precision": "precision",
     "relevance": "latest",
@@ -35,6 +36,7 @@ def heading(comparison: Comparison) -> str:
         "relevance": f" (latest {question.window}; {judged})",
         "top": f" (the {question.top:,} best pages of all crawls by {judged})",
         "recall": "",
+        "reachable": "",
     }
     name = MEASURES[question.measure] + detail.get(question.measure, f" (by {judged})")
     when = {int: "after N pages", Elapsed: "after a time"}

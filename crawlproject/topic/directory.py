@@ -45,17 +45,25 @@ def read_directory(path: Path) -> Iterator[DirectoryEntry]:
 
 
 def categories(
-    listings: Iterable[DirectoryEntry], *, ending: Collection[str] = (), without: Collection[str] = (), least: int = 21
+    listings: Iterable[DirectoryEntry],
+    *,
+    ending: Collection[str] = (),
+    without: Collection[str] = (),
+    least: int = 21,
+    leaves: bool = False,
 ) -> dict[tuple[str, ...], list[DirectoryEntry]]:
     """The listings by category: of those with ``least`` different URLs or more, each URL once, canonical.
 
     ``ending``: only categories whose last name ends with one of these words (003: Companies, Consultants, Manufacturers).
-    ``without``: none with one of these names in the path (003: Regional, World, International). URLs that are not http or
-    https are left out.
+    ``without``: none with one of these names in the path (003: Regional, World, International). ``leaves``: none with
+    pages in categories below it (001 section 2.1: leaves with five links or more). URLs that are not http or https are left out.
     """
     found: dict[tuple[str, ...], dict[str, DirectoryEntry]] = {}
+    parents: set[tuple[str, ...]] = set()
     for listing in listings:
         path = listing.category
+        if leaves:
+            parents.update(path[:depth] for depth in range(1, len(path)))
         if not path or (ending and not path[-1].endswith(tuple(ending))) or set(without).intersection(path):
             continue
         try:
@@ -63,7 +71,7 @@ def categories(
         except InvalidUrl:
             continue
         found.setdefault(path, {}).setdefault(url, listing._replace(url=url))
-    return {path: list(pages.values()) for path, pages in found.items() if len(pages) >= least}
+    return {path: list(pages.values()) for path, pages in found.items() if len(pages) >= least and path not in parents}
 
 
 def topic_of(category: Sequence[str], listings: Sequence[DirectoryEntry], random: Random, *, seeds: int = 10) -> Draft:
@@ -90,16 +98,18 @@ def neighbours(
     *,
     distance: int = 2,
     most: int = 10,
+    exactly: bool = False,
 ) -> list[str]:
     """At most ``most`` random pages from which an example is ``distance`` links away, or fewer (001 section 2.1: 2).
 
-    ``sources`` are the pages that link to each URL.
+    ``sources`` are the pages that link to each URL. ``exactly``: no fewer, as in the paper, which draws from the in-links of
+    in-links.
     """
     reached, layer = set(examples), set(examples)
     for _ in range(distance):
         layer = {source for url in layer for source in sources.get(url, ())} - reached
         reached |= layer
-    around = sorted(reached.difference(examples))
+    around = sorted(layer if exactly else reached.difference(examples))
     return sorted(random.sample(around, min(most, len(around))))
 
 

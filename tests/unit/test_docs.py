@@ -200,7 +200,7 @@ def test_every_ordering_has_its_section() -> None:
 @pytest.mark.parametrize("name", registry.ORDERINGS)
 def test_parameters_of_an_ordering_and_their_defaults(name: str) -> None:
     text = section(doc("orderings.md"), name)
-    parameters = text[text.index("- Parameters:") : text.index("- Source:")]
+    parameters = text[text.index("- Parameters:") :].split("- Source:")[0].split("- Use it")[0]
     shown = {p.lower(): cell_value(value) for p, value in re.findall(r"`ORDERING_(\w+)` = `([^`]+)`", parameters)}
     assert shown == registry.parameters_of(registry.ORDERINGS[name])
 

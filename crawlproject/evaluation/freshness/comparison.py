@@ -74,10 +74,12 @@ class PolicyRun:
         return {"policy": self.policy, **rounded, **counts}
 
 
-def run_policy(collection: SiteCollection, name: str, days: float, *, last_modified: bool = False) -> PolicyRun:
+def run_policy(
+    collection: SiteCollection, name: str, days: float, *, last_modified: bool = False, pause: float = 0.0
+) -> PolicyRun:
     """Simulate a policy with a budget of a visit per page in ``days`` on average. Raises ``BadSetting`` for a wrong name."""
     policy = make_policy(name)
-    log = Simulation(collection, policy, days=days, last_modified=last_modified).run()
+    log = Simulation(collection, policy, days=days, last_modified=last_modified, pause=pause).run()
     sites = measure(collection, log)
     due = policy.next_visits()
     given_up = float(np.isinf(due).mean()) if len(due) else 0.0

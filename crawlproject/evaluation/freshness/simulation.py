@@ -43,16 +43,26 @@ class Simulation:
     A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
     fetch. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so
     every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
+    ``pause``: each site is left alone for so many seconds after a visit, as a ``Crawl-delay`` asks; the harvest does not wait.
     """
 
     def __init__(
-        self, collection: SiteCollection, policy: RevisitPolicy, *, days: float, last_modified: bool = False
+        self,
+        collection: SiteCollection,
+        policy: RevisitPolicy,
+        *,
+        days: float,
+        last_modified: bool = False,
+        pause: float = 0.0,
     ) -> None:
         self.collection = collection
         self.policy = policy
         self.days = days
         self.last_modified = last_modified
+        self.pause = pause
         self.log = VisitLog()
+        self._rests: dict[int, float] = {}  # until when a site is left alone
+        self._site = np.zeros(len(collection.members), dtype=np.int64)  # by row
         self._row: dict[int, int] = {}  # row of a page of the collection
         self._page: list[int] = []  # and back
         self._seen: list[int] = []  # version that is known, by row
@@ -104,8 +114,12 @@ class Simulation:
                 self._credit -= 1
                 return self._waiting.popleft()
         rows = len(self._page)
+        resting = [site for site, until in self._rests.items() if until > now] if self.pause else []
         while rows:
-            row = int(self._due[:rows].argmin())
+            known = self._due[:rows]
+            row = int((np.where(np.isin(self._site[:rows], resting), math.inf, known) if resting else known).argmin())
+            if resting and self._site[row] in resting:
+                break
             due = float(self._due[row])
             if math.isinf(due) or (due > now + SLACK and not must):
                 break
@@ -131,11 +145,13 @@ class Simulation:
     def _visit(self, page: int, now: float) -> None:
         collection = self.collection
         member = collection.members[page]
+        self._rests[member.site] = now + self.pause
         first = page not in self._row
         exists = collection.exists(page, now)
         version = collection.version_at(page, now) if exists else -1
         if first:
             self._row[page] = len(self._page)
+            self._site[len(self._page)] = member.site
             self._page.append(page)
             self._seen.append(version)
         row = self._row[page]
@@ -164,6 +180,7 @@ class Simulation:
                 weight=float(collection.weights[page]),
                 host=member.site,
                 template=member.section,
+                pause=self.pause,
             )
         )
         for other in (row, *sooner):

@@ -89,7 +89,7 @@ class Duplicates(Part):
     @classmethod
     def make(cls, setup: Setup) -> Duplicates | None:
         options, folder = setup.options.of(DuplicateOptions), setup.folder
-        store = UrlRuleStore(folder.path) if options.crawl_learn_rules and folder.bodies else None
+        store = UrlRuleStore(folder.path) if options.crawl_learn_rules else None
         part = cls(
             copies=_copies(folder, options.page_duplicates_known, setup.topic.language, shares=setup.peers.publishes)
             if options.page_duplicates

@@ -6,7 +6,8 @@ kind       ``what``                      these URLs have the same text
 param      name of a query parameter     ``/a?id=1&view=2`` and ``/a?id=1``
 suffix     end of the path               ``/a/print`` and ``/a``, ``/a.html`` and ``/a``
 segment    segment of the path           ``/en/m/a`` and ``/en/a``
-replace    text, and what stands for it  ``/print/7`` and ``/art/7``: ``/print/ /art/``
+replace    text, and what stands for it  ``/print/7`` and ``/art/7``: ``/print/ /art/``;
+                                         ``/story?id=7`` and ``/story_7``: ``/story?id= /story_``
 pattern    shape of a segment            ``/s-4f1/a`` and ``/s-88c/a``: ``s-{x}``
 slash                                    ``/a/`` and ``/a``
 case                                     ``/A`` and ``/a``
@@ -15,8 +16,8 @@ mirror     the other host                the same path and query on both hosts
 ========== ============================= ================================================
 
 ``replace`` is a substitution of substrings as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004 section 6.1), at the
-borders of names. No rule replaces a language code by another, or leaves it out: a page that nobody has translated yet says
-nothing of the others.
+borders of names; with a ``?`` it is one of path and query together, which is their headline example. No rule replaces a
+language code by another, or leaves it out: a page that nobody has translated yet says nothing of the others.
 ``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), spelled as a shape: ``{n}`` is a number,
 ``{x}`` letters and digits.
 """
@@ -26,6 +27,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from xxhash import xxh3_64_intdigest
 
@@ -74,6 +76,9 @@ class UrlRule:
             return scheme, host, path.replace(f"/{self.what}/", "/", 1), query
         if self.kind == "replace":
             old, new = self.what.split(" ", 1)
+            if "?" in self.what:
+                path, _, query = _joined(path, query).replace(old, new, 1).partition("?")
+                return scheme, host, path, query
             return scheme, host, path.replace(old, new, 1), query
         if self.kind == "pattern":
             return scheme, host, _without_pattern(path, self.what), query
@@ -126,6 +131,8 @@ def proposals(url: str, first: str) -> Iterator[UrlRule]:
     elif differing == [2]:  # what is found twice in a path is taken out of both
         found = _paths(host, one[2], two[2], has_query=bool(one[3]))
         yield from (rule for rule in found if rule.normal(one) == rule.normal(two))
+    elif differing == [2, 3] and bool(one[3]) != bool(two[3]):
+        yield from _of_path_and_query(host, _joined(*one[2:]), _joined(*two[2:]))
     elif differing == [3]:
         names = {name for name, _ in set(_pairs(one[3])) ^ set(_pairs(two[3]))}
         if len(names) == 1:
@@ -165,20 +172,46 @@ def _substitutions(host: str, one: list[str], two: list[str], *, has_query: bool
     if places[0] == len(one) - 1:
         words, others = _WORDS.split(a), _WORDS.split(b)
         differing = [place for place, names in enumerate(zip(words, others, strict=False)) if names[0] != names[1]]
-        if len(words) != len(others) or len(differing) != 1 or not (has_query or any(map(str.isdecimal, words))):
+        if len(words) != len(others) or len(differing) != 1:
             return
         place = differing[0]
+        versions = _VERSION.fullmatch(words[place]) and _shape(words[place]) == _shape(others[place])
+        rest = words[:place] + words[place + 1 :]
+        if not (any(map(_DIGITS.search, rest)) if versions else has_query or any(map(str.isdecimal, words))):
+            return
         a, b = words[place], others[place]
         before, after = ["/", *words][place], [*words, ""][place + 1]
     if not 0 < min(len(a), len(b)) <= max(len(a), len(b)) <= _LONGEST or (
         _LANGUAGE.fullmatch(a) and _LANGUAGE.fullmatch(b)
     ):
         return
-    if not _DIGITS.search(a + b):
+    if not _DIGITS.search(a + b) or (places[0] == len(one) - 1 and versions):
         short, long = sorted((a, b), key=lambda name: (len(name), name))
         yield UrlRule(host, "replace", f"{before}{long}{after} {before}{short}{after}")
     elif before == after == "/" and _shape(a) == _shape(b):
         yield UrlRule(host, "pattern", _shape(a))
+
+
+def _of_path_and_query(host: str, one: str, two: str) -> Iterator[UrlRule]:
+    """What stands between a name and a value: ``/story_7`` and ``/story?id=7``."""
+    name = _common_start(one, two)
+    value = _common_start(one[len(name) :][::-1], two[len(name) :][::-1])[::-1]
+    a, b = (text[len(name) : len(text) - len(value)] for text in (one, two))
+    before = name[name.rfind("/") :]
+    if before == "/" or not value[:1].isalnum() or not a or not b or a[-1].isalnum() or b[-1].isalnum():
+        return
+    short, long = sorted((before + a, before + b), key=lambda text: (len(text), text))
+    if len(long) <= _LONGEST and ("?" in a) != ("?" in b):
+        yield UrlRule(host, "replace", f"{long} {short}")
+
+
+def _common_start(one: str, two: str) -> str:
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False))
+    return one[: sum(1 for _ in alike)]
+
+
+def _joined(path: str, query: str) -> str:
+    return f"{path}?{query}" if query else path
 
 
 def _shape(name: str) -> str:
@@ -217,6 +250,7 @@ def _without(query: str, name: str) -> str:
 _NAMING = ("param", "suffix", "segment", "replace", "pattern", "mirror")  # kinds with a ``what``
 _BORDERS = "/.;"
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_@](?:[a-z]{2,8}|[0-9]{3}))*", re.IGNORECASE)  # or a country: en, pt-br, zh_Hant
+_VERSION = re.compile("[A-Za-z]+[0-9]+")
 _WORDS = re.compile(r"([._-])")
 _DIGITS = re.compile(r"[A-Za-z]*[0-9][A-Za-z0-9]*")
 _LONGEST = 40  # characters of a suffix or a segment

@@ -11,14 +11,8 @@ from crawlproject.errors import BadSetting
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.policies.adaptive.adaptive import AdaptiveRevisits
 from crawlproject.parts.revisits.policies.buckets import Buckets
-from crawlproject.parts.revisits.policies.closed_form import (
-    Age,
-    CaptureRevisits,
-    Freshness,
-    OpicRevisits,
-    Proportional,
-    Uniform,
-)
+from crawlproject.parts.revisits.policies.capture import CaptureRevisits
+from crawlproject.parts.revisits.policies.closed_form import Age, Freshness, OpicRevisits, Proportional, Uniform
 from crawlproject.parts.revisits.policies.content import Content
 from crawlproject.parts.revisits.policies.embarrassment import Embarrassment
 from crawlproject.parts.revisits.policies.impact import Impact

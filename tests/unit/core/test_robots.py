@@ -198,6 +198,14 @@ class TestCache:
         assert cache.get("http://h.example", NOW + believed - 1) is not None
         assert cache.get("http://h.example", NOW + believed) is None
 
+    @pytest.mark.parametrize(("stated", "believed"), [(300, 300), (60, 60), (5, 60), (0, 600), (-50, 600)])
+    def test_a_stated_lifetime_of_a_minute_or_more_is_kept(self, stated: float, believed: float) -> None:
+        """Paper 000 section 2.2: entries of the cache must be fresh. Expires below ten minutes was taken for ten."""
+        cache = RobotsCache(size=10, max_age=DAY, agent="topical")
+        cache.store("http://h.example", 200, {"expires": http_date(NOW + stated)}, b"", NOW)
+        assert cache.get("http://h.example", NOW + believed - 2) is not None
+        assert cache.get("http://h.example", NOW + believed + 2) is None
+
     def test_an_unreachable_file_is_asked_for_again_soon(self) -> None:
         cache = RobotsCache(size=10, max_age=DAY, agent="topical")
         cache.store("http://h.example", 0, {}, b"", NOW)

@@ -63,13 +63,27 @@ def test_runs_with_other_settings_are_other_contenders(crawled):
     assert [run.ordering for run in find_runs(runs)] == names
 
 
-def test_recall_counts_the_targets_that_any_run_could_reach(write_crawl, page, tmp_path):
+def test_target_recall_counts_all_targets_and_another_measure_those_within_reach(write_crawl, page, tmp_path):
+    """Equation 4 of paper 003: six targets, of which the seeds lead to four; the crawl finds three."""
+    targets = [url_of(name) for name in "abcdef"]
+    facts = {"name": "t", "targets": targets, "seeds": [url_of("a")]}
+    write_crawl(tmp_path / "t" / "dom", [page(url_of(name)) for name in "abxc"], topic=facts)
+    (tmp_path / "t" / "reachable.json").write_text(json.dumps({"targets": targets[:4]}))
+    assert mean_of(tmp_path, 4) == {"dom": 0.5}
+    assert mean_of(tmp_path, 4, measure="reachable") == {"dom": 0.75}
+    # Three of six are half; of four, two are, which the second page brings.
+    halves = [compare(find_runs(tmp_path), Question(name, (4,))).half.tolist() for name in ("recall", "reachable")]
+    assert halves == [[[4]], [[2]]]
+
+
+def test_the_targets_within_reach_are_those_that_any_run_could_reach(write_crawl, page, tmp_path):
     for seeds, targets in (("given", ["a"]), ("augmented", ["a", "b"])):
         facts = {"name": "t", "targets": [url_of("a"), url_of("b")], "seeds": [url_of(name) for name in targets]}
         write_crawl(tmp_path / seeds / "t" / "dom", [page(url_of("a"))], topic=facts)
         reachable = {"targets": [url_of(name) for name in targets]}
         (tmp_path / seeds / "t" / "reachable.json").write_text(json.dumps(reachable))
-    assert mean_of(tmp_path, 1) == {"dom seeds=augmented": 0.5, "dom seeds=given": 0.5}
+    found = mean_of(tmp_path, 1, measure="reachable")
+    assert found == {"dom seeds=augmented": 0.5, "dom seeds=given": 0.5}
 
 
 def test_runs_from_split_seeds_are_one_contender_and_overlap(write_crawl, page, tmp_path):

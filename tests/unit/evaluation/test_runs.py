@@ -75,12 +75,13 @@ def test_a_run_has_each_page_once_in_the_order_of_the_first_fetch(write_crawl, p
     assert run.targets == {"http://c.example/"}
 
 
-def test_recall_counts_reachable_targets_when_they_are_known(write_crawl, tmp_path):
+def test_a_run_knows_all_targets_and_those_that_its_seeds_lead_to(write_crawl, tmp_path):
     targets = ["http://a.example/", "http://b.example/"]
     folder = write_crawl(tmp_path / "t" / "dom", topic={"name": "t", "targets": targets})
     reachable = tmp_path / "t" / "reachable.json"
     reachable.write_text(json.dumps({"targets": targets[:1]}))
-    assert load_run(find_runs(folder)[0]).targets == {"http://a.example/"}
+    run = load_run(find_runs(folder)[0])
+    assert (run.targets, run.reachable) == (set(targets), {"http://a.example/"})
     reachable.write_text('{"targets": 3}')
     with pytest.raises(BadCrawlDir, match="targets"):
         load_run(find_runs(folder)[0])

@@ -187,12 +187,12 @@ def test_pauses_that_were_too_short_are_counted_and_named(report_of, page):
     assert "a.example 2 4 0.500 s" in report.words
 
 
-def test_target_recall_is_reported_over_reachable_targets(report_of, page, tmp_path):
+def test_target_recall_is_reported_over_all_targets_and_how_many_are_within_reach(report_of, page, tmp_path):
     urls = [f"http://a.example/{i}" for i in range(4)]
     (tmp_path / "reachable.json").write_text(json.dumps({"targets": [urls[1], urls[3], "http://gone.example/"]}))
     report = report_of([page(url) for url in urls], topic={"name": "t", "targets": [*urls, "http://gone.example/"]})
-    assert "2 of 3 target pages that can be reached from the seeds were found." in report.words
-    assert "25.0% after 2 pages; 50.0% after 4 pages" in report.words
+    assert "4 of 5 target pages were found; the seeds lead to 3 of them." in report.words
+    assert "25.0% after 2 pages; 50.0% after 3 pages; 75.0% after 4 pages" in report.words
     assert "http://gone.example/" in report.text
 
 

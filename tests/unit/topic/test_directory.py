@@ -83,6 +83,17 @@ def test_categories_are_chosen_as_in_paper_003() -> None:
     assert len(categories(found, least=3)) == 3
 
 
+def test_leaves_have_no_categories_below_them() -> None:
+    """001 section 2.1: of a node with five links and a child, and a leaf with five and one with four, one is a topic."""
+    found = [
+        *listings("Top", "Recreation", count=5),
+        *listings("Top", "Recreation", "Ballooning", count=5),
+        *listings("Top", "Recreation", "Kites", count=4),
+    ]
+    assert list(categories(found, least=5, leaves=True)) == [("Top", "Recreation", "Ballooning")]
+    assert list(categories(found, least=5)) == [("Top", "Recreation"), ("Top", "Recreation", "Ballooning")]
+
+
 def test_a_category_is_split_into_seeds_and_targets() -> None:
     """003 section 3: keywords are the tokens of the name without the most general category; all descriptions are one."""
     draft = topic_of(("Top", "Business", "Arts & Crafts", "Glass_Companies"), listings("x", count=25), Random(1))
@@ -101,3 +112,4 @@ def test_neighbours_lead_to_an_example_in_so_many_links() -> None:
     assert neighbours(["a"], sources, Random(1)) == ["b", "c", "d"]
     assert len(neighbours(["a"], sources, Random(1), most=2)) == 2
     assert neighbours(["x"], sources, Random(1)) == []
+    assert neighbours(["a"], sources, Random(1), exactly=True) == ["d"], "b and c are one link away"

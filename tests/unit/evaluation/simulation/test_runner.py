@@ -17,6 +17,7 @@ from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.evaluation.simulation.runner import Runner, reading_key
 from crawlproject.orderings.registry import ORDERINGS
+from crawlproject.parts.duplicates.url_rule_store import read_rules
 from crawlproject.records import Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.webs.open import open_web
@@ -216,6 +217,26 @@ def test_robots_rules_are_obeyed_and_distinguished(tmp_path: Path) -> None:
     assert crawl.folder.refusals.counts == {"robots/forbidden": 2, "robots/unreachable": 1}
 
 
+def test_a_rehearsal_writes_the_rules_that_it_learned(tmp_path: Path) -> None:
+    """Copies at ``/story_N`` and ``/story?id=N`` (Bar-Yossef and others): within 50 pages, few of 40 copies are fetched."""
+    random = Random(3)
+    entries = dict(
+        [page(PORTAL, *(f"{PORTAL}story{kind}{n}" for n in range(40) for kind in ("_", "?id=")), text="reef")]
+    )
+    for number in range(40):
+        text = "reef " + " ".join(f"w{random.randrange(5000)}" for _ in range(200))
+        for kind in ("_", "?id="):
+            url = f"{PORTAL}story{kind}{number}"
+            entries[url] = Reply(url, 200, HTML, html(text=text, title=f"Story {number}"))
+    rehearse(
+        DictWeb(entries), tmp_path, "breadth_first", pages=50, concurrency=1, **{**IMPATIENT, "PAGE_DUPLICATES": True}
+    )
+    rules = read_rules(tmp_path / "reef" / "breadth_first")
+    assert list(map(str, rules)) == ["portal.example replace /story?id= /story_"]
+    fetched = [line["url"] for line in history(tmp_path, "breadth_first")]
+    assert sum("?id=" in url for url in fetched) < 15 and sum("story_" in url for url in fetched) > 30
+
+
 def test_robots_txt_in_a_circle_allows(tmp_path: Path) -> None:
     web = DictWeb(dict([page(PORTAL, text="reef")]))
     web.replies[f"{PORTAL}robots.txt"] = Reply("", 302, {"location": "/robots.txt?again"})
@@ -258,7 +279,7 @@ def test_what_is_no_page_is_reported_in_the_history(tmp_path: Path) -> None:
 def test_a_rehearsal_leaves_a_folder_without_pages(tmp_path: Path) -> None:
     web, targets = linked_web()
     out = rehearse(web, tmp_path, "dom", pages=20, targets=targets)["dom"].folder.path
-    assert sorted(path.name for path in out.iterdir()) == ["crawl.json", "history.jsonl", "refused.json"]
+    assert sorted(path.name for path in out.iterdir()) == ["crawl.json", "history.jsonl", "refused.json", "rules.jsonl"]
     manifest = json.loads((out / "crawl.json").read_text())
     assert manifest["reason"] == "page budget" and manifest["started"] == 0.0 and manifest["finished"] > 0
     assert all(line["md5"] for line in history(tmp_path, "dom")), "pages are named, as in a live crawl"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 from crawlproject.parts.revisits.policies.buckets import shares_of_budget
+from crawlproject.parts.revisits.policies.capture import capture_interval
 from crawlproject.parts.revisits.registry import make_policy
 
 DAY = 86_400.0
@@ -45,6 +46,32 @@ def intervals(policy: RevisitPolicy, visits_a_day: float, now: float = 59.0) -> 
     return [(policy.next_visit(row) - now * DAY) / DAY for row in range(len(PERIODS))]
 
 
+@pytest.mark.parametrize("name", ["uniform", "age", "opic", "adaptive"])
+def test_what_a_host_cannot_give_goes_to_the_others(name: str) -> None:
+    """Four pages of a host that gives two visits a day, two of a host that gives any: of eight visits a day six are theirs.
+
+    Without the limit each of the six alike pages had 4/3 a day. With it half a visit a day, and three.
+    """
+    policy = make_policy(name)
+    for day in range(60):
+        for row in range(6):
+            busy = row < 4
+            told = Outcome(row, day * DAY + row, first=day == 0, host=int(not busy), template=int(not busy))
+            policy.observe(told._replace(changed=day % 7 == 6, pause=DAY / 2 if busy else 0.0))
+    used = policy.plan(59 * DAY + 6, 8 / DAY)
+    assert used == pytest.approx(8 / DAY, rel=0.01)
+    if name != "adaptive":
+        due = [(policy.next_visit(row) - 59 * DAY - row) / DAY for row in range(6)]
+        assert due == pytest.approx([2.0] * 4 + [1 / 3] * 2, rel=0.01)
+    else:  # its times follow the clocks of hosts
+        needed = policy.pages["needed"]
+        assert needed[:4] == pytest.approx([needed[0]] * 4) and needed[0] > 5 * needed[4]
+    only = make_policy("uniform")
+    for row in range(4):
+        only.observe(Outcome(row, 0.0, first=True, pause=DAY / 2))
+    assert only.plan(1.0, 8 / DAY) == pytest.approx(2 / DAY), "the rest is left to new pages"
+
+
 def test_uniform_treats_all_pages_alike() -> None:
     assert intervals(visited_daily("uniform"), 2.0) == pytest.approx([3.0] * 6)
 
@@ -71,6 +98,29 @@ def test_capture_gives_up_the_slowest() -> None:
     found = intervals(visited_daily("capture"), 0.5)
     assert found[5] == math.inf
     assert found[0] < found[3]
+
+
+def test_capture_waits_for_what_appends_and_hurries_for_what_is_overwritten() -> None:
+    """WIC's life cycles. Rate 1 a day, patience 30 days, a price of 0.5 of an update.
+
+    Overwriting: κ = 31/30, (30/31) g(31 t / 30) = 0.5, g(x) = 0.51667 at x = 1.7321, so t = 1.676 days. Appending:
+    30 g(t / 30) = 0.5, g(x) = 1/60 at x = 0.19471, so t = 5.841 days. Half of each lies in between, and fulfils the sum.
+    """
+    price, rates = np.full(3, 0.5), np.full(3, 1 / DAY)
+    lost, mixed, kept = capture_interval(price, rates, np.array([0.0, 0.5, 1.0]), 30 * DAY) / DAY
+
+    def g(x: float) -> float:
+        return 1 - (1 + x) * math.exp(-x)
+
+    assert (lost, kept) == (pytest.approx(1.676, abs=0.001), pytest.approx(5.841, abs=0.002))
+    assert g(1.7321) == pytest.approx(0.51667, abs=2e-5) and g(0.19471) == pytest.approx(1 / 60, abs=1e-5)
+    assert 15 / 31 * g(mixed * 31 / 30) + 15 * g(mixed / 30) == pytest.approx(0.5, rel=1e-3)
+    # More than λ/κ = 0.97 no single update is worth; what appends is worth a visit in the end.
+    assert list(np.isinf(capture_interval(2 * price, rates, np.array([0.0, 0.5, 1.0]), 30 * DAY))) == [
+        True,
+        False,
+        False,
+    ]
 
 
 def test_capture_visits_sooner_the_less_patient_it_is() -> None:
