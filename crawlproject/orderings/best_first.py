@@ -64,8 +64,8 @@ class HubSeeking(Dom):
     """``max(hub_score, dom score)`` (eq. 5): all links of a hub are followed before most others.
 
     The host of the page itself does not count: the score is to be high because a page rarely points to two entities of one
-    area, but every page points to its own site. With ``hosts`` ``all`` it counts, to the letter of section 4.5. A seed host is also
-    known by the host that its seed redirects to.
+    area, but every page points to its own site. With ``hosts`` ``all`` it counts, to the letter of section 4.5.
+    A seed host is also known by the host that its seed redirects to.
     """
 
     learns = True
