@@ -123,10 +123,20 @@ def classifier(pool: PagePool) -> Values:
 def retrieval_rank(pool: PagePool) -> Values:
     """Retrieval system rank (measure 5; ``rank_SMART`` of 001 section 4.1), reversed: 1 for the first page, 0 for the last.
 
-    As in SMART the pages are ranked by the dot product of weighted vectors, with idf over the pool; the weights are
-    those of ``description_similarity``, at unit length.
+    The pages are ranked by ``description_similarity``, so by vectors at unit length.
     """
     return rank_share(description_similarity(pool))
+
+
+def smart_rank(pool: PagePool) -> Values:
+    """``rank_SMART`` to the letter of 001 section 4.1: by the dot product of topic and page, which favours long pages.
+
+    The weights are SMART's ``atn``: augmented term frequency times idf over the pool, not normalised, which is equation 2
+    of 003; the paper does not say which of SMART's it took.
+    """
+    frequencies = _frequencies(pool)
+    description = tf_idf(pool.description, frequencies)
+    return rank_share(_values([dot(description, tf_idf(page.counts, frequencies)) for page in pool.pages]))
 
 
 def rank_share(values: Values) -> Values:
@@ -219,6 +229,7 @@ IMPORTANCE: dict[str, Importance] = {
             seed_similarity,
             classifier,
             retrieval_rank,
+            smart_rank,
         ),
         *(backlinks, pagerank, external_pagerank, trusted_pagerank, authority, location, keywords_pagerank),
         *(hot, hot_backlinks),

@@ -1,7 +1,8 @@
 """What others are compared with: orderings that learn nothing from the text of pages.
 
 Breadth-first: a queue (paper 003 section 4.2), the baseline of every comparison. Random: every known URL is equally likely
-to be next, the lower bound (paper 002 section 5). The location metric (paper 002 section 2): host and path alone.
+to be next, the lower bound (paper 002 section 5). The location metric (paper 002 section 2): host and path alone. Near the
+root of each site (paper 004 section 4.1): links within it alone.
 """
 
 from __future__ import annotations
@@ -96,6 +97,49 @@ class RandomOrder(BaseOrdering):
         return time if is_own or is_late else max(time, self._now)
 
 
+class NearRoot(BaseOrdering):
+    """Minus the distance of the URL from the root of its host in links, by the best way known (Baeza-Yates and Castillo 2004).
+
+    The root, a path of ``/``, is at 0; a link within a host leads one farther than its page. Where a crawl enters a host
+    elsewhere, or begins there, the folders of the URL stand for links.
+    """
+
+    learns = True
+
+    def __init__(self, context: OrderingContext) -> None:
+        super().__init__(context)
+        self._distances: WaitingUrls[int] = WaitingUrls()
+        self._page, self._distance = "", 0
+
+    def score(self, page: Page, link: Link) -> float:
+        distance = _folders(link.url)
+        if distance and host_of(link.url) == host_of(page.url):
+            distance = self._distance_of(page) + 1
+        known = self._distances.get(link.url)
+        distance = distance if known is None else min(known, distance)
+        if not self._distances.has_ended(link.url):
+            self._distances.put(link.url, distance)
+        return float(-distance)
+
+    def observe(self, page: Page) -> None:
+        self._distance_of(page)
+
+    def redirected(self, url: str, target: str) -> None:
+        self._distances.move(url, target)
+
+    def failed(self, url: str) -> None:
+        self._distances.end(url)
+
+    def explain(self, url: CrawlUrl) -> Mapping[str, float]:
+        return {} if url.parent is None else {"distance": url.score}
+
+    def _distance_of(self, page: Page) -> int:
+        if page.url != self._page:
+            known = self._distances.end(page.url)
+            self._page, self._distance = page.url, _folders(page.url) if known is None else known
+        return self._distance
+
+
 class Location(BaseOrdering):
     """``IL(P)``: 1 for a suffix, 1 for a substring, and more for a shallower path.
 
@@ -130,3 +174,9 @@ class Location(BaseOrdering):
             "substring": float(any(substring in spelling for substring in self._substrings)),
             "few slashes": 1 / (url.partition("?")[0].count("/") - 2),
         }
+
+
+def _folders(url: str) -> int:
+    """How many segments a path has; 0 for the root of a host."""
+    rest = url.split("/", 3)[3:]
+    return rest[0].partition("?")[0].strip("/").count("/") + 1 if rest and rest[0] else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
@@ -63,13 +64,17 @@ class HubSeeking(Dom):
     """``max(hub_score, dom score)`` (eq. 5): all links of a hub are followed before most others.
 
     The host of the page itself does not count: the score is to be high because a page rarely points to two entities of one
-    area, but every page points to its own site. A seed host is also known by the host that its seed redirects to.
+    area, but every page points to its own site. With ``hosts`` ``all`` it counts, to the letter of section 4.5.
+    A seed host is also known by the host that its seed redirects to.
     """
 
     learns = True
 
-    def __init__(self, context: OrderingContext, *, alpha: float = 0.25) -> None:
+    def __init__(self, context: OrderingContext, *, alpha: float = 0.25, hosts: str = "others") -> None:
         super().__init__(context, alpha=alpha)
+        if hosts not in ("others", "all"):
+            raise BadSetting("setting ORDERING_HOSTS", f"expected others or all; not {hosts!r}")
+        self.hosts = hosts
         self._seeds = set(context.topic.seeds)
         self._hosts = {host: host for host in map(host_of, self._seeds)}  # of seeds, by the names they are known by
         self._page = ""
@@ -84,7 +89,8 @@ class HubSeeking(Dom):
         """Count the seed hosts once per page, not per link."""
         self._page = page.url
         found = {self._hosts.get(host_of(link.url)) for link in page.links}
-        self._hub_score = hub_score(len(found - {None, self._hosts.get(host_of(page.url))}))
+        own = None if self.hosts == "all" else self._hosts.get(host_of(page.url))
+        self._hub_score = hub_score(len(found - {None, own}))
 
     def redirected(self, url: str, target: str) -> None:
         if url in self._seeds:

@@ -14,6 +14,7 @@ from crawlproject.orderings.pagerank import PageRank
 from crawlproject.records import ACTIVE, CrawlUrl, Link, Page
 
 HOT = 1e9  # above any backlink count, below the seeds
+RISES, STAYS = "rises", "stays"  # what a waiting URL does that is found again on a hot path
 RESTS: dict[str, type[BaseOrdering]] = {
     "breadth_first": BreadthFirst,
     "backlink_count": BacklinkCount,
@@ -30,18 +31,27 @@ class KeywordQueue(BaseOrdering):
 
     A keyword is a phrase of the topic. In an anchor or a title its stems must be consecutive; in a URL its words may be
     anywhere. ``rest`` is the name of another ordering of the paper, ``breadth_first``, ``backlink_count`` or ``pagerank``;
-    any other name raises ``BadSetting``. Unlike in the figures, where a URL stays in its queue, a URL that is found again
-    on a hot path becomes hot.
+    any other name raises ``BadSetting``. A URL that is found again on a hot path ``rises`` to the hot queue;
+    with ``found_again`` ``stays`` it remains in the queue that it joined first, as in the figures.
     """
 
     learns = True
 
     def __init__(
-        self, context: OrderingContext, *, rest: str = "pagerank", distance: int = 3, occurrences: int = 10
+        self,
+        context: OrderingContext,
+        *,
+        rest: str = "pagerank",
+        distance: int = 3,
+        occurrences: int = 10,
+        found_again: str = RISES,
     ) -> None:
         super().__init__(context)
         if rest not in RESTS:
             raise BadSetting("setting ORDERING_REST", f"expected one of {', '.join(RESTS)}; not {rest!r}")
+        if found_again not in (RISES, STAYS):
+            raise BadSetting("setting ORDERING_FOUND_AGAIN", f"expected {RISES} or {STAYS}; not {found_again!r}")
+        self.found_again = found_again
         self.rest = rest
         self.distance = distance
         self.occurrences = occurrences
@@ -50,7 +60,7 @@ class KeywordQueue(BaseOrdering):
 
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)
-        self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue
+        self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue; where they stay, those of the other, too
         self._page: Page | None = None
         self._distance = 0
 
@@ -58,11 +68,12 @@ class KeywordQueue(BaseOrdering):
         rest = self._rest.score(page, link)
         if rest is None or self._hot.has_ended(link.url):
             return rest
-        if not self._hot.get(link.url):
-            if not self._is_hot(page, link):
-                return rest
-            self._hot.put(link.url, True)
-        return HOT + rest
+        is_hot = self._hot.get(link.url)
+        if is_hot is None or (not is_hot and self.found_again == RISES):
+            is_hot = self._is_hot(page, link)
+            if is_hot or self.found_again == STAYS:
+                self._hot.put(link.url, is_hot)
+        return HOT + rest if is_hot else rest
 
     def observe(self, page: Page) -> None:
         self._hot.end(page.url)

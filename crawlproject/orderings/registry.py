@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.adaptive import Adaptive
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.baselines import BreadthFirst, Location, RandomOrder
+from crawlproject.orderings.baselines import BreadthFirst, Location, NearRoot, RandomOrder
 from crawlproject.orderings.best_first import BestFirst, BestNFirst, Dom, HubSeeking
 from crawlproject.orderings.context_graph import ContextGraph
 from crawlproject.orderings.focused import Focused
@@ -21,6 +21,7 @@ from crawlproject.orderings.infospiders import InfoSpiders
 from crawlproject.orderings.intelligent import Intelligent
 from crawlproject.orderings.keyword_queue import KeywordQueue
 from crawlproject.orderings.link_based import BacklinkCount, LargestSiteFirst, Opic, TransDomainIndegree
+from crawlproject.orderings.local_rank import LocalRank
 from crawlproject.orderings.omniscient import Omniscient
 from crawlproject.orderings.pagerank import PageRank
 from crawlproject.orderings.reinforcement import Reinforcement
@@ -35,6 +36,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "random": RandomOrder,
     "best_first": BestFirst,
     "best_n_first": BestNFirst,
+    "local_rank": LocalRank,
     "fish_search": FishSearch,
     "shark_search": SharkSearch,
     "dom": Dom,
@@ -44,6 +46,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "backlink_count": BacklinkCount,
     "pagerank": PageRank,
     "location": Location,
+    "near_root": NearRoot,
     "opic": Opic,
     "largest_site_first": LargestSiteFirst,
     "indegree": BacklinkCount,  # the name in paper 004
@@ -61,7 +64,8 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 
 # They look at links alone, or judge pages in a way of their own: what a person says of a page changes nothing in them.
 UNJUDGED = frozenset((
-    "breadth_first", "random", "backlink_count", "pagerank", "location", "opic", "largest_site_first", "indegree",
+    "breadth_first", "random", "backlink_count", "local_rank", "pagerank", "location", "near_root", "opic",
+    "largest_site_first", "indegree",
     "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "omniscient",
 ))  # fmt: skip
 _BUNDLED = frozenset(ORDERINGS)

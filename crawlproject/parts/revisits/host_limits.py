@@ -67,8 +67,11 @@ class HostLimits:
         self, rows: Rows, hosts: Rows, frequency: Callable[[float, Rows], Array], guess: float
     ) -> Iterator[tuple[Rows, float, float]]:
         """The rows of each host at its limit with their price and stretch, by ``frequency`` at a price (visits per second)."""
+        order = np.argsort(hosts, kind="stable") if self._at_limit else hosts
+        sorted_hosts = hosts[order] if self._at_limit else hosts
         for host, limit in self._at_limit.items():
-            own = rows[hosts == host]
+            first, last = np.searchsorted(sorted_hosts, [host, host + 1])
+            own = rows[order[first:last]]
             price = price_for(limit, lambda price, own=own: float(frequency(price, own).sum()), guess)  # type: ignore[misc]
             planned = float(frequency(price, own).sum())
             self._prices[host] = price, planned / limit if planned > 0 else 1.0

@@ -64,6 +64,16 @@ def test_the_retrieval_system_ranks_the_pool() -> None:
     assert IMPORTANCE["retrieval_rank"](pool) == pytest.approx([2 / 3, 1, 1 / 6, 1 / 6])
 
 
+def test_smart_ranks_by_the_dot_product() -> None:
+    """001 section 4.1. Weights of reef: 1 * ln(3/2) on both pages, whose lengths differ; so they share ranks 1 and 2.
+
+    The cosine puts the shorter one first.
+    """
+    pool = a_pool(a_page("a", "reef"), a_page("b", "reef reef fish coral"), a_page("c", "train"), query="reef")
+    assert IMPORTANCE["smart_rank"](pool) == pytest.approx([0.75, 0.75, 0])
+    assert IMPORTANCE["retrieval_rank"](pool) == pytest.approx([1, 0.5, 0])
+
+
 def test_similarity_to_the_seeds_put_together() -> None:
     # The seeds together are (2 reef, 1 coral): page b scores 3 / (sqrt 5 * sqrt 2).
     pool = a_pool(*THREE, seeds=["reef", "reef coral"])

@@ -87,6 +87,17 @@ def test_a_url_found_again_on_a_hot_way_becomes_hot_and_stays_it() -> None:
     assert not is_hot(ordering, cold)
 
 
+def test_to_the_letter_of_figure_5_a_waiting_url_stays_in_its_queue() -> None:
+    """002 Figure 5 puts a URL in line only if it is in neither queue and was not crawled."""
+    ordering = KeywordQueue(context(), rest="breadth_first", found_again="stays")
+    cold, hot = a_text("", anchor="cooking"), a_text("", anchor="computer")
+    assert [is_hot(ordering, page) for page in (cold, hot)] == [False, False]
+    other = a_text("", anchor="computer", link="http://b.example/")
+    assert [is_hot(ordering, page) for page in (other, a_text("", link="http://b.example/"))] == [True, True]
+    with pytest.raises(BadSetting, match="ORDERING_FOUND_AGAIN"):
+        KeywordQueue(context(), found_again="maybe")
+
+
 def test_parts() -> None:
     ordering = KeywordQueue(context(), rest="backlink_count")
     assert ordering.explain(CrawlUrl(NEXT, HOT + 2, 1, "http://a.example/")) == {"hot": HOT, "backlinks": 2}

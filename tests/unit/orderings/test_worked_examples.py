@@ -7,6 +7,7 @@ from math import sqrt
 import pytest
 from support.pages import a_context, a_link, a_page, a_page_of
 
+from crawlproject.errors import BadSetting
 from crawlproject.orderings.baselines import BreadthFirst, RandomOrder
 from crawlproject.orderings.best_first import BestFirst, BestNFirst, Dom, HubSeeking, hub_score
 from crawlproject.orderings.shark_search import FishSearch, SharkSearch
@@ -64,6 +65,17 @@ def test_hub_seeking_takes_the_better_of_hub_and_dom() -> None:
     ordering.observe(page)
     scores = [ordering.score(page, link) for link in links]
     assert scores == pytest.approx([0.4, 0.025 + 0.675, 0.4, 0.4])
+
+
+def test_to_the_letter_of_section_4_5_the_own_host_counts() -> None:
+    """003: a page of the first seed's host that links to it and to the second has n = 2, so 2 / 5."""
+    seeds = ["http://one.example/", "http://two.example/"]
+    links = [a_link("http://one.example/a"), a_link("http://two.example/")]
+    page = a_page("http://one.example/b", links=links)
+    scores = [HubSeeking(a_context(seeds=seeds), hosts=hosts).score(page, links[0]) for hosts in ("others", "all")]
+    assert scores == pytest.approx([0, 0.4])
+    with pytest.raises(BadSetting, match="ORDERING_HOSTS"):
+        HubSeeking(a_context(), hosts="some")
 
 
 def test_a_page_is_no_hub_for_pointing_to_its_own_site() -> None:

@@ -25,6 +25,13 @@ def filters(*rules: str, file: Path | None = None) -> Filters:
     return Filters(list(rules), str(file or ""))
 
 
+def test_the_heuristic_of_webbase() -> None:
+    """002 section 5.1: "any URLs containing /cgi-bin/ are not crawled"."""
+    rules = filters("//cgi-bin//", r"/[?]/")
+    asked = (f"{SEED}cgi-bin/search", f"{SEED}a?id=1", f"{SEED}cgi-bins", SEED)
+    assert [rules.refusal(url, 1) for url in asked] == ["filter/pattern", "filter/pattern", "", ""]
+
+
 def write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
