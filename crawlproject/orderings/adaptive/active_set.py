@@ -13,13 +13,10 @@ from crawlproject.orderings.adaptive.link_table import LinkTable, Rows
 Vector = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-RECENT = 64  # recent pages that show whether the crawl finds anything
-LOST = 0.12  # mean worth of recent pages below which the set widens
-FOUND = 0.24  # mean worth from which the topic counts as found; a later low means that it is exhausted
-WIDEST = 16.0  # times its size
-MOVED = 0.02  # a larger error revises the score of an active URL
-NEAR = 4  # times its size: the rows among which the next active ones are
-STALE = 0.15  # the same for a URL that leaves the table
+FEWEST = 8  # URLs that are active when a crawl begins
+GROWTH = 0.05  # URLs a page by which the set grows to its size
+MOVED = 0.02  # a larger error revises the score of a URL
+NEAR = 4  # times its full size: the rows among which the next active ones are
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
 
 
@@ -27,8 +24,8 @@ class ActiveSet:
     """The URLs of ``table`` whose score in the frontier is the ``floor`` or more.
 
     These are the ``size`` best (0: all), and the best URL of each of the next best hosts: at most ``explore`` times as many
-    as the best URLs are on. They score the floor at least. Until the topic is found scores mean little, and the set is up to
-    ``WIDEST`` times as large.
+    as the best URLs are on. They score the floor at least. At first the set is small, or the first pages would be spent on
+    turns of hosts: it grows with the pages that were fetched.
     """
 
     def __init__(self, table: LinkTable, size: int, explore: float) -> None:
@@ -36,22 +33,18 @@ class ActiveSet:
         self._size = size
         self._explore = explore
         self._pages = 0
-        self._harvest = 0.0  # mean worth of the recent pages
-        self._found = False  # the topic
         self._count = 0
         self.floor = -math.inf
         self._raised: dict[int, float] = {}  # the values of the rows that are explored
         self.near = -math.inf  # the value from which a row may become active soon
 
-    def observe(self, worth: float) -> None:
-        """One more page of this worth was fetched."""
+    def observe(self) -> None:
+        """One more page was fetched."""
         self._pages += 1
-        self._harvest += max(1.0 / self._pages, 1.0 / RECENT) * (worth - self._harvest)
-        self._found = self._found or self._harvest >= FOUND
 
     def is_short(self) -> bool:
         """Whether so many were fetched that others should become active."""
-        return 2 * self._count < min(self._size, len(self._table))
+        return 2 * self._count < min(self._current_size(), len(self._table))
 
     def admit(self, rows: Rows, values: Vector) -> None:
         """The frontier gets these scores with the links of a page, unless it has higher ones."""
@@ -67,17 +60,16 @@ class ActiveSet:
         wanted = values.copy()
         self.near = self.floor = -math.inf
         self._raised = {}
-        best, before = values, told[rows]
-        if 0 < NEAR * size < len(rows):
-            best = np.partition(values, -NEAR * size)[-NEAR * size :]
-            self.near = float(best[0])
+        if 0 < NEAR * self._size < len(rows):
+            self.near = float(np.partition(values, -NEAR * self._size)[-NEAR * self._size])
         if 0 < size < len(rows):
-            self.floor = float(np.partition(best, -size)[-size])
+            self.floor = float(np.partition(values, -size)[-size])
             others = explored(values, self._table.groups[rows, 0], self.floor, self._explore)
             wanted[others] = self.floor
             self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
-        active, was_active = wanted >= self.floor, before >= self.floor
-        moved = (active != was_active) | ((active | was_active) & (np.abs(wanted - before) > MOVED))
+        before = told[rows]
+        active = wanted >= self.floor
+        moved = (active != (before >= self.floor)) | (np.abs(wanted - before) > MOVED)
         told[rows[moved]] = wanted[moved]
         self._count = int(np.count_nonzero(active))
         return rows[moved]
@@ -92,9 +84,7 @@ class ActiveSet:
         self._count -= int(np.count_nonzero(self._table.told[rows] >= self.floor))
 
     def _current_size(self) -> int:
-        if self._found:
-            return self._size
-        return round(self._size * min(WIDEST, max(1.0, (LOST / max(self._harvest, 1e-6)) ** 2)))
+        return min(self._size, FEWEST + int(GROWTH * self._pages))
 
 
 def explored(scores: Vector, hosts: Rows, floor: float, explore: float) -> Rows:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.active_set import STALE, ActiveSet
+from crawlproject.orderings.adaptive.active_set import ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
@@ -27,7 +27,6 @@ Vector = npt.NDArray[np.float64]
 
 REVISE_EVERY = 16  # pages between two scorings of all waiting URLs
 BEST_LINKS = 10  # best new links of a page that make up its prospect
-TURNS = 4
 UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
 
 
@@ -41,14 +40,14 @@ class Adaptive(BaseOrdering):
 
     All links enter the frontier. The ``active`` best URLs (0: all) are above its floor, with the best URL of some other hosts,
     at most ``explore`` times the hosts of the best: otherwise hosts take turns under the k rule whether they deserve one
-    or not. Until the topic is found the scores mean little, and up to ``WIDEST`` times as many URLs are active. The evidence
-    about the best ``rows`` URLs is kept, and they are scored again every ``REVISE_EVERY`` pages. ``without`` leaves kinds of
-    evidence out, divided by commas. Raises ``BadSetting`` for an unknown kind, and numbers below 0 (``strength``: below 1).
+    or not. A crawl begins with few active URLs. The evidence about the best ``rows`` URLs is kept, and they are scored again
+    every ``REVISE_EVERY`` pages. ``without`` leaves kinds of evidence out, divided by commas. Raises ``BadSetting`` for an
+    unknown kind, and numbers below 0 (``strength``: below 1).
     """
 
     learns = True
     reads_tag_paths = True
-    turns = TURNS
+    turns = 1  # scorings until all rows that are far from being active had theirs
 
     def __init__(
         self,
@@ -120,7 +119,7 @@ class Adaptive(BaseOrdering):
         text = self._terms.numbers(page.terms)
         numbers, counts = self._terms.observe(text)
         worth = self._worth_of(page)
-        self._active.observe(worth)
+        self._active.observe()
         self._evidence.feedback.observe(worth, numbers, counts)
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._learn_all()
@@ -265,14 +264,17 @@ class Adaptive(BaseOrdering):
     def _score_all(self) -> Iterator[tuple[str, float]]:
         """Score the table by what is known now; what the frontier has to be told.
 
-        Of the rows that are far from being active, only each ``turns``-th is scored.
+        Inactive URLs count, too: by the clock their hosts are visited when no better one is due. Of the rows that are far from
+        being active, only each ``turns``-th is scored.
         """
         self._learn_all()
         table, rows = self._table, self._table.waiting()
         if not len(rows):
             return
-        self._turn = (self._turn + 1) % self.turns
-        due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
+        due = rows
+        if self.turns > 1:
+            self._turn = (self._turn + 1) % self.turns
+            due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
         table.value[due] = self._values(due)[1]
         values = table.value[rows]
         told = self._active.choose(rows, values)
@@ -280,8 +282,6 @@ class Adaptive(BaseOrdering):
         yield from zip(table.urls(told), table.told[told].tolist(), strict=True)
         if len(rows) > self.rows:
             surplus = np.argpartition(values, len(rows) - self.rows)[: len(rows) - self.rows]
-            stale = surplus[np.abs(values[surplus] - table.told[rows[surplus]]) > STALE]
-            yield from zip(table.urls(rows[stale]), values[stale].tolist(), strict=True)
             self._remove(rows[surplus])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, TURNS, Adaptive
+from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, TopicParents
 from crawlproject.orderings.adaptive.predictors import FAR_BEHIND, Ridge, behind_of
@@ -72,8 +72,8 @@ class AdaptiveForTopics(Adaptive):
         self.weigh_anew()
 
     def _share_turns(self) -> None:
-        """The more topics, the less often what is far from being fetched is scored: that takes half of the time of one more."""
-        self.turns = TURNS + TURNS * max(0, len(self._models) - 1) // 2
+        """The more topics, the less often what is far from being fetched is scored."""
+        self.turns = max(1, len(self._models))
 
     def weigh_anew(self) -> None:
         """The weights have changed: all rows are scored again when the frontier asks next."""
@@ -100,8 +100,7 @@ class AdaptiveForTopics(Adaptive):
         numbers, counts = self._terms.observe(text)
         of_keywords = counts_of_some(page.counts, self._keywords)
         worths = np.array([model.worth(page, of_keywords) for model in models])
-        wanted = worths[share.weights > 0]
-        self._active.observe(float(wanted.max()) if len(wanted) else 0.0)
+        self._active.observe()
         for model, worth in zip(models, worths.tolist(), strict=True):
             model.observe(worth, numbers, counts)
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once

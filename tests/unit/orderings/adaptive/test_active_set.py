@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.active_set import FEWEST_HOSTS, FOUND, MOVED, RECENT, WIDEST, ActiveSet, explored
+from crawlproject.orderings.adaptive.active_set import FEWEST, FEWEST_HOSTS, GROWTH, MOVED, ActiveSet, explored
 from crawlproject.orderings.adaptive.link_table import LinkTable
 
 waiting = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9]), st.integers(0, 9)), max_size=30)
@@ -18,13 +18,17 @@ waiting = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9]), st.integers(
 class Chosen:
     """An active set over a table of URLs ``(score, host)``, told them as the links of a page."""
 
-    def __init__(self, urls: list[tuple[float, int]], size: int, explore: float, worth: float = FOUND) -> None:
+    def __init__(self, urls: list[tuple[float, int]], size: int, explore: float) -> None:
         self.table = LinkTable()
         self.rows = np.array(self.table.add(list(map(str, range(len(urls)))), 0.0), dtype=np.int64)
         self.table.groups[self.rows, 0] = [host for _, host in urls]
         self.set = ActiveSet(self.table, size, explore)
-        self.set.observe(worth)
+        self.pages = 0
         self.set.admit(self.rows, np.array([score for score, _ in urls]))
+
+    def observe(self) -> None:
+        self.pages += 1
+        self.set.observe()
 
     def choose(self, *scores: float) -> list[int]:
         """The places of the rows that the frontier is told anew, of these scores (default: as before)."""
@@ -62,7 +66,8 @@ def test_strangers_score_the_floor_and_only_changes_are_told() -> None:
         "the host's best rises to the floor; the others have the scores that the frontier knows"
     )
     assert made.set.floor == 0.8 == made.table.told[made.rows[2]]
-    assert made.choose(0.9 + MOVED / 2, 0.8, 0.3, 0.2) == [], "too little of a change, or below the floor all the time"
+    assert made.choose(0.9 + MOVED / 2, 0.8, 0.3, 0.1) == [], "too little of a change"
+    assert made.choose(0.9, 0.8, 0.3, 0.2) == [3], "by the clock, hosts below the floor are visited too"
     assert made.choose(0.1, 0.8, 0.3, 0.7) == [0, 2, 3], "one leaves, another one of the same host comes"
     assert made.set.floor == 0.7 and made.active() == [1, 3]
 
@@ -88,16 +93,13 @@ def test_without_a_floor_all_rows_are_active_and_it_is_not_short() -> None:
     assert not made.set.is_short(), "of three there are three"
 
 
-def test_until_the_topic_is_found_the_set_is_wide() -> None:
-    urls = [(number / 1000, 1) for number in range(200)]
-    lost, found = Chosen(urls, 4, 0, worth=0.0), Chosen(urls, 4, 0)
-    for made in lost, found:
+def test_the_set_grows_from_few_to_its_size() -> None:
+    made = Chosen([(number / 1000, 1) for number in range(200)], 64, 0)
+    for pages, active in ((0, FEWEST), (200, FEWEST + 10), (1120, 64), (2000, 64)):
+        while made.pages < pages:
+            made.observe()
         made.choose()
-    assert (len(lost.active()), len(found.active())) == (4 * WIDEST, 4)
-    for _ in range(5 * RECENT):
-        found.set.observe(0.0)
-    found.choose()
-    assert len(found.active()) == 4, "it was found: now it is exhausted"
+        assert len(made.active()) == active, f"after {pages} pages, with {GROWTH} a page"
 
 
 @given(waiting, st.integers(1, 12), st.floats(0, 3))

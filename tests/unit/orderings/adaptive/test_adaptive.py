@@ -15,7 +15,6 @@ from support.webs import DictWeb, page
 
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
-from crawlproject.orderings.adaptive.active_set import RECENT, WIDEST
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import KINDS
 from crawlproject.records import CrawlUrl, Page, Reply, Topic
@@ -202,25 +201,6 @@ def test_what_is_explored_is_raised_to_the_floor_and_says_so() -> None:
     assert told["http://c.example/"] == ordering.floor
     parts = ordering.explain(CrawlUrl("http://c.example/", ordering.floor))
     assert parts["exploration"] > 0 and sum(parts.values()) == pytest.approx(ordering.floor)
-
-
-def test_a_crawl_that_has_not_found_its_topic_keeps_more_active() -> None:
-    def count(known: dict[str, float], ordering: Adaptive) -> int:
-        return sum(score >= ordering.floor for score in known.values())
-
-    ordering = adaptive(active=2, explore=0.0)
-    urls = [(f"http://b.example/{n}", "", f"li:{n}") for n in range(50)]
-    seen = a_page("http://a.example/", "", *urls)
-    known = dict(zip((url for url, _, _ in urls), numbers(ordering, seen), strict=True))
-    for number, (url, _, _) in enumerate(urls[:10]):  # for scores that differ
-        ordering.observe(a_page(f"{url}/x", "coral" if number % 2 else "steam"))
-    known |= later(ordering, "steam")
-    assert count(known, ordering) >= 2 * WIDEST
-    known |= later(ordering, "coral reef")
-    for n in range(5 * RECENT):
-        ordering.observe(a_page(f"http://exhausted.example/{n}", "steam"))
-        known |= dict(ordering.revise())
-    assert ordering.floor > -math.inf
 
 
 def test_what_is_refused_too_deep_or_held_gives_its_place_to_others_and_may_be_found_again() -> None:
