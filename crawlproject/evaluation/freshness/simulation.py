@@ -180,7 +180,6 @@ class Simulation:
                 weight=float(collection.weights[page]),
                 host=member.site,
                 template=member.section,
-                pause=self.pause,
             )
         )
         for other in (row, *sooner):

@@ -26,8 +26,7 @@ class Outcome(NamedTuple):
     as the server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known.
     ``gone``: the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes
     its relevance to the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``:
-    this page was due for reasons of its own, not by the plan of the policy (a feed or sitemap named it). ``pause``: so many
-    seconds lie between the begins of two visits of the host, at least (0: any), so a plan asks no more of it.
+    this page was due for reasons of its own, not by the plan of the policy (a feed or sitemap named it).
     """
 
     row: int
@@ -42,7 +41,6 @@ class Outcome(NamedTuple):
     host: int = 0
     template: int = 0
     hint: bool = False
-    pause: float = 0.0
 
 
 class RevisitPolicy(Protocol):
@@ -67,9 +65,8 @@ class RevisitPolicy(Protocol):
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
         """Share out ``rate`` visits per second from ``now`` on; the rate that is used for visits of known pages.
 
-        It is ``rate`` itself, unless no host can give more (``Outcome.pause``), or the policy weighs known pages against new
-        ones: ``new_value`` is then what the fetch of a new page is expected to be worth, in units of ``Outcome.weight`` (None:
-        none waits). O(pages).
+        It is ``rate`` itself, unless the policy weighs known pages against new ones: ``new_value`` is then what the fetch of a
+        new page is expected to be worth, in units of ``Outcome.weight`` (None: none waits). O(pages).
         """
         ...
 

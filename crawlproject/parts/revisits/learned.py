@@ -58,7 +58,7 @@ class LearnedVisits:
         self.new_worth: deque[float] = deque(maxlen=_RECENT)
         self.seen_since_plan = 0  # visits, first ones and others
         self.lifetimes = Lifetimes(options.crawl_revisit_min)
-        self._outcomes = Outcomes(options)
+        self._outcomes = Outcomes(options.crawl_clicks)
         folder.beside += [self.collection, self.changes]
 
     def learn(self, event: FetchEvent) -> None:

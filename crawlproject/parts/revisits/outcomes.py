@@ -17,7 +17,7 @@ from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.registry import make_policy
-from crawlproject.records import BACK, CHANGED, CRAWL_DELAY, GONE, MISSING, MOVED, SAME, Visit
+from crawlproject.records import BACK, CHANGED, GONE, MISSING, MOVED, SAME, Visit
 from crawlproject.storage.click_file import clicks_by_url, read_clicks
 from crawlproject.storage.logs import RETIRED, read_changes
 from crawlproject.storage.read import read_visits
@@ -37,10 +37,8 @@ class Outcomes:
     A page without any counts as half a click. Raises ``BadInput`` for a file of clicks that cannot be read.
     """
 
-    def __init__(self, options: RevisitOptions) -> None:
-        clicks = options.crawl_clicks
+    def __init__(self, clicks: str) -> None:
         self._groups = PageGroups()
-        self._least_pause, self._pause_factor = options.politeness_min_delay, options.politeness_factor
         self._clicks = clicks_by_url(read_clicks(Path(clicks))) if clicks else {}
         self._total = sum(self._clicks.values())
 
@@ -60,8 +58,6 @@ class Outcomes:
             host=host,
             template=template,
             hint=HINTED in visit.signs,
-            pause=visit.seconds
-            + max(self._least_pause, visit.signs.get(CRAWL_DELAY, 0.0), self._pause_factor * visit.seconds),
         )
 
     def _weight(self, visit: Visit) -> float:
@@ -135,7 +131,7 @@ class ReplayedPolicy:
 
 def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
     """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``, ``BadInput``."""
-    policy, outcomes = revisit_policy(options), Outcomes(options)
+    policy, outcomes = revisit_policy(options), Outcomes(options.crawl_clicks)
     pages: dict[str, WatchedPage] = {}
     now = 0.0
     for visit in read_visits(folder):

@@ -73,11 +73,7 @@ def test_the_rate_limits_all_fetches_after_the_first_harvest(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("policy", ["uniform", "age", "freshness"])
 def test_nobody_starves_on_a_host_that_cannot_give_what_the_plan_asks(tmp_path: Path, policy: str) -> None:
-    """Ten pages of one host, one of them worth less, visited once a minute; the budget would be six times that.
-
-    ``uniform`` is uniform to a visit. What the others make of it is their own optimum within what the host can give: intervals
-    as one over the root of relevance (``freshness``) or over its cube root (``age``) where pages hardly change.
-    """
+    """Ten pages of one host, one of them worth less, visited once a minute; the budget would be six times that."""
     web = site(9)
     web.replies |= dict([page(f"{ROOT}p3", text="coral, and something else altogether, of which there is more")])
     first = started(tmp_path, web, CRAWL_REVISIT=policy).run(DAY)
@@ -88,9 +84,7 @@ def test_nobody_starves_on_a_host_that_cannot_give_what_the_plan_asks(tmp_path: 
     crawl.run(3 * 3600.0).close()
     visits = Counter(visit.url for visit in read_visits(tmp_path)) - known
     assert len(visits) == 10 and sum(visits.values()) > 150
-    if policy == "uniform":
-        assert max(visits.values()) - min(visits.values()) <= 1, visits
-    assert min(visits.values()) >= sum(visits.values()) / len(visits) / 2, visits
+    assert max(visits.values()) - min(visits.values()) <= 2, visits
 
 
 def test_a_new_url_is_seen_while_revisits_are_under_way(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from crawlproject.parts.revisits.base import Outcome, Table
 from crawlproject.parts.revisits.estimators.base import ALL, Estimator, Evidence, Rows
 from crawlproject.parts.revisits.estimators.group_prior import FIRST_GUESS
 from crawlproject.parts.revisits.estimators.registry import make_estimator
-from crawlproject.parts.revisits.host_limits import HostLimits
 
 SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
 SAMPLE = 65_536  # pages that the price of a visit is found from, at most
@@ -43,7 +42,6 @@ class IntervalPolicy(ABC):
         of_all = {"last": ("f8", -math.inf), "interval": ("f4", math.inf), "weight": ("f4", 0.0)}
         self.pages = Table(**of_all, host=("u4", 0), gone=("u1", 0), **self.columns)
         self.estimator: Estimator = make_estimator(estimator)
-        self.limits = HostLimits()
         self.price: float | None = None
         self.stretch = 1.0  # what is left to do when no price spends the budget exactly
 
@@ -57,7 +55,6 @@ class IntervalPolicy(ABC):
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
         row, pages = outcome.row, self.pages
-        self.limits.note(outcome)
         if row >= pages.rows or pages["last"][row] == -math.inf:
             pages.grow(row + 1)
             self.estimator.meet(row, outcome.host, outcome.template)
@@ -85,27 +82,13 @@ class IntervalPolicy(ABC):
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
         alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
-        if not len(alive) or rate <= 0:
-            return rate
-        hosts, interval = self.pages["host"][alive], self.pages["interval"]
-        free, left = self.limits.share_out(alive, hosts, rate, self._spent)
-        if len(free):
-            self._spent(free, left)
-            interval[free] = self.intervals(self.price or 1.0, free) * self.stretch
-        for rows, price, stretch in self.limits.price_the_rest(alive, hosts, self._frequency_at, self.price or 1.0):
-            interval[rows] = self.intervals(price, rows) * stretch
-        return rate if len(free) else min(rate, self.limits.given)
-
-    def _spent(self, rows: npt.NDArray[np.integer[Any]], rate: float) -> Array:
-        """Visits per second of these rows when they share ``rate``, at a price that is noted."""
-        self.price = self.price_of(rate, rows)
-        frequency = self._frequency_at(self.price, rows)
-        spent = float(frequency.sum())
-        self.stretch = spent / rate if spent > 0 else 1.0
-        return frequency / self.stretch
-
-    def _frequency_at(self, price: float, rows: npt.NDArray[np.integer[Any]]) -> Array:
-        return 1 / self.intervals(price, rows)
+        if len(alive) and rate > 0:
+            self.price = self.price_of(rate, alive)
+            intervals = self.intervals(self.price, alive)
+            spent = float((1 / intervals).sum())
+            self.stretch = spent / rate if spent > 0 else 1.0
+            self.pages["interval"][alive] = intervals * self.stretch
+        return rate
 
     def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
         """The price at which visits of these rows cost ``rate``: of many pages by a sample, the rest is ``stretch``."""
@@ -156,5 +139,4 @@ class IntervalPolicy(ABC):
     def _interval_now(self, row: int) -> float:
         if self.price is None:
             return math.inf
-        price, stretch = self.limits.price(int(self.pages["host"][row])) or (self.price, self.stretch)
-        return float(self.intervals(price, slice(row, row + 1))[0]) * stretch
+        return float(self.intervals(self.price, slice(row, row + 1))[0]) * self.stretch

@@ -46,32 +46,6 @@ def intervals(policy: RevisitPolicy, visits_a_day: float, now: float = 59.0) -> 
     return [(policy.next_visit(row) - now * DAY) / DAY for row in range(len(PERIODS))]
 
 
-@pytest.mark.parametrize("name", ["uniform", "age", "opic", "adaptive"])
-def test_what_a_host_cannot_give_goes_to_the_others(name: str) -> None:
-    """Four pages of a host that gives two visits a day, two of a host that gives any: of eight visits a day six are theirs.
-
-    Without the limit each of the six alike pages had 4/3 a day. With it half a visit a day, and three.
-    """
-    policy = make_policy(name)
-    for day in range(60):
-        for row in range(6):
-            busy = row < 4
-            told = Outcome(row, day * DAY + row, first=day == 0, host=int(not busy), template=int(not busy))
-            policy.observe(told._replace(changed=day % 7 == 6, pause=DAY / 2 if busy else 0.0))
-    used = policy.plan(59 * DAY + 6, 8 / DAY)
-    assert used == pytest.approx(8 / DAY, rel=0.01)
-    if name != "adaptive":
-        due = [(policy.next_visit(row) - 59 * DAY - row) / DAY for row in range(6)]
-        assert due == pytest.approx([2.0] * 4 + [1 / 3] * 2, rel=0.01)
-    else:  # its times follow the clocks of hosts
-        needed = policy.pages["needed"]
-        assert needed[:4] == pytest.approx([needed[0]] * 4) and needed[0] > 5 * needed[4]
-    only = make_policy("uniform")
-    for row in range(4):
-        only.observe(Outcome(row, 0.0, first=True, pause=DAY / 2))
-    assert only.plan(1.0, 8 / DAY) == pytest.approx(2 / DAY), "the rest is left to new pages"
-
-
 def test_uniform_treats_all_pages_alike() -> None:
     assert intervals(visited_daily("uniform"), 2.0) == pytest.approx([3.0] * 6)
 

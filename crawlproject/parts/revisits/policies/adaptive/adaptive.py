@@ -30,7 +30,6 @@ import numpy.typing as npt
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array, price_for
 from crawlproject.parts.revisits.base import Outcome, Table
 from crawlproject.parts.revisits.estimators.group_prior import FIRST_GUESS
-from crawlproject.parts.revisits.host_limits import HostLimits
 from crawlproject.parts.revisits.policies.adaptive.clocks import Clocks, expected_changes
 from crawlproject.parts.revisits.policies.shared import SECOND_LOOK, sample_of
 
@@ -63,7 +62,6 @@ class AdaptiveRevisits:
             host=("u4", 0),
             gone=("u1", 0),
         )
-        self.limits = HostLimits()
         self.clocks = Clocks(FIRST_GUESS * SECONDS_A_DAY)
         self.shape = shape
         self.price: float | None = None  # weight × days
@@ -79,7 +77,6 @@ class AdaptiveRevisits:
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
         row, pages, at, host = outcome.row, self.pages, outcome.at, outcome.host
-        self.limits.note(outcome)
         sooner: list[int] = []
         known = row < pages.rows and pages["last"][row] > -math.inf
         if not known:
@@ -94,11 +91,7 @@ class AdaptiveRevisits:
         pages["last"][row] = at
         pages["weight"][row] = outcome.weight
         pages["gone"][row] = min(pages["gone"][row] + 1, 2) if outcome.gone else 0
-        if self.price is None:
-            pages["needed"][row] = math.inf
-        else:
-            price, stretch = self.limits.price(host) or (self.price, 1.0)
-            pages["needed"][row] = self._needed(np.array([row]), price)[0] * stretch
+        pages["needed"][row] = self._needed(np.array([row]), self.price)[0] if self.price is not None else math.inf
         return sooner
 
     def _learn(self, outcome: Outcome) -> list[int]:
@@ -147,45 +140,24 @@ class AdaptiveRevisits:
         alive = np.flatnonzero((pages["last"] > -math.inf) & (pages["gone"] == 0))
         if not len(alive) or rate <= 0:
             return rate
+        sample, share = sample_of(alive)
+        clock_rates = self.clocks.rates(pages["host"][sample]) / SECONDS_A_DAY / share
         self._correct(now)
-        hosts, needed = pages["host"][alive], pages["needed"]
-
-        def shared(rows: npt.NDArray[np.integer[Any]], rate: float) -> Array:
-            self.price, _ = self._price_of(rows, rate, new_value)
-            return self._frequency_at(self.price, rows)
-
-        free, left = self.limits.share_out(alive, hosts, rate, shared)
-        used = 0.0
-        if len(free):
-            self.price, used = self._price_of(free, left, new_value)
-            needed[free] = self._needed(free, self.price)
-        for rows, price, stretch in self.limits.price_the_rest(alive, hosts, self._frequency_at, self.price or 1.0):
-            needed[rows] = self._needed(rows, price) * stretch
-        used = min(rate, used + self.limits.given)
-        self._planned_at, self._planned_rate, self._asked = now, used, 0
-        return used
-
-    def _price_of(
-        self, rows: npt.NDArray[np.integer[Any]], rate: float, new_value: float | None
-    ) -> tuple[float, float]:
-        """The price at which these rows share ``rate`` visits per second, or new pages are worth more; what they use of it."""
-        sample, share = sample_of(rows)
 
         def spent(price: float) -> float:
-            return float(self._frequency_at(price, sample).sum()) / share
+            return self._correction * float((clock_rates / self._needed(sample, price)).sum())
 
         price = price_for(rate, spent, self.price or 1.0)
+        used = rate
         if new_value is not None:
             of_new = new_value / (self.clocks.changes / self.clocks.watched + DISCOUNT)
             if of_new > price:
                 price = min(of_new, price_for(rate * LEAST_SHARE, spent, price))
-                return price, min(rate, spent(price))
-        return price, rate
-
-    def _frequency_at(self, price: float, rows: npt.NDArray[np.integer[Any]]) -> Array:
-        """Visits per second of these rows at a price."""
-        clock_rates = self.clocks.rates(self.pages["host"][rows]) / SECONDS_A_DAY
-        return np.asarray(self._correction * clock_rates / self._needed(rows, price))
+                used = min(rate, spent(price))
+        self.price = price
+        pages["needed"][alive] = self._needed(alive, price)
+        self._planned_at, self._planned_rate, self._asked = now, used, 0
+        return used
 
     def _correct(self, now: float) -> None:
         """Bursts ask for more or fewer visits than clocks of even pace: steer by how many pages were due since the last plan."""
