@@ -14,7 +14,7 @@ Vector = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 FEWEST = 8  # URLs that are active when a crawl begins
-GROWTH = 0.05  # URLs a page by which the set grows to its size
+DOUBLING = 100  # pages in which it doubles, up to its size
 MOVED = 0.02  # a larger error revises the score of a URL
 NEAR = 4  # times its full size: the rows among which the next active ones are
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
@@ -25,7 +25,7 @@ class ActiveSet:
 
     These are the ``size`` best (0: all), and the best URL of each of the next best hosts: at most ``explore`` times as many
     as the best URLs are on. They score the floor at least. At first the set is small, or the first pages would be spent on
-    turns of hosts: it grows with the pages that were fetched.
+    turns of hosts: it begins with ``FEWEST`` and doubles every ``DOUBLING`` pages.
     """
 
     def __init__(self, table: LinkTable, size: int, explore: float) -> None:
@@ -84,7 +84,7 @@ class ActiveSet:
         self._count -= int(np.count_nonzero(self._table.told[rows] >= self.floor))
 
     def _current_size(self) -> int:
-        return min(self._size, FEWEST + int(GROWTH * self._pages))
+        return min(self._size, int(FEWEST * 2 ** min(self._pages / DOUBLING, 32)))
 
 
 def explored(scores: Vector, hosts: Rows, floor: float, explore: float) -> Rows:

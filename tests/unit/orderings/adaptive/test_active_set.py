@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.orderings.adaptive.active_set import FEWEST, FEWEST_HOSTS, GROWTH, MOVED, ActiveSet, explored
+from crawlproject.orderings.adaptive.active_set import DOUBLING, FEWEST, FEWEST_HOSTS, MOVED, ActiveSet, explored
 from crawlproject.orderings.adaptive.link_table import LinkTable
 
 waiting = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.5, 0.9]), st.integers(0, 9)), max_size=30)
@@ -95,11 +95,11 @@ def test_without_a_floor_all_rows_are_active_and_it_is_not_short() -> None:
 
 def test_the_set_grows_from_few_to_its_size() -> None:
     made = Chosen([(number / 1000, 1) for number in range(200)], 64, 0)
-    for pages, active in ((0, FEWEST), (200, FEWEST + 10), (1120, 64), (2000, 64)):
+    for pages, active in ((0, 8), (50, 11), (100, 16), (200, 32), (300, 64), (5_000, 64)):
         while made.pages < pages:
             made.observe()
         made.choose()
-        assert len(made.active()) == active, f"after {pages} pages, with {GROWTH} a page"
+        assert len(made.active()) == active, f"after {pages} pages, from {FEWEST}, doubled in {DOUBLING}"
 
 
 @given(waiting, st.integers(1, 12), st.floats(0, 3))
