@@ -28,7 +28,8 @@ TOPIC = Topic(
     ("http://www.lagoon-notes.example/", "http://www.nacre-divers.example/", "http://www.hobby-ring.example/"),
 )
 FETCHES = 60
-LEARNING = [name for name, cls in ORDERINGS.items() if cls.learns]
+# A batch of Best-N-First is chosen anew after a stop.
+LEARNING = [name for name, cls in ORDERINGS.items() if cls.learns and name != "local_rank"]
 OFTEN = {"distill_every": 10, "train_every": 10}  # what is done now and then is done before the stop and after it
 
 

@@ -48,11 +48,15 @@ class StoredRule:
 
 
 class UrlRuleStore:
-    """The rules of one crawl folder, in the order in which they came. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    """The rules of one crawl folder, in the order in which they came. Raises ``BadCrawlDir`` and ``StorageFailed``.
+
+    The file begins with the first rule.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self._log = AppendLog(folder / NAME)
-        self.entries = read_rules(folder / NAME)
+        self._path = folder / NAME
+        self._log = AppendLog(self._path) if self._path.exists() else None
+        self.entries = read_rules(self._path)
 
     def note(
         self, rule: UrlRule, event: str, pairs: tuple[float, float], examples: Iterable[tuple[str, str]] = ()
@@ -63,6 +67,8 @@ class UrlRuleStore:
         after = _after(before, event, pairs, shown)
         if (before.holds, before.off, before.refuses) == (after.holds, after.off, after.refuses):
             return
+        if self._log is None:
+            self._log = AppendLog(self._path)
         self._log.append(
             {
                 "version": VERSION,
@@ -76,7 +82,8 @@ class UrlRuleStore:
         self.entries[rule] = after
 
     def close(self) -> None:
-        self._log.close()
+        if self._log is not None:
+            self._log.close()
 
 
 def read_rules(path: Path) -> dict[UrlRule, StoredRule]:

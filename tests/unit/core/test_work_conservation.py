@@ -103,7 +103,7 @@ WEBS = given(
     active=st.integers(1, 8),
 )
 # Made from more than a topic; and Best-N-First fetches all of a batch before it chooses the next, as published.
-OTHERS = {"context_graph", "focused", "reinforcement", "omniscient", "intelligent", "best_n_first"}
+OTHERS = {"context_graph", "focused", "reinforcement", "omniscient", "intelligent", "best_n_first", "local_rank"}
 
 
 @pytest.mark.parametrize("scarce", ["time", "both"])

@@ -279,7 +279,7 @@ def test_what_is_no_page_is_reported_in_the_history(tmp_path: Path) -> None:
 def test_a_rehearsal_leaves_a_folder_without_pages(tmp_path: Path) -> None:
     web, targets = linked_web()
     out = rehearse(web, tmp_path, "dom", pages=20, targets=targets)["dom"].folder.path
-    assert sorted(path.name for path in out.iterdir()) == ["crawl.json", "history.jsonl", "refused.json", "rules.jsonl"]
+    assert sorted(path.name for path in out.iterdir()) == ["crawl.json", "history.jsonl", "refused.json"]
     manifest = json.loads((out / "crawl.json").read_text())
     assert manifest["reason"] == "page budget" and manifest["started"] == 0.0 and manifest["finished"] > 0
     assert all(line["md5"] for line in history(tmp_path, "dom")), "pages are named, as in a live crawl"
