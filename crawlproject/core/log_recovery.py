@@ -8,6 +8,7 @@ be found in their place.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -57,7 +58,7 @@ def recover_logs(services: Services) -> None:
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
 
 
-class _Recovery:
+class _Recovery(ABC):
     """The lines of a log with those that were lost: ``made`` of so many pages; of ``gone`` there is no file."""
 
     name = ""
@@ -68,9 +69,9 @@ class _Recovery:
         self.made = 0
         self.gone = 0
 
+    @abstractmethod
     def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
         """All lines, those that were lost or ``damaged`` made again."""
-        raise NotImplementedError
 
     def message(self, what: str) -> str:
         lost = f"; of {self.gone} there is no page file, and theirs are lost" if self.gone else ""

@@ -89,8 +89,12 @@ class CheckedLog(AppendLog):
             raise StorageFailed(f"cannot write the sums of {self.path}: {error}") from error
 
     def _cut_sums(self) -> None:
-        if self._sums >= 0:
+        if self._sums < 0:
+            return
+        try:
             os.ftruncate(self._sums, self._lines * _SUM.itemsize)
+        except OSError as error:
+            raise StorageFailed(f"cannot cut the sums of {self.path}: {error}") from error
 
 
 def _sum_of(line: bytes) -> int:

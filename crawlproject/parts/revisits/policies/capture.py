@@ -9,16 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array, freshness_gain, freshness_interval
-from crawlproject.parts.revisits.base import Outcome
 from crawlproject.parts.revisits.estimators.base import ALL, Rows
-from crawlproject.parts.revisits.estimators.longevity import Longevity
-from crawlproject.parts.revisits.policies.shared import IntervalPolicy
+from crawlproject.parts.revisits.policies.longevity_policy import LongevityPolicy
 
 STEPS = 12  # of bisection on logarithms: within 0.2%, and the budget is met by ``stretch``
 LONGEST = 100 * 365 * SECONDS_A_DAY  # seconds: who would wait longer is given up
 
 
-class CaptureRevisits(IntervalPolicy):
+class CaptureRevisits(LongevityPolicy):
     """The utility of a visit is what it captures; it is urgent where an update is lost that is not captured soon.
 
     An update that is seen late is worth e^(-delay / p), p = ``patience`` (in days). Its *life cycle* is one of two: it is
@@ -33,18 +31,6 @@ class CaptureRevisits(IntervalPolicy):
     def __init__(self, *, estimator: str = "group_prior", patience: float = 30.0) -> None:
         super().__init__(estimator=estimator)
         self.patience = patience
-        self.longevity = Longevity()
-
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self.longevity.table.bytes_per_row
-
-    def meet(self, outcome: Outcome) -> None:
-        self.longevity.meet(outcome.row)
-
-    def learn(self, outcome: Outcome, interval: float) -> None:
-        if outcome.changed:
-            self.longevity.add(outcome.row, interval, outcome.novelty)
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
         rates = self.rates(rows)

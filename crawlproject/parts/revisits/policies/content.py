@@ -8,15 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from crawlproject.parts.revisits.allocation import Array, freshness_gain, freshness_interval
-from crawlproject.parts.revisits.base import Outcome
 from crawlproject.parts.revisits.estimators.base import ALL, Rows
-from crawlproject.parts.revisits.estimators.longevity import Longevity
-from crawlproject.parts.revisits.policies.shared import IntervalPolicy
+from crawlproject.parts.revisits.policies.longevity_policy import LongevityPolicy
 
 STEPS = 5  # of Newton; the start is off by less than a factor of two
 
 
-class Content(IntervalPolicy):
+class Content(LongevityPolicy):
     """Visits when U(t) = price, for a page that diverges by D(t) = churn × (1 - e^(-rate t)) + scroll × t.
 
     U(t) = churn / rate × g(rate t) + scroll t² / 2, times the weight. A page that only churns is given up like in
@@ -24,21 +22,6 @@ class Content(IntervalPolicy):
     """
 
     name = "content"
-
-    def __init__(self, *, estimator: str = "group_prior") -> None:
-        super().__init__(estimator=estimator)
-        self.longevity = Longevity()
-
-    @property
-    def bytes_per_page(self) -> int:
-        return super().bytes_per_page + self.longevity.table.bytes_per_row
-
-    def meet(self, outcome: Outcome) -> None:
-        self.longevity.meet(outcome.row)
-
-    def learn(self, outcome: Outcome, interval: float) -> None:
-        if outcome.changed:
-            self.longevity.add(outcome.row, interval, outcome.novelty)
 
     def intervals(self, price: float, rows: Rows = ALL) -> Array:
         rates = self.rates(rows)
