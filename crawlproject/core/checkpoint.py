@@ -5,6 +5,8 @@ at lines and links, which is half of one. So their state is written now and then
 Without the file, or with one that does not fit, all is replayed. A part that says nothing of its state (``Part.learned``) is
 shown all lines.
 
+There are two files. One has the state of all, and is written when that costs no more than a hundredth of the time: after
+100,000 pages this is every few thousand lines. The other has that of the ordering alone, which is small, and dear to learn.
 The state is written by a fork of the process: it has the memory as it was at that moment, and the crawl goes on meanwhile (as
 Redis writes its snapshots). It is taken when a page's links are in the frontier: no page is half learned.
 """
@@ -16,6 +18,7 @@ import signal
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -30,15 +33,17 @@ from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import Topic
-from crawlproject.storage.append_log import TailPosition, TailReader, write_atomically
+from crawlproject.storage.append_log import START, TailPosition, TailReader, write_atomically
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.read import HISTORY, LINKS
 
-NAME = "learned"  # the file, in a crawl folder
-ORDERING = "ordering"  # the section of the file that has it; those of others have their names
+NAME = "learned"  # the file with what all have learned, in a crawl folder
+NEWER = "learned.ordering"  # the file with what the ordering has learned since
+ORDERING = "ordering"  # the section of a file that has it; those of others have their names
 
 _FORMAT = {"format": "learned state", "version": 2}
-_SHARE = 0.01  # of the time that writing may take
+_SHARE = 0.01  # of the time that writing a file may take
+_NEWER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
 _AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
 _OF_ORDERING = (
     "page_",
@@ -66,19 +71,31 @@ class Learner(Protocol):
 
 
 class Checkpoint(NamedTuple):
-    """What was learned from the lines up to ``place``, and the links up to ``links``.
+    """``others``, by name: what ``Learner.learned`` gave after the lines up to ``place`` and the links up to ``links``.
 
-    ``ordering``: None if it is to learn from all of them again. ``others``: what ``Learner.learned`` gave, by name.
+    ``ordering`` has learned from its first ``ordering_lines`` lines; None if it is to learn from all of them again.
     """
 
     place: TailPosition
     links: TailPosition
     ordering: BaseOrdering | None
+    ordering_lines: int
     others: dict[str, Any]
 
 
+@dataclass
+class _File:
+    """One that is written each ``seconds`` at most, by a ``child`` that was forked at the time ``began``."""
+
+    path: Path
+    seconds: float
+    due: float = 0.0
+    began: float = 0.0
+    child: int = 0
+
+
 class Checkpoints:
-    """Those of one crawl, at most one each ``seconds``; 0: none. ``parameters`` are the ordering's, ``learners`` all others."""
+    """Those of one crawl, at most one each ``CRAWL_CHECKPOINT_SECONDS``; 0: none. ``parameters`` are the ordering's, ``learners`` all others."""
 
     def __init__(
         self,
@@ -93,16 +110,15 @@ class Checkpoints:
         self._feed = feed
         self._ordering = ordering = feed.ordering
         self._learners = learners
-        self._path = folder.path / NAME
-        self._seconds = options.crawl_checkpoint_seconds
-        self._next = 0.0
+        seconds = options.crawl_checkpoint_seconds
+        self._whole = _File(folder.path / NAME, seconds)
+        self._newer = _File(folder.path / NEWER, seconds / _NEWER)
         self._latest = 0.0  # time at which a page was offered
         self._lines = 0
-        self._child = 0
         inherits = type(ordering).inherited_for_links is not BaseOrdering.inherited_for_links
         # What a URL inherits is in no line: an ordering that hands it down is shown all pages once more.
         self._with_ordering = ordering.learns and not inherits
-        self._is_on = bool(self._seconds and folder.bodies and not topic.members)
+        self._is_on = bool(seconds and folder.bodies and not topic.members)
         self._forks = hasattr(os, "fork") and sys.platform != "darwin"  # where it is unsafe beside threads
         self._fits = {
             ORDERING: partial(_fingerprint, topic, options, parameters, _OF_ORDERING, type(ordering)),
@@ -122,43 +138,49 @@ class Checkpoints:
         if not self._is_on or not self._forks:
             return
         self._latest = max(now, self._latest)
-        if now < self._next:
-            return
-        if not self._next:
-            self._next = now + self._seconds
-        elif not self._child:
-            self._next = now + self._seconds
-            self._fork()
-        else:
-            self._look_after_child(now)
+        if self._is_due(self._whole, now):
+            self._fork(self._whole, now)
+            self._newer.due = now + self._newer.seconds
+        elif self._with_ordering and self._is_due(self._newer, now):
+            self._fork(self._newer, now)
 
     def close(self) -> None:
         """The crawl ends. Raises ``StorageFailed``."""
-        if self._child:
-            with suppress(ChildProcessError):
-                os.waitpid(self._child, 0)
-            self._child = 0
+        for file in (self._whole, self._newer):
+            if file.child:
+                with suppress(ChildProcessError):
+                    os.waitpid(file.child, 0)
+                file.child = 0
         new = self._folder.history.lines - self._lines
         if self._is_on and new >= _AT_THE_END:
-            self._write(self._head())
+            self._write(self._whole, self._head())
 
-    def _look_after_child(self, now: float) -> None:
-        """If the last one is written, another may be: the later the more CPU time that took."""
+    def _is_due(self, file: _File, now: float) -> bool:
+        """Whether it is time; not before the last one is written, and the later the more CPU time that took."""
+        if not file.due:
+            file.due = now + file.seconds
+        if now >= file.due and file.child:
+            self._look_after(file)
+        return now >= file.due and not file.child and self._is_on
+
+    def _look_after(self, file: _File) -> None:
         try:
-            child, status, used = os.wait4(self._child, os.WNOHANG)
+            child, status, used = os.wait4(file.child, os.WNOHANG)
         except ChildProcessError:  # somebody else has looked after it
-            child, status, used = self._child, 0, None
+            child, status, used = file.child, 0, None
         if child:
-            self._child = 0
+            file.child = 0
             self._is_on = not status  # what was refused once would be again: the history has it all
             cost = used.ru_utime + used.ru_stime if used else 0.0
-            self._next = max(now, self._next + cost / _SHARE - self._seconds)
+            file.due = max(file.due, file.began + cost / _SHARE)
 
-    def _fork(self) -> None:
+    def _fork(self, file: _File, now: float) -> None:
         head = self._head()
-        self._lines = head["place"]["lines"]
-        self._child = os.fork()
-        if self._child:
+        file.began, file.due = now, now + file.seconds
+        if file is self._whole:
+            self._lines = head["place"]["lines"]
+        file.child = os.fork()
+        if file.child:
             return
         status = 1
         try:  # this process has no other thread, and runs nothing of the crawl: it writes, and is gone
@@ -167,7 +189,7 @@ class Checkpoints:
                 signal.signal(number, signal.SIG_IGN)
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # above all the lock of the folder, which a resume wants
             os.nice(10)
-            self._write(head)
+            self._write(file, head)
             status = 0
         finally:
             os._exit(status)
@@ -178,22 +200,22 @@ class Checkpoints:
         behind = links.place(0) if links else TailPosition()
         return {**_FORMAT, "at": self._latest, "place": place.as_json(), "links": behind.as_json()}
 
-    def _write(self, head: Mapping[str, Any]) -> None:
-        states = self._states()
+    def _write(self, file: _File, head: Mapping[str, Any]) -> None:
+        states = self._states(self._learners if file is self._whole else {})
         sections = [
             {"name": name, "fits": self._fit(name), "size": len(state), "digest": _digest(state)}
             for name, state in states.items()
         ]
         line = orjson.dumps({**head, "sections": sections}) + b"\n"
-        write_atomically(self._path, [line, *states.values()], private=True)
+        write_atomically(file.path, [line, *states.values()], private=True)
 
-    def _states(self) -> dict[str, bytes]:
-        """What has been learned, by section. Who cannot be written is left out, and learns from all lines again."""
+    def _states(self, learners: Mapping[str, Learner]) -> dict[str, bytes]:
+        """What the ordering and others have learned, by section. Who cannot be written is left out, and learns from all lines again."""
         states = {}
         if self._with_ordering and not self._feed.judgments:
             with suppress(Unfit):
                 states[ORDERING] = learned_state.dump(self._ordering)
-        for name, learner in self._learners.items():
+        for name, learner in learners.items():
             if (learned := learner.learned()) is not None:
                 with suppress(Unfit):
                     states[name] = learned_state.dump_values(learned, learner.learned_classes)
@@ -205,32 +227,45 @@ class Checkpoints:
     # ------------------------------------------------------------ read
 
     def read(self, now: float) -> Checkpoint | None:
-        """The last one before ``now``; None: there is none that fits, which is told if there is one at all."""
+        """The last ones before ``now``; None: there is none that fits, which is told if there is one at all."""
         for draft in self._folder.path.glob(f"{NAME}.*.tmp"):  # of a process that was killed
             draft.unlink(missing_ok=True)
-        if not self._is_on or not self._path.exists():
-            return None
-        try:
-            found = self._read(now)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, Unfit) as damage:
-            self._tell(damage, "all pages are read again")
-            return None
-        self._lines = found.place.lines
-        return found
+        newer = self._try(self._newer, now)
+        lines = newer.ordering_lines if newer else 0
+        whole = self._try(self._whole, now, known=lines)
+        if whole is None:
+            return newer and newer._replace(place=START, links=START, others={})
+        self._lines = whole.place.lines
+        if newer is None or whole.ordering is not None or lines < whole.place.lines:
+            return whole
+        return whole._replace(ordering=newer.ordering, ordering_lines=lines)
 
     def refuse(self, name: str, damage: Exception) -> None:
         """Say that the learner of this name cannot go on from its part of the checkpoint."""
         self._tell(damage, f"what {name} knows is learned again from all lines")
 
     def _tell(self, damage: object, consequence: str) -> None:
-        self._folder.warnings.append(f"{self._path} cannot be used ({damage}): {consequence}")
+        warning = f"{self._whole.path} cannot be used ({damage}): {consequence}"
+        if warning not in self._folder.warnings:  # as both files may have the same fault
+            self._folder.warnings.append(warning)
 
-    def _read(self, now: float) -> Checkpoint:
-        with self._path.open("rb") as file:
-            head = orjson.loads(file.readline())
+    def _try(self, file: _File, now: float, known: int = 0) -> Checkpoint | None:
+        """The state in a file; the ordering only if it has learned from more lines than are ``known``."""
+        if not self._is_on or not file.path.exists():
+            return None
+        try:
+            return self._read(file, now, known)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, Unfit) as damage:
+            if file is self._whole:
+                self._tell(damage, "all lines are learned again" if known else "all pages are read again")
+            return None
+
+    def _read(self, file: _File, now: float, known: int) -> Checkpoint:
+        with file.path.open("rb") as data:
+            head = orjson.loads(data.readline())
             if {name: head.get(name) for name in _FORMAT} != _FORMAT:
                 raise ValueError("it is of another version")
-            sections = {each["name"]: (each, file.read(each["size"])) for each in head["sections"]}
+            sections = {each["name"]: (each, data.read(each["size"])) for each in head["sections"]}
         if any(each["digest"] != _digest(state) for each, state in sections.values()):
             raise ValueError("it is damaged")
         if head["at"] > now:
@@ -246,8 +281,9 @@ class Checkpoints:
         others = {
             name: learned_state.load_values(states[name], self._learners[name].learned_classes) for name in states
         }
-        found = None if ordering is None else learned_state.load(ordering, self._ordering)
-        return Checkpoint(place, links, found, others)
+        if ordering is None or place.lines <= known:
+            return Checkpoint(place, links, None, 0, others)
+        return Checkpoint(place, links, learned_state.load(ordering, self._ordering), place.lines, others)
 
     def _is_fit(self, section: Mapping[str, Any]) -> bool:
         """Whether a section is of the crawl as it is now; that it is not is told."""

@@ -50,7 +50,7 @@ def replay(services: Services, now: float) -> None:
     behind = parts.bound("learn", without=resumed.names)  # who learns from the lines before the checkpoint, too
     for number, event in enumerate(events, start=begin + 1):
         is_first, is_new = event.visit.number == 1, number > resumed.behind.lines
-        is_news = follower is not None and is_first and (is_new or not resumed.ordering)
+        is_news = follower is not None and is_first and number > resumed.ordering_lines
         if is_first and (is_new or STOPPING not in resumed.names):
             services.stopping.learn(event)
         if is_news:
@@ -62,7 +62,7 @@ def replay(services: Services, now: float) -> None:
         peers.fetched_before(event, number)
     if follower:
         follower.finish()
-        if resumed.ordering:
+        if resumed.ordering_lines:
             _tell_refusals(services)
     for part in parts:
         part.replayed()
@@ -70,16 +70,16 @@ def replay(services: Services, now: float) -> None:
 
 
 class Resumed(NamedTuple):
-    """Who knows the lines and links up to some place: the ordering, and learners of these ``names``."""
+    """Who knows what: learners of these ``names`` the lines and links up to some place, the ordering its first lines."""
 
     behind: TailPosition = START
     links: TailPosition = START
-    ordering: bool = False
+    ordering_lines: int = 0
     names: frozenset[str] = frozenset()
 
     def skips(self, services: Services, follower: LinkReplay | None) -> bool:
         """Whether nobody needs the lines before that place."""
-        waits = services.peers.has_server or (follower is not None and not self.ordering) or STOPPING not in self.names
+        waits = services.peers.has_server or (follower is not None and not self.ordering_lines) or STOPPING not in self.names
         return not waits and not services.parts.bound("learn", without=self.names)
 
 
@@ -98,7 +98,7 @@ def _resume(services: Services, found: Checkpoint | None) -> Resumed:
             services.checkpoints.refuse(name, damage)
         else:
             names.add(name)
-    return Resumed(found.place, found.links, found.ordering is not None, frozenset(names))
+    return Resumed(found.place, found.links, found.ordering_lines, frozenset(names))
 
 
 def _tell_refusals(services: Services) -> None:

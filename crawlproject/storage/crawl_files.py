@@ -61,6 +61,7 @@ _FILES = frozenset(_LOGS) | {
     "index",
     "items.sums",
     "learned",
+    "learned.ordering",
     "lock",
     "pages",
     "report.json",

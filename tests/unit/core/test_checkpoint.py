@@ -17,7 +17,7 @@ from support.randomweb import RandomWeb, crawl_on
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core import learned_state
-from crawlproject.core.checkpoint import NAME
+from crawlproject.core.checkpoint import NAME, NEWER
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.learned_state import Unfit
 from crawlproject.orderings.registry import ORDERINGS
@@ -79,6 +79,11 @@ def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB,
     return left
 
 
+def remove_checkpoints(folder: Path) -> None:
+    for name in (NAME, NEWER):
+        (folder / name).unlink(missing_ok=True)
+
+
 def wait_for(path: Path) -> None:
     end = time.monotonic() + 60
     while not path.exists():
@@ -86,15 +91,15 @@ def wait_for(path: Path) -> None:
         time.sleep(0.01)
 
 
-def head_of(folder: Path) -> dict[str, Any]:
-    head: dict[str, Any] = orjson.loads((folder / NAME).open("rb").readline())
+def head_of(folder: Path, name: str = NAME) -> dict[str, Any]:
+    head: dict[str, Any] = orjson.loads((folder / name).open("rb").readline())
     return head
 
 
 def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomWeb = WEB, **settings: Any) -> None:
     """A crawl that goes on from its checkpoint, and one without: what they know, and what they fetch then."""
     whole = Path(shutil.copytree(left, left.with_name("whole")))
-    (whole / NAME).unlink()
+    remove_checkpoints(whole)
     crawls = [opened(folder, ordering, **settings) for folder in (left, whole)]
     assert [crawl.folder.warnings for crawl in crawls] == [[], []]
     assert differences(known(crawls[0]), known(crawls[1])) == []
@@ -122,6 +127,38 @@ def learners(crawl: Crawl) -> list[Any]:
 def test_a_checkpoint_and_what_came_after_are_the_whole_history(tmp_path: Path, ordering: str, frontier: str) -> None:
     left = killed(tmp_path / "crawl", ordering, FRONTIER=frontier)
     assert_known_as_a_whole_replay_knows(left, ordering, FRONTIER=frontier)
+
+
+def test_the_ordering_goes_on_from_a_later_line_than_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    now = crawl_on(crawl, WEB, 30)
+    wait_for(tmp_path / "crawl" / NAME)
+    first = (tmp_path / "crawl" / NAME).read_bytes()
+    (tmp_path / "crawl" / NEWER).unlink(missing_ok=True)
+    while not (tmp_path / "crawl" / NEWER).exists():
+        now = crawl_on(crawl, WEB, 2, begin=now)
+    crawl_on(crawl, WEB, 10, begin=now)
+    left = Path(shutil.copytree(tmp_path / "crawl", tmp_path / "left", ignore=shutil.ignore_patterns("*.tmp")))
+    crawl.close("stopped", 0.0)
+    (left / NAME).write_bytes(first)
+    places = [head_of(left, name)["place"]["lines"] for name in (NAME, NEWER)]
+    observed: list[str] = []
+    observe = ORDERINGS["adaptive"].observe
+    monkeypatch.setattr(
+        ORDERINGS["adaptive"], "observe", lambda self, page: (observed.append(page.url), observe(self, page))
+    )
+    crawl = opened(left, "adaptive")
+    assert places[0] < places[1] and len(observed) <= crawl.folder.history.lines - places[1]
+    crawl.close("stopped", 3000.0)
+    monkeypatch.undo()
+    assert_known_as_a_whole_replay_knows(left, "adaptive")
+
+
+def test_the_ordering_goes_on_where_the_state_of_all_is_missing(tmp_path: Path) -> None:
+    left = killed(tmp_path / "crawl", "adaptive")
+    shutil.copy(left / NAME, left / NEWER)
+    (left / NAME).unlink()
+    assert_known_as_a_whole_replay_knows(left, "adaptive")
 
 
 def test_the_pages_before_it_are_not_read_again(tmp_path: Path) -> None:
@@ -155,7 +192,7 @@ def test_the_parts_know_what_a_whole_replay_teaches_them(tmp_path: Path, seed: i
     web = RandomWeb(seed, hosts=12)
     left = killed(tmp_path / "crawl", "best_first", 150, web=web, **ALL_PARTS)
     whole = Path(shutil.copytree(left, tmp_path / "whole"))
-    (whole / NAME).unlink()
+    remove_checkpoints(whole)
     crawls = [opened(folder, "best_first", **ALL_PARTS) for folder in (left, whole)]
     assert [crawl.folder.warnings for crawl in crawls] == [[], []]
     assert {"sites", "duplicates", "probes", "rendering"} <= {each["name"] for each in head_of(left)["sections"]}
@@ -189,7 +226,7 @@ def test_a_part_whose_files_have_changed_is_shown_all_lines(tmp_path: Path) -> N
     whole = Path(shutil.copytree(left, tmp_path / "whole"))
     for folder in (left, whole):
         (folder / "sketches.jsonl").unlink()
-    (whole / NAME).unlink()
+    remove_checkpoints(whole)
     crawls = [opened(folder, "adaptive") for folder in (left, whole)]
     [warning] = crawls[0].folder.warnings
     assert "sketches.jsonl has changed" in warning and "what duplicates knows is learned again" in warning
@@ -227,8 +264,10 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 def test_one_that_does_not_fit_is_told_and_all_is_replayed(tmp_path: Path, damage: str) -> None:
     left = killed(tmp_path / "crawl", "adaptive")
     whole = Path(shutil.copytree(left, tmp_path / "whole"))
-    (whole / NAME).unlink()
-    (left / NAME).write_bytes(DAMAGES[damage]((left / NAME).read_bytes()))
+    remove_checkpoints(whole)
+    for name in (NAME, NEWER):
+        if (left / name).exists():
+            (left / name).write_bytes(DAMAGES[damage]((left / name).read_bytes()))
     crawls = [opened(folder, "adaptive") for folder in (left, whole)]
     [warning] = crawls[0].folder.warnings
     assert f"{NAME} cannot be used" in warning and "all pages are read again" in warning
