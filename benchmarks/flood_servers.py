@@ -2,7 +2,7 @@
 
 ``127.0.1.N`` are honest hosts: small pages with links to more of their own, without end. ``127.0.2.N`` is a host of the N-th
 kind of ``FLOODS``, ``127.0.3.N`` one of many that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the M-th host of a
-swarm of the N-th kind.
+swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, of which each links to others, without end.
 """
 
 from __future__ import annotations
@@ -96,6 +96,15 @@ def bomb(coding: str) -> bytes:
     return whole(pack[coding](), b"Content-Encoding: " + coding.encode() + b"\r\n")
 
 
+def strewn(host: str, name: str, port: int) -> bytes:
+    """A page of a host, called ``name``, with links to five others: below the same domain, if the name is below one."""
+    random = Random(host)
+    others = (f"127.2.{random.randrange(256)}.{random.randrange(1, 255)}" for _ in range(5))
+    domain = name.partition(".")[2]
+    names = others if name == host else (f"{each.replace('.', '-')}.{domain}" for each in others)
+    return front(host, (f"http://{each}:{port}/" for each in names))
+
+
 def chained(host: str) -> bytes:
     """robots.txt of one host of a chain lies on the next host."""
     number = (int(host.rpartition(".")[2]) + 1) % CHAIN_HOSTS
@@ -130,7 +139,8 @@ _ROBOTS = {
     "robots_interim": lambda: repeated(b"", INTERIM),
     "robots_drip": lambda: repeated(TEXT, b"#", wait=DRIP),
 }
-FLOODS = (*_PAGES, *_ROBOTS, "robots_chain")
+OF_ONE_HOST = (*_PAGES, *_ROBOTS)
+FLOODS = (*OF_ONE_HOST, "robots_chain", "wildcard")
 
 
 class FloodServer:
@@ -146,7 +156,8 @@ class FloodServer:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 path = head.split(b" ", 2)[1].decode()
                 self.served[host] = self.served.get(host, 0) + 1
-                async for piece in self.answer(host, path):
+                name = next(line for line in head.split(b"\r\n") if line.lower().startswith(b"host:"))
+                async for piece in self.answer(host, path, name[5:].strip().decode().partition(":")[0]):
                     writer.write(piece)
                     await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -154,10 +165,12 @@ class FloodServer:
         finally:
             writer.close()
 
-    def answer(self, host: str, path: str) -> Pieces:
+    def answer(self, host: str, path: str, name: str) -> Pieces:
         swarm, block, number = map(int, host.split(".")[1:])
-        if swarm:
+        if swarm == 1:
             block, number = 2, block
+        elif swarm:
+            block, number = 2, FLOODS.index("wildcard") + 1
         robots = path.endswith("/robots.txt")
         if block == 3:
             return once(chained(host) % self.port if robots else honest_page(host, path))
@@ -168,6 +181,8 @@ class FloodServer:
             return _ROBOTS[kind]()
         if robots:
             return once(NOT_FOUND)
+        if kind == "wildcard":
+            return once(strewn(host, name, self.port))
         if kind == "robots_chain":
             return once(front(host, (f"http://127.0.3.{n}:{self.port}/" for n in range(CHAIN_HOSTS))))
         flooding = kind in _PAGES and path.startswith("/flood/")
@@ -192,15 +207,22 @@ class Ports(NamedTuple):
     honest: int
     floods: int
 
-    def seeds(self, floods: Sequence[str], honest: int, swarm: int = 0) -> list[str]:
-        """The front pages of so many honest hosts, and of one host for each of ``floods`` or ``swarm`` hosts of these kinds."""
+    def seeds(self, floods: Sequence[str], honest: int, swarm: int = 0, *, named: bool = False) -> list[str]:
+        """The front pages of so many honest hosts, and of one host for each of ``floods`` or ``swarm`` hosts of these kinds.
+
+        ``named``: honest hosts have a domain each, floods are below one domain; a proxy knows where they are.
+        """
         if swarm:
             kinds = [FLOODS.index(floods[n % len(floods)]) + 1 for n in range(swarm)] if floods else []
             hosts = [f"127.1.{kind}.{n + 1}" for n, kind in enumerate(kinds)]
         else:
             hosts = [f"127.0.2.{FLOODS.index(kind) + 1}" for kind in floods]
+        good = [f"127.0.1.{n + 1}" for n in range(honest)]
+        if named:
+            good = [f"{address.replace('.', '-')}.good{n}.example" for n, address in enumerate(good)]
+            hosts = [f"{address.replace('.', '-')}.evil.example" for address in hosts]
         return [
-            *(f"http://127.0.1.{n + 1}:{self.honest}/" for n in range(honest)),
+            *(f"http://{host}:{self.honest}/" for host in good),
             *(f"http://{host}:{self.floods}/" for host in hosts),
         ]
 

@@ -95,7 +95,10 @@ class _File:
 
 
 class Checkpoints:
-    """Those of one crawl, at most one each ``CRAWL_CHECKPOINT_SECONDS``; 0: none. ``parameters`` are the ordering's, ``learners`` all others."""
+    """Those of one crawl, at most one of all each ``CRAWL_CHECKPOINT_SECONDS``; 0: none.
+
+    ``parameters`` are the ordering's, ``learners`` all others.
+    """
 
     def __init__(
         self,
@@ -210,7 +213,10 @@ class Checkpoints:
         write_atomically(file.path, [line, *states.values()], private=True)
 
     def _states(self, learners: Mapping[str, Learner]) -> dict[str, bytes]:
-        """What the ordering and others have learned, by section. Who cannot be written is left out, and learns from all lines again."""
+        """What the ordering and others have learned, by section.
+
+        Who cannot be written is left out, and learns from all lines again.
+        """
         states = {}
         if self._with_ordering and not self._feed.judgments:
             with suppress(Unfit):

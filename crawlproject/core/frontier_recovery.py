@@ -61,8 +61,8 @@ class HistoryRecovery:
         history, seeds = services.folder.history, set(services.topic.seeds)
         self._lost = {
             url.key: url if url.parent or url.url in seeds else replace(url, depth=1, precedence=UNINFORMATIVE)
-            for url in frontier.finished()
-            if url.key not in history and not is_second_look(url.key)
+            for url in frontier.finished(known=history.__contains__)
+            if not is_second_look(url.key)
         }
 
     def offer(self, url: CrawlUrl) -> None:

@@ -79,7 +79,11 @@ class Resumed(NamedTuple):
 
     def skips(self, services: Services, follower: LinkReplay | None) -> bool:
         """Whether nobody needs the lines before that place."""
-        waits = services.peers.has_server or (follower is not None and not self.ordering_lines) or STOPPING not in self.names
+        waits = (
+            services.peers.has_server
+            or (follower is not None and not self.ordering_lines)
+            or STOPPING not in self.names
+        )
         return not waits and not services.parts.bound("learn", without=self.names)
 
 
@@ -104,8 +108,8 @@ def _resume(services: Services, found: Checkpoint | None) -> Resumed:
 def _tell_refusals(services: Services) -> None:
     """What was refused at its turn since the checkpoint is done, and has no line: the ordering must not wait for it."""
     if isinstance(services.frontier, DurableFrontier):
-        for url in services.frontier.finished():
-            if url.key not in services.folder.history and not is_second_look(url.key):
+        for url in services.frontier.finished(known=services.folder.history.__contains__):
+            if not is_second_look(url.key):
                 services.ordering.refused(url.url)
 
 

@@ -48,7 +48,7 @@ too early with them. A live crawl adds a few milliseconds to every rest (``facto
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -264,8 +264,11 @@ class DurableFrontier(Protocol):
         """What is known of a URL."""
         ...
 
-    def finished(self) -> Iterator[CrawlUrl]:
-        """The URLs that are done, in no particular order; a frontier may know no more of them than their keys."""
+    def finished(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
+        """The URLs that are done, but those whose keys are ``known``, in no particular order.
+
+        A frontier may know no more of them than their keys.
+        """
         ...
 
     def forget(self, url: str) -> None:

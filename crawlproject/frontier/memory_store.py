@@ -71,9 +71,9 @@ class MemoryStore:
     def waiting(self) -> Iterator[CrawlUrl]:
         return (entry.record for entry in self.entries.values())
 
-    def finished_urls(self) -> Iterator[CrawlUrl]:
+    def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
         """Of these nothing but the keys is kept."""
-        return (CrawlUrl(key, 0.0) for key in self.finished)
+        return (CrawlUrl(key, 0.0) for key in self.finished if not (known and known(key)))
 
     def count_waiting(self) -> int:
         return len(self.entries)

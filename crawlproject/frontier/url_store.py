@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, Protocol
 
 from crawlproject.frontier.base import BlockedHost, HostStats, UrlState
@@ -59,8 +59,8 @@ class UrlStore(Protocol):
         ...
 
     def waiting(self) -> Iterator[CrawlUrl]: ...
-    def finished_urls(self) -> Iterator[CrawlUrl]:
-        """The URLs that are done, with what is known of them."""
+    def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
+        """The URLs that are done, but those whose keys are ``known``, with what is known of them."""
         ...
 
     def count_waiting(self) -> int: ...

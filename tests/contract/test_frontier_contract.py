@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from support.frontiersteps import Pair, random_steps, url, waiting
 from support.redisserver import empty_database
 
-from crawlproject.frontier.base import Frontier, WatchedFrontier
+from crawlproject.frontier.base import DurableFrontier, Frontier, WatchedFrontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.journal import JournaledFrontier
 from crawlproject.frontier.memory import MemoryFrontier
@@ -566,6 +566,24 @@ def test_a_waiting_url_is_held_until_its_time_and_let_go(make):
     assert frontier.hold("http://b.test/1", 0.0)
     assert fetch(frontier, 9.0) == "b/1"
     assert frontier.take(10.0) == url("a/1", 0.9, not_before=10.0)
+
+
+# ---------------------------------------------------------------- beside a history
+
+
+def test_what_is_done_can_be_asked_for_and_forgotten(make):
+    frontier = make([url(f"a/{n}", 0.5) for n in range(4)])
+    if not isinstance(frontier, DurableFrontier):
+        pytest.skip("it goes by the history alone, or keeps what is done in a server")
+    for _ in range(3):
+        frontier.done(frontier.take(0.0).url, 0.0, 0.0)
+    frontier.done("http://b.test/", 0.0, 0.0)
+    done = {each.key for each in frontier.finished()}
+    assert len(done) == 4 and "http://b.test/" in done
+    some = max(done)
+    assert [each.key for each in frontier.finished((done - {some}).__contains__)] == [some]
+    frontier.forget(some)
+    assert some not in frontier and {each.key for each in frontier.finished()} == done - {some}
 
 
 # ---------------------------------------------------------------- revisits

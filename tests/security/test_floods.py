@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from support.crawling import QUICK, ROOT, command, crawl, environment, history, refusals, stored, topic_file
 
-from benchmarks.flood_servers import CHAIN_HOSTS, FLOODS, FloodServer, flood_servers
+from benchmarks.flood_servers import CHAIN_HOSTS, FLOODS, OF_ONE_HOST, FloodServer, flood_servers
 from benchmarks.floods import SETTINGS
 
 HONEST = 10  # hosts
@@ -65,10 +65,10 @@ def served() -> Iterator[FloodServer]:
 
 @pytest.fixture(scope="module")
 def flooded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a crawl with one host of each kind of flood but the last, which is many hosts, and honest ones."""
+    """The folder of a crawl with one host of each kind of flood that is one host, and honest ones."""
     place = tmp_path_factory.mktemp("floods")
     with flood_servers() as ports:
-        topic = topic_file(place, *ports.seeds(FLOODS[:-1], HONEST))
+        topic = topic_file(place, *ports.seeds(OF_ONE_HOST, HONEST))
         chosen = {
             **SETTINGS,
             "CRAWL_MAX_PAGES": PAGES,

@@ -86,17 +86,18 @@ class DiskFiles:
             precedence, score = class_in_score(score)
         return self.urls.load(row.offset, score, self.held_until[number], precedence)
 
-    def records(self, states: Collection[int]) -> Iterator[CrawlUrl]:
-        """All URLs in these states, in the order in which they came."""
+    def records(self, states: Collection[int], known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
+        """All URLs in these states, but those whose keys are ``known``, in the order in which they came."""
         for first, rows in self.rows.chunks(self.urls_known):
             numbers = np.arange(first, first + len(rows))
             for number in numbers[self.rows.match_many(numbers, None, states)].tolist():
                 row = self.rows[number]
-                if row.state in states:
+                if row.state in states and not (known and known(self.urls.url(row.offset))):
                     yield self.record(number, row)
         for number in sorted(self.rows.changed):  # those that the file has no space for yet
             row = self.rows[number]
-            if number >= self.rows.capacity() and row.state in states:
+            is_new = number >= self.rows.capacity() and row.state in states
+            if is_new and not (known and known(self.urls.url(row.offset))):
                 yield self.record(number, row)
 
     # ------------------------------------------------------------ changed

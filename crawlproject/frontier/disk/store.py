@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -99,8 +99,8 @@ class DiskStore:
     def waiting(self) -> Iterator[CrawlUrl]:
         return self.files.records(WAITING)
 
-    def finished_urls(self) -> Iterator[CrawlUrl]:
-        return self.files.records({DONE})
+    def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
+        return self.files.records({DONE}, known)
 
     @property
     def history_lines(self) -> int:
