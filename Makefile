@@ -57,7 +57,8 @@ $(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(SOURCES)
 	@touch $@
 
 crawl: $(VENV)/.installed $(VENV)/.compiled
-	rm -rf crawls/demo
+	@echo "crawling the sample web into crawls/demo; what was there before is removed. This takes a minute on a quiet machine"
+	@rm -rf crawls/demo
 	$(BIN)/scrapy crawl topical -a topic=topics/demo.toml -s VIRTUAL_WEB=sample -s CRAWL_DIR=crawls/demo
 	@echo "open crawls/demo/report.html"
 

@@ -238,7 +238,7 @@ class Options(BaseModel):
 
     # ------------------------------------------------------------ what a person sees
     crawl_progress_seconds: Seconds = 10.0
-    """seconds | between lines of progress; 0: no display"""
+    """seconds | between lines of progress; 0: only the end is told"""
     crawl_metrics_port: Port = 0
     """of `http://<CRAWL_METRICS_HOST>:<port>/metrics` for [Prometheus](deploy.md#metrics); 0: none"""
     crawl_metrics_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"

@@ -87,7 +87,7 @@ class Preview:
         command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == BAD_INPUT:
-            raise BadInput("topic check", done.stderr.strip().removeprefix(f"{program}: "))
+            raise BadInput("topic check", done.stderr.strip().rpartition(f"{program}: ")[2])
         if done.returncode not in (0, STOPPED):  # no host answers: what is missing shows that
             raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
 

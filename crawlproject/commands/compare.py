@@ -16,6 +16,7 @@ from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.importance import IMPORTANCE
 from crawlproject.evaluation.question import MEASURES, TESTS, ClickLog, Question, Scorer
 from crawlproject.evaluation.runs import RunFolder, find_runs, read_checkpoints
+from crawlproject.pages.text.printable import visible
 from crawlproject.reports.comparison import trajectories, write_comparison, write_csv, write_json, write_svg
 from crawlproject.reports.terminal import print_comparison
 from crawlproject.reports.verdict import heading
@@ -62,7 +63,7 @@ class CompareCommand(Subcommand):
 
 
 def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
-    runs = find_runs(folder)
+    runs = find_runs(folder, lambda warning: print(visible(warning), file=sys.stderr))
     question = Question(
         measure=opts.measure or ("precision" if opts.importance else _default_measure(runs)),
         at=read_checkpoints(opts.at),

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.evaluation import measures
 from crawlproject.evaluation.comparison import Comparison, finals
 from crawlproject.evaluation.question import MEASURES, OF_TARGETS, Measured, Question, Scorer, TopicRuns, measured
@@ -38,7 +38,11 @@ def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | N
         if missing := sorted(set(orderings) - {run.ordering for run in runs}):
             left_out[topic] = f"no run of {', '.join(missing)}"
             continue
-        found = _measure(runs, orderings, question, scorer)
+        try:
+            found = _measure(runs, orderings, question, scorer)
+        except BadCrawlDir as damage:
+            left_out[topic] = f"a run is damaged, {damage}"
+            continue
         if not all(question.measure in run.others for run in found):
             left_out[topic] = "no targets" if question.measure in OF_TARGETS else "no runs from split seeds"
             continue

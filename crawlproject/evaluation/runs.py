@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -79,8 +79,10 @@ class Run:
         return int(np.searchsorted(self.times, point.seconds, side="right"))
 
 
-def find_runs(folder: Path) -> list[RunFolder]:
+def find_runs(folder: Path, warn: Callable[[str], object] | None = None) -> list[RunFolder]:
     """Every crawl folder at or below ``folder``, sorted by topic and ordering.
+
+    ``warn`` is told of each whose manifest is damaged, and which is left out; without it ``BadCrawlDir`` is raised.
 
     The names of several runs of one ordering on one topic include what differs: parameters, settings, or augmented seeds,
     as in ``dom alpha=0.5``. Runs that differ only in ``CRAWL_SEED``, or have no seed in common, are repeats under one name.
@@ -88,7 +90,14 @@ def find_runs(folder: Path) -> list[RunFolder]:
     """
     if not folder.is_dir():
         raise BadInput(str(folder), "expected a folder of runs, made by `scrapy rehearse ... --out DIR`")
-    found = [_run_folder(path) for path in _crawl_folders(folder)]
+    found = []
+    for path in _crawl_folders(folder):
+        try:
+            found.append(_run_folder(path))
+        except BadCrawlDir as damage:
+            if warn is None:
+                raise
+            warn(f"left out, for it is damaged: {damage}")
     if not found:
         raise BadInput(str(folder), f"expected crawl folders below it, but found no {MANIFEST}")
     runs = _name_apart(found)

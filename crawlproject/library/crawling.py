@@ -20,6 +20,7 @@ from crawlproject.library.stored_crawl import StoredCrawl, open_crawl
 from crawlproject.orderings.registry import ordering_class, registered
 from crawlproject.records import Topic
 from crawlproject.topic.folder import find_topic
+from crawlproject.topic.parse import checked_topic
 
 _TOLD = 20  # lines of a failed crawl that its error repeats
 # The modules of this process are found in the other one, too: also the checkout, and what a script has put on its path.
@@ -50,7 +51,7 @@ def crawl(
     call goes on with it. Raises ``BadInput`` for a wrong topic or setting. A crawl that ended early, for want of a network or
     of room on the disk, says so in ``reason``, or in a ``TopicalError``.
     """
-    found = topic if isinstance(topic, Topic) else find_topic(str(topic))
+    found = checked_topic(topic) if isinstance(topic, Topic) else find_topic(str(topic))
     chosen = checked_settings(settings)
     if folder:
         chosen["CRAWL_DIR"] = str(folder)

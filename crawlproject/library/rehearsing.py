@@ -17,6 +17,7 @@ from crawlproject.orderings.registry import ordering_class
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.read import read_info, read_visits
 from crawlproject.topic.folder import find_topic
+from crawlproject.topic.parse import checked_topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def rehearse(
     """
     chosen = checked_settings(settings)
     asked = [topics] if isinstance(topics, str | Path | Topic) else topics
-    found = tuple(topic if isinstance(topic, Topic) else find_topic(str(topic)) for topic in asked)
+    found = tuple(checked_topic(topic) if isinstance(topic, Topic) else find_topic(str(topic)) for topic in asked)
     names = [orderings] if isinstance(orderings, str) and orderings else [*orderings]
     names = names or [read_options(chosen).ordering]
     for name in names:

@@ -50,7 +50,6 @@ class StoredPage:
     version: int
 
 
-_MAPS = ("parts", "topics")
 _NAMES = tuple(field.name for field in fields(StoredPage))
 
 
@@ -80,17 +79,6 @@ class StoredPages:
         """The table as a data frame of polars, which must be installed (``pip install 'topical-crawler[frames]'``)."""
         import polars
 
-        table = self.to_arrow()
-        maps = {name: [dict(pairs or ()) for pairs in table.column(name).to_pylist()] for name in _MAPS}
-        frame = polars.from_arrow(table.drop_columns(list(_MAPS)))
+        frame = polars.from_arrow(self.to_arrow())
         assert isinstance(frame, polars.DataFrame)
-        # polars has no maps: a structure with a field for each part, which an ordering gives all pages alike
-        columns = [polars.Series(name, values, dtype=_structure(values)) for name, values in maps.items()]
-        return frame.with_columns(columns).select(table.column_names)
-
-
-def _structure(parts: list[dict[str, float]]) -> polars.Struct:
-    import polars
-
-    names = sorted({name for each in parts for name in each})
-    return polars.Struct(dict.fromkeys(names, polars.Float64))
+        return frame

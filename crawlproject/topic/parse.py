@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -112,6 +113,26 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
         errors = [error for error in errors if error["type"] != "missing"]
     if faults or errors:
         raise BadTopic(place, _wishes(faults, errors, TopicLines(text)))
+    return _topic_of(file)
+
+
+def checked_topic(topic: Topic) -> Topic:
+    """A topic that a program made, held to what a topic file may have; its settings and members stay. Raises BadTopic.
+
+    Lists count as tuples, and keywords may be one string with commas, as in a topic file.
+    """
+    fields = {
+        name: _as_list(getattr(topic, name)) for name in TopicFile.model_fields if name not in ("examples", "crawl")
+    }
+    examples = {name: _as_list(getattr(topic, name)) for name in Examples.model_fields}
+    try:
+        file = TopicFile.model_validate({**fields, "examples": examples})
+    except ValidationError as error:
+        raise BadTopic(f"Topic {topic.name!r}", _wishes([], error.errors(include_url=False), TopicLines(""))) from None
+    return replace(_topic_of(file), settings=topic.settings, members=topic.members)
+
+
+def _topic_of(file: TopicFile) -> Topic:
     return Topic(
         name=file.name,
         keywords=tuple(file.keywords),
@@ -125,6 +146,10 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
         weight=file.weight,
         pages=file.pages,
     )
+
+
+def _as_list(value: object) -> object:
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
 def _distinct(items: Iterable[str]) -> tuple[str, ...]:

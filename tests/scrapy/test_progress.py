@@ -176,8 +176,9 @@ def test_in_a_pipe_it_prints_plain_lines_and_a_summary(tmp_path):
     assert error.splitlines()[-1] == f"Report: {tmp_path / 'report.html'}"
 
 
-def test_zero_seconds_switch_it_off(tmp_path):
-    assert "pages" not in crawl(tmp_path, 0).stderr
+def test_zero_seconds_leave_only_the_end(tmp_path):
+    error = crawl(tmp_path, 0).stderr
+    assert "waiting on" not in error and "Crawl ended (finished): 1,234 pages" in error
 
 
 def test_a_spider_that_is_not_topical_has_no_display(tmp_path):

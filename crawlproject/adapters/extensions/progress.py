@@ -1,6 +1,6 @@
 """Progress of a crawl on standard error: a status line on a terminal, plain lines elsewhere.
 
-Setting ``CRAWL_PROGRESS_SECONDS``: seconds between two plain lines (default 10; 0: no display at all). On a terminal
+Setting ``CRAWL_PROGRESS_SECONDS``: seconds between two plain lines (default 10; 0: nothing but the end). On a terminal
 one line at the bottom is rewritten in place every second instead, and log messages scroll by above it. With ``LOG_FILE`` the
 plain lines go to the log.
 """
@@ -17,7 +17,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from scrapy import signals
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from crawlproject.adapters.running import (
@@ -74,7 +73,7 @@ class Progress:
         self._crawler = crawler
         self._clock = clock
         self._speed = Speed()
-        self._status = StatusLine(stream) if is_interactive(stream) else None
+        self._status = StatusLine(stream) if seconds > 0 and is_interactive(stream) else None
         self._print: Callable[[str], object] = lambda line: print(line, file=stream, flush=True)
         if crawler.settings.get("LOG_FILE"):
             self._status = None
@@ -90,8 +89,6 @@ class Progress:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         seconds = crawler.settings.getfloat("CRAWL_PROGRESS_SECONDS", 10.0)
-        if seconds <= 0:
-            raise NotConfigured  # it is off
         progress = cls(crawler, seconds, sys.stderr, monotonic)
         crawler.signals.connect(progress.begin, signal=signals.spider_opened)
         crawler.signals.connect(progress.closing, signal=signals.spider_closed)
@@ -107,6 +104,8 @@ class Progress:
         self._started = self._clock()
         self._pages_before = source.pages
         self._speed.update(self._started, source.pages)
+        if self._interval <= 0:
+            return
         if self._status:
             self._status.open()
         self._loop = create_looping_call(self.tick)
@@ -147,7 +146,7 @@ class Progress:
     def end(self) -> None:
         """Replace the display by a summary. Called after every ``spider_closed``, so the report is written."""
         crawl = crawl_of(self._crawler)
-        if crawl is None or self._loop is None:
+        if crawl is None or not self._started:
             return
         source = crawl.stats
         if self._status:

@@ -92,6 +92,21 @@ def test_topics_that_some_ordering_missed_are_left_out(compared):
     assert comparison.left_out == {"t2": "no run of random"}
 
 
+def test_a_damaged_run_leaves_the_others(write_crawl, page, tmp_path):
+    two_topics(write_crawl, page, tmp_path)
+    history = tmp_path / "t0" / "dom" / "history.jsonl"
+    history.write_bytes(b"{" + history.read_bytes())
+    comparison = compare(find_runs(tmp_path), Question(at=(2,)))
+    assert (
+        comparison.topics == ("t1",)
+        and "damaged" in comparison.left_out["t0"]
+        and str(history) in comparison.left_out["t0"]
+    )
+    (tmp_path / "t1" / "dom" / "crawl.json").write_text("{")
+    told: list[str] = []
+    assert len(find_runs(tmp_path, told.append)) == 5 and "crawl.json" in told[0]
+
+
 def test_no_common_topic_is_refused(write_crawl, tmp_path):
     write_crawl(tmp_path / "a", topic={"name": "a"}, ordering="dom")
     write_crawl(tmp_path / "b", topic={"name": "b"}, ordering="random")

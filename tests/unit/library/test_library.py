@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
+import polars as pl
 import pytest
 from support.crawling import ROOT
 from support.items import a_crawl, an_item
@@ -84,6 +85,8 @@ def test_tables_have_the_pages(folder: Path) -> None:
     none = open_crawl(folder).pages(min_relevance=0.9)
     assert (none.to_arrow().num_rows, len(none.to_pandas()), len(none.to_polars())) == (0, 0, 0)
     assert none.to_polars().columns == names
+    polars.write_parquet(folder / "pages.parquet")
+    assert pl.concat([polars, none.to_polars()]).height == len(urls)
 
 
 def test_search_indexes_what_is_new(folder: Path) -> None:
@@ -105,6 +108,9 @@ def test_wrong_input_is_told_before_anything_starts(tmp_path: Path) -> None:
         ({"topic": REEFS, "ordering": "nothing"}, "ordering: there is no 'nothing'; expected one of"),
         ({"topic": REEFS, "CRAWL_MAX_PAGE": 3}, "did you mean CRAWL_MAX_PAGES"),
         ({"topic": REEFS, "orderin": "dom"}, "argument orderin"),
+        ({"topic": Topic("x", "coral", "http://a.example/")}, "Topic 'x': seeds: must be a list"),  # type: ignore[arg-type]
+        ({"topic": Topic("x", ("coral",), ("reef",))}, r"Topic 'x': seeds\[0\]: 'reef' is not a URL"),
+        ({"topic": Topic("a/b", ("coral",), ("http://a.example/",))}, "Topic 'a/b': name"),
     ):
         with pytest.raises(BadInput, match=place):
             crawl(folder=tmp_path / "crawl", **arguments)
