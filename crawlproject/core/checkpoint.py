@@ -5,7 +5,7 @@ at lines and links, which is half of one. So their state is written now and then
 Without the file, or with one that does not fit, all is replayed. A part that says nothing of its state (``Part.learned``) is
 shown all lines.
 
-There are two files. One has the state of all, and is written when that costs no more than a hundredth of the time: after
+There are two files. One has the state of all, and is written when that costs no more than a fiftieth of the time: after
 100,000 pages this is every few thousand lines. The other has that of the ordering alone, which is small, and dear to learn.
 The state is written by a fork of the process: it has the memory as it was at that moment, and the crawl goes on meanwhile (as
 Redis writes its snapshots). It is taken when a page's links are in the frontier: no page is half learned.
@@ -42,7 +42,7 @@ NEWER = "learned.ordering"  # the file with what the ordering has learned since
 ORDERING = "ordering"  # the section of a file that has it; those of others have their names
 
 _FORMAT = {"format": "learned state", "version": 2}
-_SHARE = 0.01  # of the time that writing a file may take
+_SHARE = 0.02  # of the time that writing a file may take
 _NEWER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
 _AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
 _OF_ORDERING = (
