@@ -25,7 +25,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 import crawlproject
 from crawlproject import commands
 from crawlproject.adapters.completion import SHELLS, script
-from crawlproject.adapters.subcommand import BAD_INPUT, Described, Subcommand
+from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
 
 PROGRAM = "topical"
@@ -33,15 +33,21 @@ SETTINGS = "crawlproject.settings"
 SPIDER = "topical"
 
 
-class TopicCrawl(Described, CrawlCommand):
+class TopicCrawl(CrawlCommand):
     """``topical crawl TOPIC`` is ``scrapy crawl topical -a topic=TOPIC``, which is understood, too."""
 
     usage = "TOPIC [options]"
     summary = "Crawl a topic, or resume its crawl"
     description = (
         "Crawl TOPIC, a topic file, a folder of topic files or the name of a bundled topic, into CRAWL_DIR (default: "
-        "crawls/NAME here), or go on with the crawl in it. Exit code 2: bad input; 3: stopped early, the same command goes "
-        "on."
+        "crawls/NAME here), or go on with the crawl in it. -a ordering=NAME: adaptive (the default), dom, shark_search or "
+        "another of docs/orderings.md. Settings, as of the budgets, with -s: docs/settings.md. Exit code 2: bad input; 3: "
+        "stopped early, the same command goes on."
+    )
+    examples: tuple[str, ...] = (
+        "crawl reefs.toml",
+        "crawl demo -a ordering=dom -s VIRTUAL_WEB=sample -s CRAWL_MAX_PAGES=200",
+        "crawl reefs.toml -s CRAWL_MAX_SECONDS=3600 -s CRAWL_DIR=/data/reefs -o reefs.jsonl",
     )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -61,6 +67,7 @@ class CompletionCommand(Subcommand):
         "Print a script by which bash, zsh or fish complete sub-commands, their options, and files. "
         f'In ~/.bashrc: eval "$({PROGRAM} completion bash)". Exit code 2: another shell.'
     )
+    examples = ("completion bash",)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or args[0] not in SHELLS:

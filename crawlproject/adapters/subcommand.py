@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.project import get_project_settings
@@ -30,15 +30,24 @@ STOPPED = 3
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
 # Scrapy in a process of its own. An installed crawler must not import what lies in the current folder.
 SCRAPY = [sys.executable, *(["-P"] if installed else []), "-m", "scrapy"]
+_EXAMPLES = "Examples\n========"
 CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
 
 
+class _Help(ScrapyHelpFormatter):
+    """Leaves examples as they are; their heading is spelled as Scrapy's."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+
+
 class Described(ScrapyCommand):
-    """What the help says of a command: its arguments, a line, and a paragraph."""
+    """What the help says of a command: its arguments, a line, a paragraph, and examples without the name of the program."""
 
     usage = ""
     summary = ""
     description = ""
+    examples: tuple[str, ...] = ()
 
     def syntax(self) -> str:
         return self.usage
@@ -48,6 +57,15 @@ class Described(ScrapyCommand):
 
     def long_desc(self) -> str:
         return self.description
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        self.show_examples(parser)
+
+    def show_examples(self, parser: argparse.ArgumentParser) -> None:
+        """Let the help end with them."""
+        parser.formatter_class = _Help
+        parser.epilog = "\n  ".join((_EXAMPLES, *(f"{program} {example}" for example in self.examples)))
 
 
 class Subcommand(Described):

@@ -30,6 +30,7 @@ class ChangesCommand(Subcommand):
         "passages that were added and removed, pages that moved or are gone. Works on running, finished and killed crawls. "
         "Exit code 2: not a crawl folder, a damaged one, or a wrong option."
     )
+    examples = ("changes crawls/reefs --since 7d",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -29,6 +29,7 @@ class ClassifyCommand(Subcommand):
         "With PAGEs (files, or URLs in the web that ORDERING_ARCHIVE names): print the likeliest class of each, its "
         "probability P, and the relevance R by which the ordering `focused` would judge the page. Exit code 2: bad input."
     )
+    examples = ("classify reefs.toml", "classify reefs.toml page.html")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 
-from crawlproject.adapters.subcommand import Described, reporting_errors
+from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.configuration import program
 
@@ -25,7 +25,7 @@ _NOT_WANTED = (
 _INTERRUPTED = 3
 
 
-class CompanionCommand(Described, CrawlCommand):
+class CompanionCommand(CrawlCommand):
     usage = "[options]"
     summary = "Look ahead of you while you browse, and suggest pages"
     description = (
@@ -34,9 +34,11 @@ class CompanionCommand(Described, CrawlCommand):
         f"those that you stay on are suggested. Ctrl-C ends it. docs/companion.md of {program} says what is kept, and where. "
         "Exit code 2: the port cannot be used, or the profile cannot be read."
     )
+    examples = ("companion",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         ScrapyCommand.add_options(self, parser)  # none of `scrapy crawl`: there is no topic
+        self.show_examples(parser)
         parser.set_defaults(spargs=[], output=None, overwrite_output=None)
         parser.add_argument(
             "--port", type=int, metavar="P", help="port, 0 for any free one (default: setting COMPANION_PORT)"

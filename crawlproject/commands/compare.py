@@ -31,6 +31,7 @@ class CompareCommand(Subcommand):
         "write compare.html into DIR. DIR holds crawl folders as written by `scrapy rehearse`. "
         "Exit code 2: nothing to compare, or bad options."
     )
+    examples = ("compare rehearsals --at 100 500 60s", "compare rehearsals --measure harvest --figure harvest.svg")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

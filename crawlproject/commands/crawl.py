@@ -21,7 +21,13 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
 from crawlproject.adapters.running import broken, fruitless, interrupted, stopped
-from crawlproject.adapters.subcommand import STOPPED, refuse_misspelt_settings, refuse_options, reporting_errors
+from crawlproject.adapters.subcommand import (
+    STOPPED,
+    Described,
+    refuse_misspelt_settings,
+    refuse_options,
+    reporting_errors,
+)
 from crawlproject.errors import BadInput, StorageFailed
 
 if TYPE_CHECKING:
@@ -30,8 +36,22 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class CrawlCommand(ScrapyCrawl):
+class CrawlCommand(Described, ScrapyCrawl):
     """Scrapy's own command, but a wrong topic or setting is one message instead of a traceback."""
+
+    usage = "topical -a topic=TOPIC [options]"
+    summary = "Crawl a topic, or resume its crawl"
+    description = (
+        "Crawl TOPIC, a topic file or the name of a bundled topic, into CRAWL_DIR (default: crawls/NAME here), or go on with "
+        "the crawl in it. -a ordering=NAME: adaptive (the default), dom, shark_search or another of docs/orderings.md. "
+        "Settings, as of the budgets, with -s: docs/settings.md. Exit code 2: bad input; 3: stopped early, the same command "
+        "goes on."
+    )
+    examples: tuple[str, ...] = (
+        "crawl topical -a topic=reefs.toml",
+        "crawl topical -a topic=demo -a ordering=dom -s VIRTUAL_WEB=sample -s CRAWL_MAX_PAGES=200",
+        "crawl topical -a topic=reefs.toml -s CRAWL_MAX_SECONDS=3600 -s CRAWL_DIR=/data/reefs -o reefs.jsonl",
+    )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)

@@ -27,6 +27,7 @@ class DashboardCommand(Subcommand):
         "the crawl folders below DIR (default: crawls). Settings given with -s apply to each crawl it starts. "
         "Ctrl-C ends the dashboard and stops these crawls, which can be resumed. Exit code 2: the port cannot be used."
     )
+    examples = ("dashboard", "dashboard crawls -s POLITENESS_MIN_DELAY=2")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

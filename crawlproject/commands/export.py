@@ -34,6 +34,10 @@ class ExportCommand(Subcommand):
         "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
         "documents; 3: disk or server failed, try again."
     )
+    examples = (
+        "export crawls/reefs --to parquet reefs.parquet",
+        "export crawls/reefs --to opensearch http://localhost:9200/reefs",
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -38,6 +38,7 @@ class FrontierCommand(Subcommand):
         "confirmation. All actions but clear are read-only and work while the crawl runs. Exit code 1: clear was not "
         "confirmed; 2: there is no frontier, or it is in use; 3: Redis does not answer."
     )
+    examples = ("frontier hosts crawls/reefs", "frontier why crawls/reefs http://www.lagoon-notes.example/")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -22,6 +22,7 @@ class IndexCommand(Subcommand):
         f"crawls; the folders of several workers are merged first. Next: {program} search CRAWL_DIR QUERY. "
         "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
     )
+    examples = ("index crawls/reefs",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

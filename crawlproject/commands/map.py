@@ -23,6 +23,7 @@ class MapCommand(Subcommand):
         "as an interactive HTML file, or as SVG or PNG for a paper. Works on running, finished and killed crawls. "
         "Exit code 2: not a crawl folder, a damaged one, or one without pages of the site."
     )
+    examples = ("map crawls/reefs",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

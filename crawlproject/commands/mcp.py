@@ -23,6 +23,7 @@ class McpCommand(Subcommand):
         "search, page and why, which write nothing, and with --crawl the tool crawl. "
         f"search needs an index: {program} index CRAWL_DIR. Exit code 2: no crawl folder, or the package mcp is missing."
     )
+    examples = ("mcp crawls/reefs --crawl 100",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

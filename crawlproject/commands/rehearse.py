@@ -45,6 +45,7 @@ class RehearseCommand(Subcommand):
         "histories or a crawl folder with a week of revisits; a line of JSON for each. "
         "Exit code 2: a web, topic, ordering or setting is wrong."
     )
+    examples = ("rehearse sample demo --ordering dom adaptive --pages 500 --out rehearsals",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -20,6 +20,7 @@ class ReportCommand(Subcommand):
         "Works on running, finished and killed crawls. The folders of several workers are merged first. "
         "Exit code 2: not a crawl folder, or a damaged one."
     )
+    examples = ("report crawls/reefs",)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

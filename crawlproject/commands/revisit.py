@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.running import crawl_of, time
-from crawlproject.adapters.subcommand import Described, reporting_errors, require_part
+from crawlproject.adapters.subcommand import reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.configuration import program
 from crawlproject.pages.text.printable import counted
@@ -27,7 +27,7 @@ POLICY = "adaptive"  # of a crawl that visited each page once so far
 _HARVEST = {"CRAWL_MAX_SECONDS": 0.0, "CRAWL_MIN_HARVEST": 0.0}
 
 
-class RevisitCommand(Described, CrawlCommand):
+class RevisitCommand(CrawlCommand):
     usage = "CRAWL_DIR [options]"
     summary = "Visit the pages of a crawl again: one round, then end"
     description = (
@@ -35,9 +35,11 @@ class RevisitCommand(Described, CrawlCommand):
         "and the settings of the folder; end after so many fetches. Prints what has become of the pages. For cron and "
         f"timers. Exit codes as {program} crawl. Next: {program} changes CRAWL_DIR."
     )
+    examples = ("revisit crawls/reefs --pages 100",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         ScrapyCommand.add_options(self, parser)  # none of `scrapy crawl`: topic and ordering are those of the folder
+        self.show_examples(parser)
         parser.set_defaults(spargs=[], output=None, overwrite_output=None)
         parser.add_argument(
             "--pages", metavar="N", type=int, help="fetches of the round (default: a tenth of the pages, at least 10)"

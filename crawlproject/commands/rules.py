@@ -27,6 +27,7 @@ class RulesCommand(Subcommand):
         "workers, the rules of each. A rule that is switched off stays off when the crawl resumes. "
         "Exit code 2: not a crawl folder, a damaged one, one in use, or no such rule."
     )
+    examples = ("rules crawls/reefs",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -24,6 +24,7 @@ class SearchCommand(Subcommand):
         'relevance to the topic. Words are alternatives; +word, -word, "a phrase" and title:word are supported. '
         f"Needs an index: {program} index CRAWL_DIR. Exit code 2: there is no index, or it is damaged."
     )
+    examples = ("search crawls/reefs '\"coral reef\" +bleaching -aquarium'",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

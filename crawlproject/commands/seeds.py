@@ -33,6 +33,7 @@ class SeedsCommand(Subcommand):
         "description of the topic (003 section 6). "
         "Exit code 2: a wrong web, crawl folder or topic."
     )
+    examples = ("seeds crawls/earlier reefs.toml",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -37,6 +37,7 @@ class ServeCommand(Subcommand):
         "WEB is a WARC file, a folder of <host>/<path> files, a crawl folder, or `sample`. "
         "Crawl it with the environment variable http_proxy set to the address that is printed."
     )
+    examples = ("serve sample --port 8080",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -50,6 +50,7 @@ class SpamCommand(Subcommand):
         "crawl, or a file. Prints precision and recall of the classifier and of the built-in weights on sites that were "
         "held out, then trains on all pages and writes the model, for CRAWL_SPAM_MODEL. Exit code 2: bad input."
     )
+    examples = ("spam reefs.toml labels.tsv",)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

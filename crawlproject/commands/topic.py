@@ -44,6 +44,10 @@ class TopicCommand(Subcommand):
         "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: keep the pages that were "
         "judged in CRAWL_DIR as examples of the topic. Exit code 1: weaknesses; 2: bad input."
     )
+    examples = (
+        'topic new reefs.toml --query "coral reef" --seed http://www.lagoon-notes.example/',
+        "topic check reefs.toml",
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -20,6 +20,7 @@ class WhyCommand(Subcommand):
         "waiting, refused, dropped, linked to, or never seen; and the reason. Works on running, finished and killed "
         "crawls. Exit code 2: not a crawl folder, a damaged one, or not a URL."
     )
+    examples = ("why crawls/reefs http://www.lagoon-notes.example/",)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:

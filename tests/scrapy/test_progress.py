@@ -312,3 +312,18 @@ def test_what_goes_on_for_ever_is_told_once_with_an_example_and_what_ends_it(mon
     late.is_endless, late.all_that_is_left = False, "sites over their budget"
     display.tick()
     assert len(said) == 1, "a budget ends it"
+
+
+@pytest.mark.parametrize(("pages", "relevance", "is_told"), [(100, 0.001, True), (99, 0.0, False), (100, 0.02, False)])
+def test_a_hundred_pages_that_say_nothing_on_the_topic_are_a_reason_to_look_at_it(
+    monkeypatch, pages, relevance, is_told
+):
+    said = []
+    monkeypatch.setattr(progress_module, "show", lambda crawler, message: said.append(message))
+    stats = source(pages=pages, recent_relevance=lambda: relevance)
+    crawler = SimpleNamespace(settings=Settings(), topical_crawl=SimpleNamespace(stats=stats))
+    display = Progress(crawler, 10.0, StringIO(), lambda: 100.0)
+    display.tick()
+    display.tick()
+    assert len(said) == is_told
+    assert not said or ("language" in said[0] and "topic check" in said[0])

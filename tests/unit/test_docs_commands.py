@@ -90,6 +90,18 @@ def test_command_lines_of_topical_parse(page: str, call: list[str]) -> None:
     _check_settings(options)
 
 
+@pytest.mark.parametrize("name", topical.command_names())
+def test_the_help_of_a_command_ends_with_examples_that_parse(name: str) -> None:
+    parser = topical.parser_of(name, topical.make_command(name), get_project_settings())
+    examples = parser.format_help().partition("Examples\n========\n")[2].splitlines()
+    assert examples
+    for example in examples:
+        _, called, *arguments = shlex.split(example)
+        options, rest = parser.parse_known_args(arguments)
+        assert called == name and [word for word in rest if word.startswith("-")] == []
+        _check_settings(options)
+
+
 def _values(options: Namespace, name: str) -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in getattr(options, name, None) or [])
 

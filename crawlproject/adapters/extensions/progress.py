@@ -28,6 +28,7 @@ from crawlproject.adapters.running import (
     STORAGE_FAILED,
     crawl_of,
 )
+from crawlproject.configuration import program
 from crawlproject.core.stopping import NO_NETWORK
 from crawlproject.errors import BadCrawlDir
 from crawlproject.pages.text.printable import counted
@@ -46,6 +47,9 @@ logger = logging.getLogger(__name__)
 _REFRESH = 1.0  # seconds between two drawings on a terminal
 _RECENT = 30.0  # seconds over which the current speed is taken
 _RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE, FAILED)
+_LOOK_AFTER = 100  # pages, after which nothing on the topic is a reason to say so
+_NOTHING = 0.005  # mean relevance of the latest pages
+_OFF_TOPIC = "off topic"
 _ERASE = "\r\x1b[K"
 _BETWEEN = " · "  # parts of a line
 
@@ -118,6 +122,7 @@ class Progress:
             return
         source = crawl.stats
         self._tell_of_the_last(source)
+        self._tell_of_nothing(source)
         line = progress_line(source, self._speed.update(self._clock(), source.pages), self._clock() - self._started)
         if self._status:
             self._status.show(line)
@@ -135,6 +140,20 @@ class Progress:
                 f"{counted(source.frontier_size, 'URL')} may lead to more for ever, as the months of a calendar do. "
                 "Ctrl-C ends the crawl; so does a limit, such as -s CRAWL_MAX_PAGES=5000, -s CRAWL_MAX_SECONDS=3600 or "
                 "-s CRAWL_MIN_HARVEST=0.05.",
+            )
+
+    def _tell_of_nothing(self, source: CrawlStats) -> None:
+        """Once: what may be wrong with a topic of which no page says anything."""
+        if _OFF_TOPIC in self._told or source.pages < _LOOK_AFTER:
+            return
+        self._told.add(_OFF_TOPIC)
+        relevance = source.recent_relevance()
+        if relevance < _NOTHING:
+            show(
+                self._crawler,
+                f"After {counted(source.pages, 'page')} the latest have a mean relevance of {relevance:.3f}: hardly any has the "
+                "keywords of the topic. Are these in the language of the pages, and do the seeds lead to the topic? "
+                f"{program} topic check shows what the seeds say.",
             )
 
     def closing(self, reason: str) -> None:
