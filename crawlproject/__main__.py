@@ -25,6 +25,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 import crawlproject
 from crawlproject import commands
 from crawlproject.adapters.completion import SHELLS, script
+from crawlproject.adapters.fetch_page import FetchCommand
 from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
 
@@ -77,7 +78,7 @@ class CompletionCommand(Subcommand):
         print(script(args[0], PROGRAM, {name: (made[name].short_desc(), parsers[name]) for name in made}))
 
 
-_OWN: dict[str, type[ScrapyCommand]] = {"crawl": TopicCrawl, "completion": CompletionCommand}
+_OWN: dict[str, type[ScrapyCommand]] = {"crawl": TopicCrawl, "fetch": FetchCommand, "completion": CompletionCommand}
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,9 +17,12 @@ from crawlproject.configuration import known_settings, program
 from crawlproject.core.address_policy import make_safety
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.errors import BadInput, TopicalError
+from crawlproject.exporting.selection import Item, read_items
 from crawlproject.options import Options
+from crawlproject.pages.markdown import markdown
 from crawlproject.pages.text.relevance import make_analyzer, make_judge
 from crawlproject.records import Page, Topic, Visit
+from crawlproject.storage.crawl_files import MARKER
 from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
 from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview
@@ -68,6 +70,13 @@ class Preview:
         pages = PageRepository(folder / "pages")
         return [self._probed(self._canonicalize(url), visits, refused, pages) for url in urls]
 
+    def stored(self, url: str) -> tuple[Item, str]:
+        """The item of a page that the last look has found, and its main content in Markdown."""
+        folder = self._folder / str(self._looks)
+        item = next(item for item in read_items(folder) if item["url"] == url)
+        body = PageRepository(folder / "pages").load(url)
+        return item, markdown(body, url=url, content_type=item["content_type"])
+
     def sample(self, pages: Sequence[Page], most: int, random: Random) -> list[SeedPreview]:
         """A look at up to ``most`` of the pages that ``pages`` link to, drawn by chance.
 
@@ -86,9 +95,10 @@ class Preview:
         chosen = [part for name, value in own.items() for part in ("-s", f"{name}={_spelled(value)}")]
         command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == BAD_INPUT:
-            raise BadInput("topic check", done.stderr.strip().rpartition(f"{program}: ")[2])
-        if done.returncode not in (0, STOPPED):  # no host answers: what is missing shows that
+        is_over = (folder / MARKER).exists()  # no seed led to a page, which is seen below
+        if done.returncode == BAD_INPUT and not is_over:
+            raise BadInput("look", done.stderr.strip().rpartition(f"{program}: ")[2])
+        if done.returncode not in (0, STOPPED, BAD_INPUT):  # no host answers: what is missing shows that
             raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
 
     def _probed(
@@ -102,7 +112,7 @@ class Preview:
             refusal = refused.get(url, refused.get(visit.redirect, "") if visit else "")
             return SeedPreview(url, visit, refusal if visit else self._found(url, refusal), landed)
         page = self._reader.read(landed, pages.load(landed))
-        return SeedPreview(url, visit, "", landed, replace(page, relevance=self._judge.relevance(page.counts)))
+        return SeedPreview(url, visit, "", landed, self._judge.judge(page))
 
     def _found(self, url: str, refusal: str) -> str:
         """Why ``url`` was not fetched: ``refusal``, unless its host has no address."""

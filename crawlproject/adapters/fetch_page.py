@@ -1,0 +1,90 @@
+"""``topical fetch URL``: one page, fetched as a crawl would, as Markdown or JSON. ``scrapy fetch`` is Scrapy's own."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+from scrapy.exceptions import UsageError
+
+from crawlproject.adapters.subcommand import Subcommand, reporting_errors, settings_for
+from crawlproject.errors import BadInput
+from crawlproject.records import Page, Topic
+
+NOT_FETCHED = 1
+_NO_TOPIC = Topic("page", ("page",), ())
+_OF_TOPIC = ("relevance", "context_score")  # what a page has only in view of a topic
+_SHOWN = ("url", "title", "published", "language", "status", "content_type", "digest", "relevance")
+
+
+class FetchCommand(Subcommand):
+    usage = "[options] URL"
+    summary = "Fetch one page, and print it as Markdown or JSON"
+    description = (
+        "Fetch URL as a crawl would, politely and by its robots.txt, and print its main content as Markdown, behind what is "
+        "known of the page; with --topic also how relevant it is. Nothing is kept. Exit code 1: there is no page, and why; 2: "
+        "a wrong URL, topic or setting."
+    )
+    examples = (
+        "fetch https://docs.scrapy.org/en/latest/",
+        "fetch --topic demo --json -s VIRTUAL_WEB=sample http://www.lagoon-notes.example/",
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--topic", metavar="TOPIC", help="a topic file or the name of a bundled topic")
+        links = "print JSON, with the links and the score of their context"
+        parser.add_argument("--json", action="store_true", help=links)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            raise UsageError("expected one URL", print_help=False)
+        with reporting_errors(self), tempfile.TemporaryDirectory(prefix="page-") as folder:
+            self._fetch(args[0], opts, Path(folder))
+
+    def _fetch(self, asked: str, opts: argparse.Namespace, folder: Path) -> None:
+        from crawlproject.adapters.preview import Preview
+        from crawlproject.configuration import program, read_options
+        from crawlproject.topic.fields import checked_url
+        from crawlproject.topic.folder import find_topic
+
+        try:
+            url = checked_url(asked)
+        except ValueError as wrong:
+            raise BadInput("URL", str(wrong)) from None
+        topic = find_topic(opts.topic) if opts.topic else _NO_TOPIC
+        preview = Preview(topic, read_options(settings_for(self, topic)), {**topic.settings, **self.given}, folder)
+        (found,) = preview.look([url])
+        if found.page is None:
+            why = found.refusal or (found.visit.error if found.visit else "") or "no answer in time"
+            print(f"{program}: {found.landed or url}: no page: {why}", file=sys.stderr)
+            self.exitcode = NOT_FETCHED
+            return
+        item, text = preview.stored(found.landed)
+        if opts.topic:
+            item = {**item, "relevance": found.page.relevance}
+        else:
+            item = {name: value for name, value in item.items() if name not in _OF_TOPIC}
+        if opts.json:
+            print(orjson.dumps({**item, "markdown": text, "links": _links(found.page, opts.topic)}).decode())
+        else:
+            print(f"{_front_matter(item)}\n{text}")
+
+
+def _front_matter(item: Mapping[str, Any]) -> str:
+    """What is known of the page, in YAML: a value of JSON is one of YAML, too."""
+    known = (f"{name}: {orjson.dumps(item[name]).decode()}" for name in _SHOWN if item.get(name) not in ("", None))
+    return "\n".join(("---", *known, "---"))
+
+
+def _links(page: Page, topic: str | None) -> list[dict[str, Any]]:
+    """The links in the order of the page; with a topic, what the text around each says of it."""
+    return [
+        {"url": link.url, "anchor": link.anchor, **({"context_score": link.context_score} if topic else {})}
+        for link in page.links
+    ]
