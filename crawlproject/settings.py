@@ -44,6 +44,7 @@ DOWNLOADER_MIDDLEWARES = {
     f"{_inside}middlewares.safety.SafetyMiddleware": 70,
     f"{_inside}middlewares.server_address.ServerAddressMiddleware": 80,
     f"{_inside}middlewares.robots.RobotsMiddleware": 100,
+    **registry.components(registry.MIDDLEWARES),
     f"{_inside}middlewares.default_pages.DefaultPageMiddleware": 545,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
     f"{_inside}middlewares.retry.ReplyRetryMiddleware": 550,

@@ -54,6 +54,7 @@ AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spe
 ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 RESOURCE = "page_resource"  # the request is of a page in the browser
 EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over the network, when the crawl is archived
+SECRETS = "secret_headers"  # names of headers that no archive may have
 ROBOTS = "robots"  # the request is for a robots.txt
 AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
 AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come

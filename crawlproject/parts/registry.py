@@ -21,6 +21,7 @@ GROUP = "crawlproject.parts"
 OURS = {  # in the order in which they are asked; name of the folder -> name of the class in its ``part.py``
     "filters": "Filters",
     "languages": "Languages",
+    "logins": "LoginPart",
     "spam": "Spam",
     "sites": "Sites",
     "probes": "Probes",
@@ -36,6 +37,9 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
 }
 PIPELINES = {  # name of the part -> its entries of ``ITEM_PIPELINES``
     "rendering": {"crawlproject.parts.rendering.pipeline.RenderPipeline": 40}
+}
+MIDDLEWARES = {  # ditto, of ``DOWNLOADER_MIDDLEWARES``
+    "logins": {"crawlproject.parts.logins.middleware.LoginMiddleware": 540}
 }
 EXTENSIONS = {  # ditto, of ``EXTENSIONS``
     "judgments": {"crawlproject.parts.judgments.watch.JudgmentWatch": 28},

@@ -29,6 +29,7 @@ GLUE = (
     "crawlproject.exporting.search_server",
     "crawlproject.parts.judgments.judged_examples",
     "crawlproject.parts.judgments.watch",
+    "crawlproject.parts.logins.middleware",
     "crawlproject.parts.rendering.browser",
     "crawlproject.parts.rendering.pipeline",
     "crawlproject.parts.revisits.change_hook",

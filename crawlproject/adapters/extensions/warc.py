@@ -12,6 +12,7 @@ from crawlproject.adapters.running import (
     LEASE,
     RESOURCE,
     ROBOTS,
+    SECRETS,
     TAKEN_AT,
     Component,
     crawl_of,
@@ -68,7 +69,8 @@ class WarcRecorder(Component):
 
 
 def exchange_of(request: Request, response: Response) -> Exchange:
-    """What went over the network, as far as Scrapy reports it."""
+    """What went over the network, as far as Scrapy reports it, but for secrets of the operator."""
+    secrets = {name.title() for name in request.meta.get(SECRETS, ())}
     return Exchange(
         url=request.url,
         status=response.status,
@@ -76,7 +78,7 @@ def exchange_of(request: Request, response: Response) -> Exchange:
         body=response.body,
         at=request.meta.get(ENDED_AT) or time(),
         method=request.method,
-        request=_pairs(request.headers),
+        request=tuple(pair for pair in _pairs(request.headers) if pair[0].decode() not in secrets),
         ip=str(response.ip_address or ""),
         truncated="download_stopped" in response.flags or "partial" in response.flags,
         sent=request.body,

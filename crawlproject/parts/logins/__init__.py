@@ -1,0 +1,1 @@
+"""Cookies, passwords and headers for some hosts, as a person gave them in a file."""

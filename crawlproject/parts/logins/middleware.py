@@ -1,0 +1,50 @@
+"""Downloader middleware: requests get the headers of the logins for their host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.request import Request as BrowserRequest
+
+from scrapy.exceptions import NotConfigured
+
+from crawlproject.adapters.running import RESOURCE, SECRETS, Component
+from crawlproject.configuration import read_options
+from crawlproject.parts.logins.logins import Logins
+from crawlproject.parts.logins.options import LoginOptions
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+
+def headers_for(logins: Logins, url: str) -> dict[str, str]:
+    """What is sent with a request for ``url``; cookies as a browser sends them (domain, path, https, age)."""
+    asked = BrowserRequest(url)
+    logins.cookies.add_cookie_header(asked)
+    cookie = asked.get_header("Cookie")
+    return {**logins.headers(url), **({"Cookie": cookie} if cookie else {})}
+
+
+class LoginMiddleware(Component):
+    """A redirect keeps its headers, so those of another host are taken away.
+
+    What a page in the browser asks for gets none: a page may ask any host for anything.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        path = read_options(crawler.settings).of(LoginOptions).crawl_logins
+        if not path:
+            raise NotConfigured
+        super().__init__(crawler)
+        self._logins = Logins(Path(path))
+
+    def process_request(self, request: Request) -> None:
+        if RESOURCE in request.meta or not request.url.startswith(("http:", "https:")):
+            return
+        for name in request.meta.get(SECRETS, ()):
+            request.headers.pop(name, None)
+        headers = headers_for(self._logins, request.url)
+        for name, value in headers.items():
+            request.headers.setdefault(name, value)
+        request.meta[SECRETS] = tuple(headers)

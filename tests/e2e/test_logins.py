@@ -1,0 +1,61 @@
+"""A crawl that is logged in on one host: who is sent what, and that no file has the secret."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from support.crawling import QUICK, crawl, refusals, topic_file
+from support.httpserver import QuietHandler, listening
+
+SECRET = "q7-very-secret"
+PAGE = (
+    b"<title>reef</title><p>coral reef <a href='http://wiki.example/in'>in</a> <a href='http://wiki.example/away'>away</a>"
+    b" <a href='http://other.example/'>other</a> <a href='http://wiki.example/logout'>log out</a>"
+)
+
+
+def test_only_the_host_of_a_login_gets_it_and_it_is_in_no_file(tmp_path: Path) -> None:
+    asked: dict[str, list[str | None]] = {}
+
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:
+            asked.setdefault(self.path, []).append(self.headers.get("X-Key"))
+            if self.path.endswith("/away"):
+                self.send_response(302)
+                self.send_header("Location", "http://other.example/landed")
+            else:
+                self.send_response(404 if self.path.endswith("robots.txt") else 200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(PAGE)))
+            self.end_headers()
+            self.wfile.write(PAGE)
+
+    (tmp_path / "logins.toml").write_text(f'[hosts."wiki.example".headers]\nX-Key = "{SECRET}"\n')
+    topic, folder = topic_file(tmp_path, "http://wiki.example/"), tmp_path / "crawl"
+    with listening(Handler) as port:
+        chosen = {
+            "CRAWL_LOGINS": tmp_path / "logins.toml",
+            "CRAWL_WARC": 1,
+            "PAGE_DUPLICATES": "off",
+            "CRAWL_SOFT_404_PROBE": 0,
+        }
+        done = crawl(topic, folder, port=port, LOG_FILE=tmp_path / "log", **{**QUICK, **chosen, "LOG_LEVEL": "DEBUG"})
+    assert done.returncode == 0, done.stderr
+    wiki = {url: keys for url, keys in asked.items() if "//wiki.example/" in url}
+    assert {"http://wiki.example/", "http://wiki.example/in", "http://wiki.example/away"} <= wiki.keys()
+    assert all(keys == [SECRET] * len(keys) for keys in wiki.values())
+    assert asked["http://other.example/landed"] == asked["http://other.example/"] == [None]
+    assert "http://wiki.example/logout" not in asked and refusals(folder)["login/logout"]
+    for path in [tmp_path / "log", *filter(Path.is_file, folder.rglob("*"))]:
+        data = path.read_bytes()
+        assert SECRET.encode() not in (gzip.decompress(data) if path.suffix == ".gz" else data), path
+
+
+def test_a_wrong_file_is_told_before_the_crawl(tmp_path: Path) -> None:
+    (tmp_path / "logins.toml").write_text("[hosts")
+    done = crawl(
+        topic_file(tmp_path, "http://wiki.example/"), tmp_path / "crawl", CRAWL_LOGINS=tmp_path / "logins.toml"
+    )
+    assert done.returncode == 2 and "CRAWL_LOGINS" in done.stderr
+    assert not (tmp_path / "crawl").exists()
