@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,7 @@ class TopicCommand(Subcommand):
     )
     examples = (
         'topic new reefs.toml --query "coral reef" --seed http://www.lagoon-notes.example/',
+        "topic new reefs.toml --query reefs --seeds-from bookmarks.opml",
         "topic check reefs.toml",
     )
 
@@ -53,6 +55,8 @@ class TopicCommand(Subcommand):
         super().add_options(parser)
         parser.add_argument("--query", metavar="WORDS", help="new: keywords, separated by commas")
         parser.add_argument("--seed", metavar="URL", action="append", default=[], help="new: a seed; may be repeated")
+        listed = "new: seeds from a file, one a line, OPML or a sitemap; - for standard input; may be repeated"
+        parser.add_argument("--seeds-from", metavar="FILE", action="append", default=[], help=listed)
         crawls = "new: where earlier crawls are, whose pages may become seeds (default: crawls)"
         parser.add_argument("--crawls", metavar="DIR", type=Path, default=Path("crawls"), help=crawls)
         example = "new: a page on the topic, used as seed, example and source of keywords; may be repeated"
@@ -122,12 +126,14 @@ class TopicCommand(Subcommand):
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.topic.edits import Draft, name_for, topic_text
         from crawlproject.topic.parse import parse_topic
+        from crawlproject.topic.seed_lists import read_seed_list
 
         if path.exists():
             raise BadTopic(str(path), "the file exists; choose another name")
         ask = Asker()
         keywords = keywords_of(opts.query) if opts.query else ask.keywords()
-        urls = [canonical(url) for url in (*opts.seed, *opts.example)]
+        listed = chain.from_iterable(map(read_seed_list, opts.seeds_from))
+        urls = [canonical(url) for url in (*opts.seed, *listed, *opts.example)]
         found = {} if urls else self._seeds(keywords, opts)
         asked = not opts.query or not (urls or found)
         urls = urls or [*found, *(ask.urls(more=bool(found)) if asked else ())]

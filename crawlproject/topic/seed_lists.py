@@ -1,0 +1,59 @@
+"""Seeds from what people have: a list of URLs, bookmarks and feeds in OPML, the sitemap of a site."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+from crawlproject.errors import BadInput
+
+_OF_OUTLINE = ("htmlUrl", "url", "xmlUrl")  # attributes of OPML: the page rather than its feed
+
+
+def read_seed_list(place: str) -> list[str]:
+    """The URLs in a file, or in standard input (``-``), each once, as they are written.
+
+    A text has one a line; what follows a space, and lines that begin with ``#``, are comments. XML is OPML or a sitemap
+    (https://www.sitemaps.org/protocol.html). Raises ``BadInput``.
+    """
+    try:
+        data = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
+    except OSError as error:
+        raise BadInput(f"list of seeds {place}", f"cannot be read: {error}") from None
+    is_xml = data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+    found = list(dict.fromkeys(_of_xml(data, place) if is_xml else _of_lines(data)))
+    if not found:
+        raise BadInput(f"list of seeds {place}", "expected a URL a line, OPML or a sitemap; it has no URL")
+    return found
+
+
+def _of_lines(data: bytes) -> Iterator[str]:
+    for line in data.decode("utf-8-sig", "replace").splitlines():
+        words = line.split()
+        if words and not words[0].startswith("#"):
+            yield words[0]
+
+
+def _of_xml(data: bytes, place: str) -> Iterator[str]:
+    try:
+        root = ElementTree.fromstring(data)  # expat expands no entities from elsewhere, and bounds its own
+    except ElementTree.ParseError as damage:
+        raise BadInput(f"list of seeds {place}", f"expected OPML or a sitemap: {damage}") from None
+    if _local(root.tag) == "sitemapindex":
+        raise BadInput(f"list of seeds {place}", "is an index of sitemaps; name one of those that it lists")
+    return _of_elements(root.iter())
+
+
+def _of_elements(elements: Iterable[ElementTree.Element]) -> Iterator[str]:
+    for element in elements:
+        if _local(element.tag) == "outline":
+            if url := next(filter(None, map(element.get, _OF_OUTLINE)), None):
+                yield url.strip()
+        elif _local(element.tag) == "loc" and element.text:
+            yield element.text.strip()
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
