@@ -81,7 +81,7 @@ class AppointedJudge(TopicJudge):
             return replace(page, relevance=self._at_once([Text.of(page)], [first])[0])
         if self._waits and (question := self.question(page, first)) is not None:
             try:
-                return replace(page, relevance=question.result(self.seconds))
+                return replace(page, relevance=self.answered(question.result(self.seconds)))
             except Exception as failure:  # whatever it is, the crawl goes on
                 self.failed(failure)
         return replace(page, relevance=first)
@@ -105,6 +105,11 @@ class AppointedJudge(TopicJudge):
             self._told[url] = relevance
             if len(self._told) > _SAID:
                 self._told.popitem(last=False)
+
+    def answered(self, answer: float) -> float:
+        """An answer has come in time."""
+        self._asking.answered()
+        return answer
 
     def failed(self, failure: BaseException) -> None:
         """A page has no answer."""
@@ -156,6 +161,7 @@ class Asking:
         self._row = 0  # failures since the last answer
         self._rest = REST
         self._until = 0.0  # it rests, by the monotonic clock
+        self._is_probe = False  # whether one page sees if it answers again
 
     def begin(self, text: Text) -> Future[float] | None:
         """The answer, when it comes. None: the judge rests."""
@@ -163,18 +169,23 @@ class Asking:
             if self._row >= IN_A_ROW:
                 if monotonic() < self._until:
                     return None
-                self._until = monotonic() + self._rest  # for all pages but this one
+                self._until, self._is_probe = monotonic() + self._rest, True  # for all pages but this one
         question: Future[float] = Future()
         Thread(target=self._ask, args=(text, question), daemon=True, name="judge").start()
         return question
 
+    def answered(self) -> None:
+        """An answer has come while somebody waited for it."""
+        with self._lock:
+            self._row, self._rest = 0, REST
+
     def failed(self) -> None:
-        """Nobody waits for an answer any more, or it was none."""
+        """Nobody waits for an answer any more, or it was none. Of questions that were under way together, one counts."""
         with self._lock:
             self._row += 1
-            if self._row == IN_A_ROW:
+            if self._row == IN_A_ROW or self._is_probe:
+                self._is_probe = False
                 self._until = monotonic() + self._rest
-            elif self._row > IN_A_ROW:
                 self._rest = min(2 * self._rest, LONGEST_REST)
 
     def _ask(self, text: Text, question: Future[float]) -> None:
@@ -186,8 +197,6 @@ class Asking:
             except BaseException as failure:
                 question.set_exception(failure)
                 return
-        with self._lock:
-            self._row, self._rest = 0, REST
         question.set_result(answer)
 
 

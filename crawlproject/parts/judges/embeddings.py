@@ -75,7 +75,8 @@ class EmbeddingsJudge(Judge):
 
 
 def _spelled(text: Text) -> str:
-    return f"{text.title}\n{text.text[:CHARACTERS]}".strip()
+    """What a model sees: no halves of characters, which JSON has not."""
+    return f"{text.title}\n{text.text[:CHARACTERS]}".strip().encode("utf-8", "replace").decode()
 
 
 def _of_address(options: JudgeOptions) -> Embed:

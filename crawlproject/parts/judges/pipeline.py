@@ -47,7 +47,7 @@ class JudgePipeline(Component):
         try:
             async with asyncio.timeout(judge.seconds):
                 answer: float = await asyncio.wrap_future(question)
-            judge.tell(page.url, answer)
+            judge.tell(page.url, judge.answered(answer))
         except Exception as failure:  # whatever it is, the crawl goes on
             judge.failed(failure)
         if stopped(self.crawler):
