@@ -93,7 +93,9 @@ def test_a_crawl_does_not_wait_in_a_judge_that_asks(tmp_path: Path) -> None:
     assert judge.with_relevance(page).relevance == pytest.approx(BY_WORDS)
 
 
-def test_a_judge_that_hangs_is_left_alone_and_asked_again_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_hangs_is_left_alone_and_asked_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = 1_000.0
     monkeypatch.setattr(appointed, "monotonic", lambda: now)
     Hanging.over.clear()

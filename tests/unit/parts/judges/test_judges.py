@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from support.judges import ARCHIVE, REEF, TOPIC, a_judge, a_read_page, relevance
 from support.judgeserver import JudgeServer, embedding, judging
+from support.markdown import doc, fences
 
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.errors import BadSetting, BadTopic
@@ -120,7 +121,9 @@ def test_a_torn_or_foreign_line_of_answers_is_no_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("limit", [{"JUDGE_QUESTIONS": 2}, {"JUDGE_PRICE": 0.4, "JUDGE_MONEY": 0.15}])
-def test_the_budget_holds_over_resumes(limit: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_budget_holds_over_resumes(
+    limit: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with judging(JudgeServer(says=lambda asked: "100")) as server:  # 250 tokens cost 0.1: the second is the last
         settings = {"JUDGE_URL": server.url, **ROBUST, **limit}
         judge = a_judge("llm", tmp_path, KEYWORDS_ONLY, **settings)
@@ -311,3 +314,12 @@ def test_a_page_that_is_asked_about_is_the_one_that_came(tmp_path: Path) -> None
         judge = a_judge("llm", tmp_path, KEYWORDS_ONLY, JUDGE_URL=server.url, **ROBUST)
         judge.with_relevance(replace(a_read_page(UNSURE), text=UNSURE + "x" * 10**6, title="A lake"))
         assert len(server.pages()[0]) < 4_100 and server.pages()[0].startswith("\n\nA lake\n\ncoral lake")
+
+
+def test_the_judge_of_the_manual_works(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    [example] = fences(doc("judges.md"), "python")
+    exec(compile(example, "judges.md", "exec"), {"__name__": "manual"})
+    assert "demo-bread       dom                 100" in capsys.readouterr().out
