@@ -6,9 +6,9 @@ costs, and what crawls with them find.
 
 Of each topic's targets, ``--examples`` are drawn, ``--draws`` times, and are the positive examples of the topic; all other pages
 of the web are judged. Negative examples come from the web (``crawlproject/parts/judges/examples.py``). A line for each judge and
-number of examples, means over topics and draws: average precision; precision and recall from a relevance of 0.1 (``terms``) or
-0.5 (others); milliseconds of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall of
-targets that are no examples after ``--pages`` pages. ``examples_links`` is ``examples``, judging the contexts of links, too.
+number of examples, means over topics and draws: average precision; precision and recall from a relevance of 0.1 on; milliseconds
+of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall of targets that are no examples after
+``--pages`` pages. ``examples_links`` is ``examples``, judging the contexts of links, too.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 
+RELEVANT = 0.1  # the default of PAGE_RELEVANT
 WITH_LINKS = 300  # pages whose contexts are timed
 Row = tuple[float, ...]
 
@@ -88,7 +89,7 @@ class Bench:
             judge.context_scores(page.terms, [link.context_span for link in page.links])
         cost_of_links = (process_time() - began) / len(self.linked)
         good = np.array([page.url in targets for page in tested])
-        taken = scores >= (0.1 if name == "terms" else 0.5)
+        taken = scores >= RELEVANT
         hits = float((taken & good).sum())
         precision, recall = hits / max(1, taken.sum()), hits / max(1, good.sum())
         return float(average_precision_score(good, scores)), precision, recall, 1_000 * cost, 1_000 * cost_of_links

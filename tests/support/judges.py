@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from support.pages import ANALYZER, DictArchive, a_text_page
-
 from crawlproject.assembly import choose_judge
 from crawlproject.configuration import read_options
 from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages
 from crawlproject.core.reading import make_canonicalizer, make_reader
 from crawlproject.pages.text.relevance import TopicJudge, make_judge
 from crawlproject.records import Page, Topic
+from support.pages import ANALYZER, DictArchive, a_text_page
 
 REEF = "http://a.example/reef"
 TOPIC = Topic("reefs", ("coral reef", "polyps"), ("http://seed.example/",), positive=(REEF,))

@@ -12,17 +12,23 @@ from crawlproject.orderings.taxonomy import bad_pages, drawn_pages
 from crawlproject.parts.judges.base import Given, Judge, Text
 
 SAMPLE = 400  # pages drawn from the archive, of which the less relevant half are examples of what is not wanted
+ORDINARY = 90  # percentile of the pages drawn: as little as they have, a page is not relevant at all
 STRENGTH = 10.0  # inverse of the regularization; 1 and 100 find the same within 0.01 of average precision
 
 Counts = Mapping[str, int]
 
 
 class ExamplesJudge(Judge):
-    """The probability that a text is like the positive examples: logistic regression over TF-IDF vectors of length 1.
+    """How much more a text is like the positive examples than ordinary pages are: logistic regression over TF-IDF vectors of
+    length 1.
 
     The weight of a term is ``(1 + ln tf) * (1 + ln((1 + n) / (1 + df)))``; both classes count as equally likely. The keywords
     are one more positive example. Negative ones are ``examples.negative``, or in their place the half of ``SAMPLE`` pages drawn
     from the archive that is less like the keywords; and in both cases pages that a person called not relevant.
+
+    The relevance is ``(p - o) / (1 - o)``, at least 0: p is the probability of the text, o the percentile ``ORDINARY`` of those of
+    the pages drawn, without an archive of the negative examples. With few examples every page has some probability, and
+    an ordering that learned from it would follow noise.
 
     Raises ``BadSetting`` when a side stays empty.
     """
@@ -31,7 +37,7 @@ class ExamplesJudge(Judge):
         super().__init__(given)
         examples = given.examples
         good = [*examples.positive, *examples.said_relevant]
-        drawn = () if examples.negative else drawn_pages(examples, SAMPLE)
+        drawn = drawn_pages(examples, SAMPLE)
         wanted = {page.url for page in good}
         bad = [page for page in bad_pages(examples, drawn) if page.url not in wanted]
         for side, found in (("positive", good), ("negative", bad)):
@@ -41,9 +47,14 @@ class ExamplesJudge(Judge):
                     "judge examples", f"has no {side} examples: name pages in examples.{side} of the topic file{more}"
                 )
         self._model = LogisticModel([*(page.counts for page in good), given.cheap.query], [page.counts for page in bad])
+        ordinary = [self._model.probability(page.counts) for page in drawn or bad]
+        self._ordinary = min(float(np.percentile(ordinary, ORDINARY)), 1 - 1e-9)
 
     def judge(self, texts: Sequence[Text]) -> Sequence[float]:
-        return [self._model.probability(text.counts) for text in texts]
+        return [self._above(self._model.probability(text.counts)) for text in texts]
+
+    def _above(self, probability: float) -> float:
+        return max(0.0, (probability - self._ordinary) / (1 - self._ordinary))
 
 
 class LogisticModel:

@@ -60,8 +60,23 @@ def test_the_model_says_what_scikit_learn_says() -> None:
 
 def test_examples_know_words_that_are_no_keywords() -> None:
     judge = a_judge("examples", None)
-    assert relevance(judge, "an atoll with a lagoon") > 0.5 > relevance(judge, "the boiler of the engine")
+    assert relevance(judge, "an atoll with a lagoon") > 0.3 > relevance(judge, "the boiler of the engine") == 0.0
     assert relevance(a_judge("terms", None), "an atoll with a lagoon") == 0.0
+
+
+def test_what_a_tenth_of_all_pages_have_is_nothing() -> None:
+    keywords = {"coral": 1, "reef": 1, "polyp": 1}
+    pages = [page.counts for page in ARCHIVE.pages.values()]  # the first of them is the example
+    by_keywords = sorted(pages[1:], key=lambda counts: -len(counts.keys() & keywords))
+    assert all(len(counts.keys() & keywords) == 0 for counts in by_keywords)
+    judge = a_judge("examples", None, replace(TOPIC, negative=tuple(url for url in ARCHIVE.pages if url != REEF)))
+    model = LogisticModel([pages[0], keywords], pages[1:])
+    low, _, _, high, highest = sorted(map(model.probability, pages))
+    ordinary = high + 0.6 * (highest - high)  # the 90th percentile of five: a place of 3.6
+    found = model.probability({"atol": 1, "coral": 2, "engin": 1})
+    assert low < ordinary < found
+    text = "atoll coral coral engine"
+    assert relevance(judge, text) == pytest.approx((found - ordinary) / (1 - ordinary), abs=1e-6)
 
 
 def test_without_examples_there_is_a_message() -> None:
@@ -94,9 +109,9 @@ def test_it_is_asked_about_what_is_unsure_and_answers_on_the_scale_of_the_words(
 
 def test_with_examples_they_are_the_cheap_judge(tmp_path: Path) -> None:
     with judging(JudgeServer()) as server:
-        judge = a_judge("llm", tmp_path, JUDGE_URL=server.url, JUDGE_MODEL="m", PAGE_RELEVANT=0.5, JUDGE_UNSURE=1)
+        judge = a_judge("llm", tmp_path, JUDGE_URL=server.url, JUDGE_MODEL="m", PAGE_RELEVANT=0.2, JUDGE_UNSURE=1)
         examples = a_judge("examples", None)
-        assert relevance(judge, "an atoll") == relevance(examples, "an atoll") > 0.3 and not server.asked
+        assert relevance(judge, "an atoll") == relevance(examples, "an atoll") > 0.2 and not server.asked
 
 
 def test_no_question_is_asked_twice_also_after_a_resume(tmp_path: Path) -> None:
