@@ -7,8 +7,8 @@ costs, and what crawls with them find.
 Of each topic's targets, ``--examples`` are drawn, ``--draws`` times, and are the positive examples of the topic; all other pages
 of the web are judged. Negative examples come from the web (``crawlproject/parts/judges/examples.py``). A line for each judge and
 number of examples, means over topics and draws: average precision; precision and recall from a relevance of 0.1 on; milliseconds
-of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall of targets that are no examples after
-``--pages`` pages. ``examples_links`` is ``examples``, judging the contexts of links, too.
+of CPU for a page and for the contexts of its links. With ``--rehearse``, one draw: the recall of targets that are no examples
+after ``--pages`` pages. ``examples_links`` is ``examples``, judging the contexts of links, too.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ class ExamplesJudge(Judge):
     are one more positive example. Negative ones are ``examples.negative``, or in their place the half of ``SAMPLE`` pages drawn
     from the archive that is less like the keywords; and in both cases pages that a person called not relevant.
 
-    The relevance is ``(p - o) / (1 - o)``, at least 0: p is the probability of the text, o the percentile ``ORDINARY`` of those of
-    the pages drawn, without an archive of the negative examples. With few examples every page has some probability, and
+    The relevance is ``(p - o) / (1 - o)``, at least 0: p is the probability of the text, o the percentile ``ORDINARY`` of those
+    of the pages drawn, without an archive of the negative examples. With few examples every page has some probability, and
     an ordering that learned from it would follow noise.
 
     Raises ``BadSetting`` when a side stays empty.
