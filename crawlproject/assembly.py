@@ -21,7 +21,7 @@ from crawlproject.frontier.factory import make_frontier, open_frontier
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering, Graph, PageArchive
 from crawlproject.orderings.registry import UNJUDGED
-from crawlproject.pages.text.relevance import make_analyzer, make_judge
+from crawlproject.pages.text.relevance import BY_KEYWORDS, TopicJudge, make_analyzer, make_judge
 from crawlproject.parts import registry
 from crawlproject.parts.registry import part_classes
 from crawlproject.records import Topic
@@ -46,6 +46,7 @@ def assemble(
     frontier: Frontier | None = None,
     choose: Callable[[Topic, PriorKnowledge], BaseOrdering] = choose_ordering,
     brakes: Sequence[Brake] = (),
+    judge: TopicJudge | None = None,
 ) -> Crawl:
     """A crawl, new or resumed, ready to ``take`` from.
 
@@ -54,17 +55,23 @@ def assemble(
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``token`` gives unguessable texts; without it no hub is asked for
     deliveries, whatever ``CRAWL_WEBSUB_CALLBACK`` says. ``frontier`` is one that others crawl from as well, in place of
-    the one that the settings ask for. ``choose`` makes the ordering. ``brakes`` slow the crawl down. A topic with members is a
-    crawl of several. Raises ``BadInput`` (topic, settings, crawl folder) and ``StorageFailed``.
+    the one that the settings ask for. ``choose`` makes the ordering. ``brakes`` slow the crawl down. ``judge`` is one that
+    rehearsals share, in place of the one that the settings name. A topic with members is a crawl of several. Raises ``BadInput``
+    (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = topic_in_canonical_urls(topic, canonicalize)
-    judge = make_judge(topic.keywords, make_analyzer(topic.language, options), options)
-    new_reader = partial(make_reader, options, judge.analyzer, canonicalize)
+    by_words = make_judge(topic.keywords, make_analyzer(topic.language, options), options)
+    new_reader = partial(make_reader, options, by_words.analyzer, canonicalize)
     place = _place(topic, options, folder)
     judgments = partial(_judgments, place)
-    prior_pages = PriorPages(options, judge, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive)
-    known = PriorKnowledge(options, judge, prior_pages, graph, None if rehearsal else place, judgments)
+    prior_pages = PriorPages(
+        options, by_words, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive
+    )
+    known = PriorKnowledge(options, by_words, prior_pages, graph, None if rehearsal else place, judgments)
+    judge = judge or choose_judge(topic, known)
+    if judge is not by_words:
+        known = known.judged_by(judge)
     new_ordering: Callable[[], BaseOrdering] | None = partial(choose, topic, known)
     makers: dict[str, Callable[[Setup], Part | None]] = {name: part.make for name, part in part_classes().items()}
     if topic.members:
@@ -108,6 +115,20 @@ def assemble(
         crawl_folder.abandon()
         raise
     return crawl
+
+
+def choose_judge(topic: Topic, known: PriorKnowledge, rehearsals: Path | None = None) -> TopicJudge:
+    """The judge that ``TOPIC_RELEVANCE`` names; ``known.judge`` is the one by keywords. Raises ``BadInput``.
+
+    ``rehearsals`` is the folder of those that share it, and wait for its answers.
+    """
+    name = known.options.topic_relevance
+    if name in BY_KEYWORDS:
+        return known.judge
+    for part in part_classes().values():
+        if judge := part.appoint(topic, known, rehearsals):
+            return judge
+    raise BadSetting("setting TOPIC_RELEVANCE", f"no part is installed that has a judge {name!r}")
 
 
 def _judgments(place: Path) -> Mapping[str, bool]:

@@ -27,6 +27,7 @@ OURS = (
     "FRONTIER",
     "ORDERING",
     "TOPIC_",
+    "JUDGE_",
     "PAGE_",
     "POLITENESS_",
     "TRAP_",

@@ -109,9 +109,10 @@ class Options(BaseModel):
     """| what words are compared by: `stem`; `lemma`, the dictionary form, which needs the tables of
     `spacy-lookups-data` for the topic's language (`pip install`, 98 MB); `word`, as it is spelled | 000 section
     2.4"""
-    topic_relevance: Literal["terms", "vectors"] = "terms"
-    """| how pages and contexts of links are judged: `terms`, by the words they share with the keywords; `vectors`,
-    by [meaning](#relevance-by-meaning) | 000 equation 1"""
+    topic_relevance: Annotated[str, Field(min_length=1)] = "terms"
+    """the [judge](judges.md) of pages: `terms`, by the words they share with the keywords; `vectors`, by
+    [meaning](#relevance-by-meaning); `examples`, `embeddings`, `llm`, or `module:Class`; `-a judge=NAME` wins | 000
+    equation 1"""
     topic_vectors: str = ""
     """the spaCy pipeline with the word vectors, a package or a folder; empty: an installed `_lg` or `_md` pipeline
     of the topic's language"""

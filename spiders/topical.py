@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
 MAX_CONTENT_TYPE = 200  # characters of the header that are noted
-ARGUMENTS = ("topic", "topics", "ordering")
+ARGUMENTS = ("topic", "topics", "ordering", "judge")
 ASSEMBLE = "assemble"  # argument of a program, not of a command line: puts the crawl together, as ``assemble`` does
 SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
 logger = logging.getLogger(__name__)
@@ -72,11 +72,12 @@ VIRTUAL_HANDLER = "crawlproject.http.virtual_web_handler.VirtualWebDownloadHandl
 
 
 class TopicalSpider(scrapy.Spider):
-    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME]``, or ``-a topics=DIR`` for the topics of a folder.
+    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME] [-a judge=NAME]``, or ``-a topics=DIR`` for those of a folder.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
     ``[crawl]`` table overrides the project's settings and is overridden by ``-s`` and by what a script sets; ``ordering``
-    overrides the setting ``ORDERING``. Raises ``BadInput`` for whatever is wrong with either.
+    overrides the setting ``ORDERING``, ``judge`` the setting ``TOPIC_RELEVANCE``. Raises ``BadInput`` for whatever is wrong with
+    any of them.
     """
 
     name = "topical"
@@ -93,8 +94,9 @@ class TopicalSpider(scrapy.Spider):
             raise BadInput(f"-a {ASSEMBLE}", f"there is no such argument; there is {', '.join(ARGUMENTS)}")
         topic = _asked_topic(kwargs.get("topic"), kwargs.get("topics"))
         apply_topic_settings(crawler.settings, topic.settings)
-        if kwargs.get("ordering"):
-            crawler.settings.set("ORDERING", kwargs["ordering"], priority="cmdline")
+        for argument, setting in (("ordering", "ORDERING"), ("judge", "TOPIC_RELEVANCE")):
+            if kwargs.get(argument):
+                crawler.settings.set(setting, kwargs[argument], priority="cmdline")
         refuse_unknown(crawler.settings)
         refuse_tls_settings(crawler.settings)
         options = read_options(crawler.settings)

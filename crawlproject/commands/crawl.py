@@ -100,6 +100,11 @@ def crawl_as_told() -> None:
     wish = pickle.load(sys.stdin.buffer)  # from the process that started this one
     for name, cls in wish["orderings"].items():
         ordering(name)(cls)
+    if wish["judges"]:
+        from crawlproject.parts.judges.registry import register
+
+        for name, judge in wish["judges"].items():
+            register(name, judge)
     os.environ.setdefault(ENVVAR, "crawlproject.settings")
     settings = get_project_settings()
     settings.setdict(wish["settings"], priority="cmdline")

@@ -52,6 +52,7 @@ class RehearseCommand(Subcommand):
         parser.add_argument(
             "--ordering", metavar="NAME", nargs="+", action="extend", help="orderings (default: the setting ORDERING)"
         )
+        parser.add_argument("--judge", metavar="NAME", help="who judges pages (default: the setting TOPIC_RELEVANCE)")
         parser.add_argument(
             "--pages", metavar="N", type=int, default=1000, help="pages that a run stores (default: 1000)"
         )
@@ -97,6 +98,8 @@ class RehearseCommand(Subcommand):
             return
         if len(args) < 2:
             raise UsageError("expected a web and at least one topic", print_help=False)
+        if opts.judge:
+            self.settings.set("TOPIC_RELEVANCE", opts.judge, priority="cmdline")
         for option in ("pages", "repeat", "jobs", "concurrency"):
             if getattr(opts, option) < 1:
                 raise UsageError(f"--{option}: expected at least 1", print_help=False)

@@ -115,6 +115,14 @@ class Part:
         return None
 
     @classmethod
+    def appoint(cls, topic: Topic, known: PriorKnowledge, rehearsals: Path | None) -> TopicJudge | None:
+        """The judge that ``TOPIC_RELEVANCE`` names, if it is of this part; ``known.judge`` goes by the words of the keywords.
+
+        It must not keep a crawl waiting; rehearsals, which share it and the folder ``rehearsals``, wait. Raises ``BadInput``.
+        """
+        return None
+
+    @classmethod
     def reads(cls, options: Options) -> Collection[str]:
         """What is read of a page for the part besides text and links: ``"forms"``; ``"related"``, the pages and feeds that its
         ``<link>`` elements name, and the languages of links.

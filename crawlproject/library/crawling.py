@@ -9,7 +9,7 @@ import sys
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 
@@ -21,6 +21,9 @@ from crawlproject.orderings.registry import ordering_class, registered
 from crawlproject.records import Topic
 from crawlproject.topic.folder import find_topic
 from crawlproject.topic.parse import checked_topic
+
+if TYPE_CHECKING:
+    from crawlproject.parts.judges.base import Judge
 
 _TOLD = 20  # lines of a failed crawl that its error repeats
 # The modules of this process are found in the other one, too: also the checkout, and what a script has put on its path.
@@ -37,6 +40,7 @@ def crawl(
     folder: str | Path = "",
     *,
     ordering: str = "",
+    judge: str | type[Judge] = "",
     pages: int | None = None,
     progress: bool = True,
     **settings: Any,
@@ -45,7 +49,8 @@ def crawl(
 
     ``topic`` is a ``Topic``, a topic file, the name of a bundled topic, or TOML. ``folder`` is ``crawls/<topic name>`` by
     default, ``pages`` is ``CRAWL_MAX_PAGES``. ``settings`` are those of ``-s``: ``VIRTUAL_WEB="sample"``. With ``progress`` the
-    lines of the crawl come to standard error. ``ordering`` may be one that was registered in this process.
+    lines of the crawl come to standard error. ``ordering`` may be one that was registered in this process. ``judge`` is
+    ``TOPIC_RELEVANCE``, or a class.
 
     Blocks; in a coroutine, ``await asyncio.to_thread(crawl, ...)``. Ctrl-C stops the crawl after the pages in flight; the same
     call goes on with it. Raises ``BadInput`` for a wrong topic or setting. A crawl that ended early, for want of a network or
@@ -57,11 +62,17 @@ def crawl(
         chosen["CRAWL_DIR"] = str(folder)
     if pages is not None:
         chosen["CRAWL_MAX_PAGES"] = pages
+    judges = appoint(judge, chosen)
     options = read_options({**found.settings, **chosen})
     name = ordering or options.ordering
     ordering_class(name)
     own = registered(name)
-    wish = {"topic": found, "settings": {**chosen, "ORDERING": name}, "orderings": {name: own} if own else {}}
+    wish: dict[str, Any] = {
+        "topic": found,
+        "settings": {**chosen, "ORDERING": name},
+        "orderings": {name: own} if own else {},
+    }
+    wish["judges"] = judges
     code, said = _run(wish, relayed=progress)
     if code == BAD_INPUT:
         raise BadInput("crawl", "\n".join(said).removeprefix(f"{program}: "))
@@ -77,6 +88,20 @@ def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
             raise BadSetting(f"argument {name}", "there is no such argument, and settings are named in capitals")
     refuse_unknown(settings)
     return dict(settings)
+
+
+def appoint(judge: str | type[Judge], settings: dict[str, Any]) -> dict[str, type[Judge]]:
+    """Name the judge in ``settings``; its class by the name that it has in this process, if a class was given."""
+    if not judge:
+        return {}
+    if isinstance(judge, str):
+        settings["TOPIC_RELEVANCE"] = judge
+        return {}
+    from crawlproject.parts.judges.registry import register
+
+    settings["TOPIC_RELEVANCE"] = name = judge.__name__
+    register(name, judge)
+    return {name: judge}
 
 
 def _run(wish: Mapping[str, Any], *, relayed: bool) -> tuple[int, list[str]]:

@@ -6,18 +6,21 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from crawlproject import settings as defaults
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.configuration import default_settings, read_options
 from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
-from crawlproject.library.crawling import checked_settings
+from crawlproject.library.crawling import appoint, checked_settings
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.records import Topic, Visit
 from crawlproject.storage.read import read_info, read_visits
 from crawlproject.topic.folder import find_topic
 from crawlproject.topic.parse import checked_topic
+
+if TYPE_CHECKING:
+    from crawlproject.parts.judges.base import Judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +77,17 @@ def rehearse(
     pages: int = 1000,
     out: str | Path | None = None,
     concurrency: int = 1,
+    judge: str | type[Judge] = "",
     **settings: Any,
 ) -> Rehearsals:
     """Crawl a virtual web on each topic with each ordering, as ``scrapy rehearse`` does, in this process.
 
     ``web`` is a WARC file, a folder of ``<host>/<path>``, a crawl folder or ``sample``. ``orderings`` are names, also of classes
     registered with ``ordering``; by default the setting ``ORDERING``. With ``out``, finished runs in it are kept and not run
-    again: name another folder for an ordering that you have changed. Raises ``BadInput``.
+    again: name another folder for an ordering that you have changed. ``judge`` is as for ``crawl``. Raises ``BadInput``.
     """
     chosen = checked_settings(settings)
+    appoint(judge, chosen)
     asked = [topics] if isinstance(topics, str | Path | Topic) else topics
     found = tuple(checked_topic(topic) if isinstance(topic, Topic) else find_topic(str(topic)) for topic in asked)
     names = [orderings] if isinstance(orderings, str) and orderings else [*orderings]

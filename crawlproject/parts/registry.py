@@ -33,10 +33,12 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "revisits": "RevisitPart",
     "topics": "TopicsPart",
     "judgments": "Judgments",
+    "judges": "Judges",
     "workers": "Workers",
 }
 PIPELINES = {  # name of the part -> its entries of ``ITEM_PIPELINES``
-    "rendering": {"crawlproject.parts.rendering.pipeline.RenderPipeline": 40}
+    "rendering": {"crawlproject.parts.rendering.pipeline.RenderPipeline": 40},
+    "judges": {"crawlproject.parts.judges.pipeline.JudgePipeline": 45},
 }
 MIDDLEWARES = {  # ditto, of ``DOWNLOADER_MIDDLEWARES``
     "logins": {"crawlproject.parts.logins.middleware.LoginMiddleware": 540}

@@ -33,6 +33,7 @@ MARKER_VERSION = 1
 
 _BEGINNING = 4_096  # bytes in which a sign must be
 _LOGS = (
+    "answers.jsonl",
     "changes.jsonl",
     "history.jsonl",
     "items.jsonl",

@@ -118,11 +118,19 @@ class PageCache:
             self._store.put(url, empty, page)
         return empty, page
 
+    def text(self, url: str) -> str:
+        """The text of a page, which is read once more: texts are not kept."""
+        reply = self.web.get(url)
+        return self._read_page(url, reply).text if is_page(reply, self._options.page_content_types) else ""
+
     def _page(self, url: str, reply: Reply) -> Page:
+        return replace(self._read_page(url, reply), text="")
+
+    def _read_page(self, url: str, reply: Reply) -> Page:
         content_type = reply.headers.get("content-type", "")
         robots_tag = reply.headers.get("x-robots-tag", "")
         body = reply.body[: self._options.page_max_bytes]
-        return replace(self.reader.read(url, body, content_type=content_type, robots_tag=robots_tag), text="")
+        return self.reader.read(url, body, content_type=content_type, robots_tag=robots_tag)
 
 
 class JudgedPages:
@@ -130,7 +138,7 @@ class JudgedPages:
 
     def __init__(self, pages: PageCache, judge: TopicJudge, size: int = 25_000) -> None:
         self._pages = pages
-        self._judge = judge
+        self.judge = judge
         self._size = size
         self._judged: OrderedDict[str, tuple[Reply, Page | None]] = OrderedDict()
 
@@ -139,10 +147,15 @@ class JudgedPages:
         found = self._judged.get(url)
         if found is None:
             reply, page = self._pages.get(url)
-            found = self._judged[url] = reply, self._judge.judge(page) if page else None
+            found = self._judged[url] = reply, self._judged_page(url, page) if page else None
             if len(self._judged) > self._size:
                 self._judged.popitem(last=False)
         return found
+
+    def _judged_page(self, url: str, page: Page) -> Page:
+        if self.judge.needs_text:
+            return replace(self.judge.judge(replace(page, text=self._pages.text(url))), text="")
+        return self.judge.judge(page)
 
 
 def location(reply: Reply) -> str:

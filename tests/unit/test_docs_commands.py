@@ -120,7 +120,7 @@ def _check_settings(options: Namespace) -> None:
 def _check_spider(options: Namespace, rest: list[str]) -> None:
     assert rest == ["topical"]
     spider = _values(options, "spargs")
-    assert set(spider) <= {"topic", "topics", "ordering"} and len({"topic", "topics"} & set(spider)) == 1
+    assert set(spider) <= {"topic", "topics", "ordering", "judge"} and len({"topic", "topics"} & set(spider)) == 1
     assert spider.get("ordering", "dom") in ORDERINGS
 
 

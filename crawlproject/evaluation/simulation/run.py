@@ -20,6 +20,7 @@ from crawlproject.core.services import UNREACHABLE, FetchPlan
 from crawlproject.core.stopping import DEAD_END
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph, PageArchive
+from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import origin_of
@@ -34,7 +35,7 @@ class CrawlSimulation:
 
     At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and
     ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are
-    those of ``assemble``, in place of which ``open_crawl`` may stand.
+    those of ``assemble``, in place of which ``open_crawl`` may stand. ``judge`` is that of the pages.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class CrawlSimulation:
         archive: PageArchive | None = None,
         cache_dir: Path | None = None,
         open_crawl: Callable[..., Crawl] = assemble,
+        judge: TopicJudge | None = None,
     ) -> None:
         self.now = 0.0
         self.crawl = open_crawl(
@@ -62,6 +64,7 @@ class CrawlSimulation:
             rehearsal=True,
             archive=archive,
             cache_dir=cache_dir,
+            **({"judge": judge} if judge else {}),
         )
         self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
         self._concurrency = concurrency or float("inf")

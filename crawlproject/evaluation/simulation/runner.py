@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from crawlproject.assembly import choose_judge
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.prior_knowledge import ARCHIVE_CACHE, PriorKnowledge, PriorPages
 from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.core.robots import product_token
 from crawlproject.errors import BadCrawlDir
@@ -17,7 +19,7 @@ from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph
 from crawlproject.orderings.omniscient import reachable
-from crawlproject.pages.text.relevance import make_analyzer, make_topics_judge
+from crawlproject.pages.text.relevance import BY_KEYWORDS, TopicJudge, make_analyzer, make_topics_judge
 from crawlproject.parts import registry
 from crawlproject.records import Topic
 from crawlproject.storage.append_log import ITEMS, write_atomically
@@ -109,7 +111,7 @@ class Runner:
             if finished(folder, canonical, chosen, self.concurrency):
                 yield name, folder, None
                 continue
-            judged = self._judged(topic, cache, options)
+            judged = self._judged(topic, canonical, cache, options, out / topic.name)
             rehearsal = CrawlSimulation(
                 topic,
                 chosen,
@@ -121,18 +123,42 @@ class Runner:
                 progress=progress,
                 archive=ArchivedPages(cache, judged, make_canonicalizer(options)),
                 cache_dir=self.cache_dir,
+                judge=None if options.topic_relevance in BY_KEYWORDS else judged.judge,
             )
             yield name, folder, rehearsal.run(judged)
         cache.flush()
 
-    def _judged(self, topic: Topic, cache: PageCache, options: Options) -> JudgedPages:
+    def _judged(self, topic: Topic, canonical: Topic, cache: PageCache, options: Options, folder: Path) -> JudgedPages:
         """The pages as the latest topic sees them: one topic's runs come one after the other."""
         if self._latest is None or self._latest[:2] != (topic, cache):
             judge = make_topics_judge(topic, cache.reader.analyzer, options)
+            if options.topic_relevance not in BY_KEYWORDS:
+                judge = self._appointed(canonical, cache, options, judge, folder)
+            self._end_latest()
             self._latest = topic, cache, JudgedPages(cache, judge)
         return self._latest[2]
 
+    def _appointed(
+        self, topic: Topic, cache: PageCache, options: Options, by_words: TopicJudge, folder: Path
+    ) -> TopicJudge:
+        """The judge that ``TOPIC_RELEVANCE`` names, which may learn from the web."""
+        canonicalize = make_canonicalizer(options)
+        prior = PriorPages(
+            options,
+            by_words,
+            canonicalize,
+            lambda: cache.reader.twin(),
+            cache_dir=self.cache_dir or Path(),
+            rehearsed=ArchivedPages(cache, JudgedPages(cache, by_words, ARCHIVE_CACHE), canonicalize),
+        )
+        return choose_judge(topic, PriorKnowledge(options, by_words, prior, None, None, dict), folder)
+
+    def _end_latest(self) -> None:
+        if self._latest is not None:
+            self._latest[2].judge.close()
+
     def close(self) -> None:
+        self._end_latest()
         for cache in self._caches.values():
             cache.close()
 

@@ -19,15 +19,19 @@ from crawlproject.pages.text.terms import Terms, counts_of_some
 from crawlproject.pages.text.vectors import cosine_of, dot, span_squared_norms, squared_norm
 from crawlproject.records import Link, Page, Span, Topic
 
+BY_KEYWORDS = ("terms", "vectors")  # values of TOPIC_RELEVANCE
+
 
 class TopicJudge:
     """Cosine similarity of TF vectors with the topic's keywords (paper 000 equation 1).
 
     ``query`` is the TF vector of the keywords. ``by_meaning`` says whether texts that share no term with the keywords may
-    be close to them. Raises ``BadInput`` when no term is left of the keywords.
+    be close to them, ``needs_text`` whether pages are judged by ``Page.text``, too. Raises ``BadInput`` when no term is left of
+    the keywords.
     """
 
     by_meaning = False
+    needs_text = False
 
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer) -> None:
         self.analyzer = analyzer
@@ -100,6 +104,9 @@ class TopicJudge:
         """``page`` with this relevance, as it cannot be judged."""
         return replace(page, relevance=relevance)
 
+    def close(self) -> None:
+        """Nobody will ask any more."""
+
 
 def with_context_score(link: Link, score: float) -> Link:
     """``link`` with this context score; written out, since ``dataclasses.replace`` takes five times as long."""
@@ -169,8 +176,11 @@ def make_analyzer(language: str, options: Options) -> Analyzer:
 
 
 def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) -> TopicJudge:
-    """Raises ``BadInput`` for keywords without a term, and ``BadSetting`` when vectors are wanted and not installed."""
-    if options.topic_relevance == "terms":
+    """The judge that goes by keywords. What ``TOPIC_RELEVANCE`` names besides is of a part (``Part.appoint``).
+
+    Raises ``BadInput`` for keywords without a term, and ``BadSetting`` when vectors are wanted and not installed.
+    """
+    if options.topic_relevance != "vectors":
         return TopicJudge(keywords, analyzer)
     from crawlproject.pages.text.term_vectors import SemanticJudge, load_term_vectors  # imports scipy and spaCy
 

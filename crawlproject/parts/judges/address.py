@@ -1,0 +1,49 @@
+"""One question to an address that speaks the OpenAI protocol. Called in the thread of a judge, never in the crawl's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import orjson
+
+from crawlproject.parts.judges.base import NoAnswer
+
+KEY = "TOPICAL_JUDGE_KEY"  # environment variable: what the crawl folder, the log and the command line never see
+LONGEST = 2**24  # bytes of an answer
+
+
+def ask(url: str, question: Mapping[str, Any], seconds: float) -> Any:
+    """What the address answers to ``question``, as JSON, within ``seconds``.
+
+    Redirects are not followed: the key is for this address. Raises ``NoAnswer``, whose reason repeats nothing that was said.
+    """
+    try:
+        return asyncio.run(_ask(url, question, seconds))
+    except TimeoutError:
+        raise NoAnswer("timeout") from None
+    except (aiohttp.ClientError, OSError, EOFError):
+        raise NoAnswer("connection") from None
+    except (orjson.JSONDecodeError, ValueError):
+        raise NoAnswer("nonsense") from None
+
+
+async def _ask(url: str, question: Mapping[str, Any], seconds: float) -> Any:
+    key = os.environ.get(KEY, "").strip()
+    headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+    limit = aiohttp.ClientTimeout(total=seconds)
+    async with (
+        aiohttp.ClientSession(timeout=limit, trust_env=True) as session,
+        session.post(url, data=orjson.dumps(question), headers=headers, allow_redirects=False) as response,
+    ):
+        if response.status != 200:
+            raise NoAnswer(f"status {response.status}")
+        body = bytearray()
+        async for piece in response.content.iter_any():
+            body += piece
+            if len(body) > LONGEST:
+                raise NoAnswer("too long")
+    return orjson.loads(bytes(body))

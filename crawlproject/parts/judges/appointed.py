@@ -1,0 +1,211 @@
+"""The judge of a crawl in which another one was appointed: it asks that, and goes on by words where it gets no answer."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock, Semaphore, Thread
+from time import monotonic
+
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.judges.base import Judge, NoAnswer, Text
+from crawlproject.records import Page, Span
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 4  # questions under way
+IN_A_ROW = 3  # failures, after which the judge is left alone
+REST, LONGEST_REST = 60.0, 960.0  # seconds, doubled each time
+_SAID = 1_000  # pages whose answer has come and that are not scored yet
+
+
+class AppointedJudge(TopicJudge):
+    """``name`` judges pages, ``cheap`` everything else, and pages of which the other says nothing within ``seconds``.
+
+    A crawl's own thread never waits: a judge that ``asks`` is asked before (``pipeline.py``), and its answers are ``told``.
+    ``waits``: somebody does wait, as in a rehearsal. Failures are counted, and told once.
+    """
+
+    by_meaning = True
+
+    def __init__(self, name: str, judge: Judge, cheap: TopicJudge, *, seconds: float, waits: bool) -> None:
+        self.name, self.appointed, self.cheap = name, judge, cheap
+        self.analyzer = cheap.analyzer
+        self.query = cheap.query
+        self.seconds = seconds
+        self.needs_text = waits and judge.needs_text
+        self._waits = waits
+        self._judges_links = judge.judges_links and not judge.asks
+        self._asking = Asking(judge)
+        self._told: OrderedDict[str, float] = OrderedDict()
+        self._folder: Path | None = None
+        self._counts: Counter[str] = Counter()
+        self._has_complained = False
+
+    def turn_to(self, keywords: Sequence[str]) -> None:
+        self.cheap.turn_to(keywords)
+        self.query = self.cheap.query
+
+    # ------------------------------------------------------------ texts of which only the words are known
+
+    def relevance(self, counts: Mapping[str, int]) -> float:
+        if self.appointed.asks or self.appointed.needs_text:
+            return self.cheap.relevance(counts)
+        return self._at_once([Text(counts)], [0.0] if not counts else [self.cheap.relevance(counts)])[0]
+
+    def span_score(self, terms: Sequence[str], span: Span) -> float:
+        return self.context_scores(terms, [span])[0] if self._judges_links else self.cheap.span_score(terms, span)
+
+    def context_scores(self, terms: Sequence[str], spans: Sequence[Span]) -> list[float]:
+        scores = self.cheap.context_scores(terms, spans)
+        if not self._judges_links or not spans:
+            return scores
+        different = dict(zip(spans, scores, strict=True))
+        texts = [Text(Counter(terms[start:end])) for start, end in different]
+        found = dict(zip(different, self._at_once(texts, list(different.values())), strict=True))
+        return [found[span] for span in spans]
+
+    # ------------------------------------------------------------ pages
+
+    def with_relevance(self, page: Page) -> Page:
+        told = self._told.pop(page.url, None)
+        if told is not None:
+            return replace(page, relevance=told)
+        first = self.appointed.first(page)
+        if not self.appointed.asks:
+            return replace(page, relevance=self._at_once([Text.of(page)], [first])[0])
+        if self._waits and (question := self.question(page, first)) is not None:
+            try:
+                return replace(page, relevance=self.answered(question.result(self.seconds)))
+            except Exception as failure:  # whatever it is, the crawl goes on
+                self.failed(failure)
+        return replace(page, relevance=first)
+
+    def first(self, page: Page) -> float:
+        """What a page is worth without an answer."""
+        return self.appointed.first(page)
+
+    def question(self, page: Page, first: float) -> Future[float] | None:
+        """Ask about a page; None: the judge is not asked, since it is sure, or has failed lately."""
+        if not page.counts or not self.appointed.wants(first):
+            return None
+        question = self._asking.begin(Text.of(page))
+        self._counts["asked" if question is not None else "resting"] += 1
+        return question
+
+    def tell(self, url: str, relevance: float | None) -> None:
+        """The answer about a page that is scored next; None: there is none."""
+        self._told.pop(url, None)
+        if relevance is not None:
+            self._told[url] = relevance
+            if len(self._told) > _SAID:
+                self._told.popitem(last=False)
+
+    def answered(self, answer: float) -> float:
+        """An answer has come in time."""
+        self._asking.answered()
+        return answer
+
+    def failed(self, failure: BaseException) -> None:
+        """A page has no answer."""
+        reason = (
+            failure.reason if isinstance(failure, NoAnswer) else type(failure).__name__.removesuffix("Error").lower()
+        )
+        self._counts[f"failed/{reason}"] += 1
+        if isinstance(failure, NoAnswer) and not failure.is_failure:
+            return
+        self._asking.failed()
+        if not self._has_complained:
+            self._has_complained = True
+            logger.warning(
+                "the judge %s gives no answer (%s): pages without one are judged by words", self.name, reason
+            )
+
+    def _at_once(self, texts: Sequence[Text], otherwise: list[float]) -> list[float]:
+        try:
+            return checked(self.appointed.judge(texts), len(texts))
+        except Exception as failure:
+            self.failed(failure)
+            return otherwise
+
+    # ------------------------------------------------------------ the crawl
+
+    def keep_in(self, folder: Path) -> None:
+        if self._folder is None:
+            self._folder = folder
+            self.appointed.keep_in(folder)
+
+    def counters(self) -> Mapping[str, int]:
+        return {f"judge/{end}": number for end, number in {**self._counts, **self.appointed.counters()}.items()}
+
+    def close(self) -> None:
+        self.appointed.close()
+
+
+class Asking:
+    """Asks a judge in threads, a page each, ``AT_ONCE`` at a time.
+
+    After ``IN_A_ROW`` failures it rests, and is then asked about one page to see whether it answers. The threads are daemons: one
+    that hangs keeps nobody from ending.
+    """
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._places = Semaphore(AT_ONCE)
+        self._lock = Lock()
+        self._row = 0  # failures since the last answer
+        self._rest = REST
+        self._until = 0.0  # it rests, by the monotonic clock
+        self._is_probe = False  # whether one page sees if it answers again
+
+    def begin(self, text: Text) -> Future[float] | None:
+        """The answer, when it comes. None: the judge rests."""
+        with self._lock:
+            if self._row >= IN_A_ROW:
+                if monotonic() < self._until:
+                    return None
+                self._until, self._is_probe = monotonic() + self._rest, True  # for all pages but this one
+        question: Future[float] = Future()
+        Thread(target=self._ask, args=(text, question), daemon=True, name="judge").start()
+        return question
+
+    def answered(self) -> None:
+        """An answer has come while somebody waited for it."""
+        with self._lock:
+            self._row, self._rest = 0, REST
+
+    def failed(self) -> None:
+        """Nobody waits for an answer any more, or it was none. Of questions that were under way together, one counts."""
+        with self._lock:
+            self._row += 1
+            if self._row == IN_A_ROW or self._is_probe:
+                self._is_probe = False
+                self._until = monotonic() + self._rest
+                self._rest = min(2 * self._rest, LONGEST_REST)
+
+    def _ask(self, text: Text, question: Future[float]) -> None:
+        with self._places:
+            if not question.set_running_or_notify_cancel():
+                return  # nobody waits any more
+            try:
+                [answer] = checked(self._judge.judge([text]), 1)
+            except BaseException as failure:
+                question.set_exception(failure)
+                return
+        question.set_result(answer)
+
+
+def checked(found: Sequence[float], number: int) -> list[float]:
+    """``found`` as floats. Raises ``NoAnswer`` unless there are ``number`` from 0 to 1."""
+    try:
+        values = [float(value) for value in found]
+    except (TypeError, ValueError):
+        raise NoAnswer("nonsense") from None
+    if len(values) != number or not all(math.isfinite(value) and 0 <= value <= 1 for value in values):
+        raise NoAnswer("nonsense")
+    return values

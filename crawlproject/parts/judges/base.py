@@ -1,0 +1,121 @@
+"""The contract of a judge: texts in, their relevance out; ``tests/contract`` runs the same tests on each.
+
+``AppointedJudge`` (``appointed.py``) calls it, and judges by the words of the keywords where it has no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import ClassVar, NamedTuple
+
+from crawlproject.core.prior_knowledge import PriorKnowledge
+from crawlproject.options import Options
+from crawlproject.orderings.base import OrderingContext, PageArchive
+from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.records import Page, Topic
+
+
+class NoAnswer(Exception):
+    """A judge that does not know. ``reason`` is counted: a few words, without anything of the question, or of a key.
+
+    ``is_failure``: the judge may be out of order, and is left alone after some of these.
+    """
+
+    def __init__(self, reason: str, *, is_failure: bool = True) -> None:
+        super().__init__(reason)
+        self.reason, self.is_failure = reason, is_failure
+
+
+class Text(NamedTuple):
+    """What is judged: a page, or the context of a link.
+
+    ``counts`` are its terms (stems without stop words) and how often each occurs. ``text`` and ``title`` are a page's as a
+    reader sees them; empty for the context of a link, and in a rehearsal unless the judge ``needs_text``. ``url`` is the page's.
+    """
+
+    counts: Mapping[str, int]
+    text: str = ""
+    title: str = ""
+    url: str = ""
+
+    @classmethod
+    def of(cls, page: Page) -> Text:
+        return cls(page.counts, page.text, page.title, page.url)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a judge is made from. ``cheap`` judges by the words of the keywords."""
+
+    topic: Topic
+    options: Options
+    cheap: TopicJudge
+    _known: PriorKnowledge = field(repr=False)
+
+    @classmethod
+    def of(cls, topic: Topic, known: PriorKnowledge) -> Given:
+        return cls(topic, known.options, known.judge, known)
+
+    @cached_property
+    def examples(self) -> OrderingContext:
+        """The pages of the topic file's ``examples``, those that a person has judged, and the archive. Raises ``BadTopic``.
+
+        They are judged by ``cheap``. The archive is the web that ``ORDERING_ARCHIVE`` names; in a rehearsal without it, the
+        rehearsed web.
+        """
+        known, topic = self._known, self.topic
+        judgments = known.judgments() if known.crawl_folder else {}
+        reader = known.pages.examples(known.crawl_folder)
+        archive: PageArchive | None = known.pages.named or known.pages.rehearsed
+        return OrderingContext(
+            topic=topic,
+            judge=self.cheap,
+            random=Random(self.options.crawl_seed),
+            archive=archive,
+            positive=reader.positive(topic),
+            negative=reader.negative(topic),
+            said_relevant=reader.found(url for url, said in judgments.items() if said),
+            said_irrelevant=reader.found(url for url, said in judgments.items() if not said),
+        )
+
+
+class Judge:
+    """How relevant texts are to a topic. The constructor takes a ``Given``, and raises ``BadInput``."""
+
+    asks: ClassVar[bool] = False
+    """Whether an answer may take more than a few milliseconds: then ``judge`` is called in threads, and the page waits."""
+    judges_links: ClassVar[bool] = False
+    """Whether it is quick enough for the context of each link, of which a page has a hundred; else the keywords judge them."""
+    needs_text: ClassVar[bool] = False
+    """Whether it looks at ``Text.text``: a rehearsal, which knows the terms of pages, then reads each once more."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+
+    def judge(self, texts: Sequence[Text]) -> Sequence[float]:
+        """The relevance of each text, 0 to 1. The same text has the same relevance. Raises ``NoAnswer``; any other exception,
+        and any other number, counts as that.
+        """
+        raise NotImplementedError
+
+    def first(self, page: Page) -> float:
+        """What a page is worth that the judge is not asked about, or does not know; by default by the keywords."""
+        return self.given.cheap.relevance(page.counts)
+
+    def wants(self, first: float) -> bool:
+        """Whether it is asked about a page that is worth ``first`` without it."""
+        return True
+
+    def counters(self) -> Mapping[str, int]:
+        """More numbers of the running crawl, by the ends of their names."""
+        return {}
+
+    def keep_in(self, folder: Path) -> None:
+        """The crawl folder, for a judge that keeps what it was told. Called once, before the first question."""
+
+    def close(self) -> None:
+        """The crawl is over."""

@@ -1,0 +1,41 @@
+"""Settings of the part: where a judge is asked, and what that may cost.
+
+None of them can be set in a topic file: one from elsewhere must not say where pages, and the key, are sent.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field
+
+from crawlproject.options import Count, Options, Seconds
+
+
+def _base_url(value: str) -> str:
+    parts = urlsplit(value)
+    if value and (parts.scheme not in ("http", "https") or not parts.hostname or parts.query):
+        raise ValueError("expected an address such as http://127.0.0.1:11434/v1, without a query")
+    return value.rstrip("/")
+
+
+class JudgeOptions(Options):
+    """The [judge](judges.md) that `TOPIC_RELEVANCE` names."""
+
+    judge_url: Annotated[str, AfterValidator(_base_url), Field(exclude=True)] = ""  # may carry a password
+    """URL | that speaks the OpenAI protocol, before `/chat/completions` and `/embeddings`, for the judges `llm` and
+    `embeddings`; the environment variable `TOPICAL_JUDGE_KEY` has its key, if it wants one"""
+    judge_model: str = ""
+    """the name that this address has for the model; for `embeddings` without an address, an installed model or a folder"""
+    judge_seconds: Annotated[Seconds, Field(gt=0)] = 10.0
+    """seconds | that a page waits for an answer, after which it is judged by its words"""
+    judge_unsure: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 2.0
+    """times | `llm` is asked about pages that by the cheap judge have more than `PAGE_RELEVANT` divided by this, and
+    less than `PAGE_RELEVANT` times this"""
+    judge_questions: Count = 1_000
+    """questions | that `llm` is asked in a crawl, over all resumes, by each worker; then the cheap judge goes on alone"""
+    judge_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """money | that 1,000 tokens cost, questions and answers alike"""
+    judge_money: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    """money | that `llm` may cost in a crawl by that price; 0: no limit"""

@@ -1,0 +1,55 @@
+"""Awaits the answer of a judge about each page that came, before anything is decided about it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.utils.asyncio import is_asyncio_available
+
+from crawlproject.adapters.feeds import PageItem
+from crawlproject.adapters.running import Component, crawl_of, stopped
+from crawlproject.configuration import read_options
+from crawlproject.pages.page_types import PageTypeInspector
+from crawlproject.pages.text.relevance import BY_KEYWORDS
+from crawlproject.parts.judges.part import Judges
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+class JudgePipeline(Component):
+    """The lease of a page is open meanwhile; other hosts are fetched from. Without an answer in time the page goes on.
+
+    It comes before the pipelines that examine and store, for those must not be interrupted: what one page teaches, the next
+    one has to know.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        if read_options(crawler.settings).topic_relevance in BY_KEYWORDS or not is_asyncio_available():
+            raise NotConfigured
+        self._page_type = PageTypeInspector()
+
+    async def process_item(self, item: Any) -> Any:
+        crawl = crawl_of(self.crawler)
+        part = crawl.part(Judges) if crawl is not None else None
+        if part is None or not part.judge.appointed.asks or not isinstance(item, PageItem):
+            return item
+        page, judge = item.page, part.judge
+        judge.tell(page.url, None)
+        if page.needs_browser or self._page_type.inspect(page, item.fetch).page_type:
+            return item
+        question = judge.question(page, judge.first(page))
+        if question is None:
+            return item
+        try:
+            async with asyncio.timeout(judge.seconds):
+                answer: float = await asyncio.wrap_future(question)
+            judge.tell(page.url, judge.answered(answer))
+        except Exception as failure:  # whatever it is, the crawl goes on
+            judge.failed(failure)
+        if stopped(self.crawler):
+            raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
+        return item
