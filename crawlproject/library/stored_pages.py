@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.exporting.selection import Selection, read_items
 
@@ -65,6 +65,13 @@ class StoredPages:
         """Raises ``BadCrawlDir`` for a damaged folder. One page at a time is in memory."""
         for item in read_items(self._folder, self._selection):
             yield StoredPage(**{name: item[name] for name in _NAMES})
+
+    def chunks(self, *, words: int = 300, overlap: int = 0) -> Iterator[Mapping[str, Any]]:
+        """The main content in chunks of at most so many words, as rows of ``scrapy export --to chunks``."""
+        from crawlproject.exporting.chunks import read_chunks
+        from crawlproject.exporting.markdown import StoredTexts
+
+        return read_chunks(StoredTexts(self._folder, self._selection), words, overlap)
 
     def to_arrow(self) -> pyarrow.Table:
         """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp, ``parts`` and ``topics`` are maps."""
