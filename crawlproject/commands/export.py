@@ -47,6 +47,9 @@ class ExportCommand(Subcommand):
         )
         parser.add_argument("--with-duplicates", action="store_true", help="include duplicate pages")
         parser.add_argument(
+            "--without-reserved", action="store_true", help="leave out pages that reserve uses, such as noai"
+        )
+        parser.add_argument(
             "--fields", metavar="NAMES", default="", help="csv, jsonl, parquet: only these, such as url,title,markdown"
         )
         parser.add_argument(
@@ -102,7 +105,9 @@ class ExportCommand(Subcommand):
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
-            selection = Selection(opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units)
+            selection = Selection(
+                opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units, opts.without_reserved
+            )
             fields = list(filter(None, map(str.strip, opts.fields.split(","))))
             if opts.to == "opensearch" and opts.join_series:
                 raise BadInput("--join-series", "is for csv, jsonl, parquet, markdown and chunks, not for opensearch")

@@ -31,12 +31,14 @@ CHUNK_FIELDS: Mapping[str, Mapping[str, Any]] = {
     "relevance": {"type": "number"},
     "published": _TEXT,
     "at": {"type": "number"},
+    "author": _TEXT,
+    "license": _TEXT,
     "language": _TEXT,
     "digest": _TEXT,
     "previous": _OTHER,
     "next": _OTHER,
 }
-_OF_PAGE = ("url", "title", "relevance", "published", "at", "language")
+_OF_PAGE = ("url", "title", "relevance", "published", "at", "author", "license", "language")
 _WRITERS: dict[str, Callable[[Iterable[Item], BinaryIO], int]] = {
     ".jsonl": write_jsonl,
     ".parquet": lambda rows, file: write_parquet(rows, file, CHUNK_FIELDS),

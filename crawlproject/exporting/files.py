@@ -59,6 +59,8 @@ def export_file(
         raise BadInput(str(target), "expected the name of a file, not a folder")
     if fields and kind not in _TABLES:
         raise BadInput("--fields", f"is for csv, jsonl and parquet, not for {kind}")
+    if selection.without_reserved and kind in ("warc", "wacz"):
+        raise BadInput("--without-reserved", f"a {kind.upper()} always holds the whole crawl")
     if selection.join_series and kind not in _TABLES:
         raise BadInput("--join-series", f"is for csv, jsonl, parquet, markdown and chunks, not for {kind}")
     if selection.split_units and kind not in _TABLES:

@@ -47,6 +47,10 @@ class StoredTexts:
         self._crawl_dir, self._selection = crawl_dir, selection
         self._pages = PageRepository(crawl_dir / PAGES)
         self._series = series_of(crawl_dir) if selection.join_series else {}
+        needed = self._series and selection.without_reserved
+        self._kept_back = (
+            {each["url"] for each in read_items(crawl_dir) if not selection.allows(each)} if needed else ()
+        )
         self._missing: set[str] = set()
 
     def items(self) -> Iterator[Item]:
@@ -78,7 +82,9 @@ class StoredTexts:
         except FileNotFoundError:
             self._missing.add(item["md5"])
             return []
-        further = (url for url in self._series.get(item["url"], ()) if url in self._pages)
+        further = (
+            url for url in self._series.get(item["url"], ()) if url in self._pages and url not in self._kept_back
+        )
         return found + [(url, self._pages.load(url), "") for url in further]
 
 

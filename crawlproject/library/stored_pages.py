@@ -20,7 +20,8 @@ class StoredPage:
     """A stored page, in its last version. The fields are those of an item (``docs/hand-over.md``).
 
     ``relevance``, ``score``, ``context_score`` and ``spam`` are 0 to 1 for most orderings, ``at`` is in seconds since 1970,
-    ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``text_main`` is empty unless
+    ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``author`` and
+    ``license`` are as the page states them, ``reserved`` the uses that it reserves. ``text_main`` is empty unless
     ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it. ``topics``: the relevance to each of several.
     """
 
@@ -39,6 +40,9 @@ class StoredPage:
     at: float
     md5: str
     published: str
+    author: str
+    license: str
+    reserved: str
     parts: Mapping[str, float]
     duplicate_of: str
     replaces: str
