@@ -13,6 +13,7 @@ from crawlproject.exporting.markdown import StoredTexts
 from crawlproject.exporting.selection import Item, Selection, require_crawl
 from crawlproject.exporting.tables import write_jsonl, write_parquet
 from crawlproject.pages.chunks import SIZE, chunks
+from crawlproject.pages.text.languages import language_of
 from crawlproject.pages.text.printable import counted
 from crawlproject.storage.crawl_files import refuse_crawl_file
 
@@ -38,7 +39,7 @@ CHUNK_FIELDS: Mapping[str, Mapping[str, Any]] = {
     "previous": _OTHER,
     "next": _OTHER,
 }
-_OF_PAGE = ("url", "title", "relevance", "published", "at", "author", "license", "language")
+_OF_PAGE = ("url", "title", "relevance", "published", "at", "author", "license")
 _WRITERS: dict[str, Callable[[Iterable[Item], BinaryIO], int]] = {
     ".jsonl": write_jsonl,
     ".parquet": lambda rows, file: write_parquet(rows, file, CHUNK_FIELDS),
@@ -72,6 +73,7 @@ def _rows(item: Item, text: str, words: int, overlap: int) -> Iterator[Item]:
     found = chunks(text, words, overlap)
     names = [f"{item['md5']}-{number}" for number in range(1, len(found) + 1)]
     of_page = {name: item[name] for name in _OF_PAGE}
+    of_page["language"] = item["language"] or language_of(item["text"])
     for number, chunk in enumerate(found):
         said = text[chunk.start : chunk.end]
         row = {

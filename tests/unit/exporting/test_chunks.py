@@ -132,6 +132,22 @@ def test_a_field_that_there_is_not_is_named(crawl: Path, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["crawl"]
 
 
+def test_the_language_is_that_of_the_words_where_the_page_says_none(tmp_path: Path) -> None:
+    german = (
+        "Die Korallen wachsen nur langsam und sind auf das Licht der Sonne in dem warmen Wasser an der Küste angewiesen. "
+        * 2
+    )
+    code = (
+        "import netCDF4 numpy xarray pandas dask zarr fsspec kerchunk intake cartopy metpy siphon pint uxarray xesmf "
+        * 2
+    )
+    items = [an_item(0, german, language=""), an_item(1, german, language="fr"), an_item(2, code, language="")]
+    folder = a_crawl(tmp_path / "crawl", *items)
+    for number in range(3):
+        PageRepository(folder / "pages").store(f"http://a.example/{number}", PAGE)
+    assert [row["language"] for row in rows_of(folder, Selection())] == ["de", "fr", ""]
+
+
 def test_the_library_has_chunks(crawl: Path) -> None:
     assert list(open_crawl(crawl).pages(min_relevance=0.2).chunks(words=12)) == rows_of(crawl, words=12)
 
