@@ -108,6 +108,11 @@ def test_a_heading_stays_with_what_follows() -> None:
     assert [(c.words, c.headings) for c in chunks(text, 10)] == [(10, ("Reefs", "Corals")), (6, ("Reefs", "Corals"))]
 
 
+def test_text_before_an_empty_section_does_not_swallow_the_next_heading() -> None:
+    text = "a b\n\n# A\n\n# B\n\nc d\n\ne f g"
+    assert texts(text, chunks(text, 6)) == ["a b\n\n# A", "# B\n\nc d", "e f g"]
+
+
 def test_a_long_paragraph_is_cut_between_sentences() -> None:
     text = "One two three. Four five! Six seven eight nine? Ten."
     assert texts(text, chunks(text, 5)) == ["One two three. Four five!", "Six seven eight nine? Ten."]
