@@ -129,7 +129,8 @@ class Page:
     first page with this text, ``replaces`` that of the copy in whose place the collection keeps this one, ``spam`` (0 to 1) how
     much it looks like spam, and ``signs`` the evidence by name.
 
-    ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty. ``redirect`` is the canonical
+    ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty; ``author`` and ``license`` are
+    what it states of these (``pages/html/statements.py``), ``reserved`` the uses that it reserves. ``redirect`` is the canonical
     URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
     ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/head.py``). ``topics`` is, in a
     crawl of several topics, the relevance to each by its name; ``relevance`` is then the highest of them. ``kind`` says what its
@@ -155,6 +156,9 @@ class Page:
     spam: float = 0.0
     signs: Mapping[str, float] = field(default_factory=dict)
     published: str = ""
+    author: str = ""
+    license: str = ""
+    reserved: str = ""
     redirect: str = ""
     text_main: Callable[[], str] = str
     related: Sequence[tuple[str, str]] = ()

@@ -241,6 +241,7 @@ def _headers_of(response: Response) -> dict[str, str]:
         "expires": (headers.get(b"Expires") or b"").decode("latin-1"),
         "date": (headers.get(b"Date") or b"").decode("latin-1"),
         "age": (headers.get(b"Age") or b"").decode("latin-1"),
+        "tdm-reservation": (headers.get(b"TDM-Reservation") or b"").decode("latin-1"),
         "x-robots-tag": b"\n".join(headers.getlist(b"X-Robots-Tag")).decode("latin-1"),
     }
 

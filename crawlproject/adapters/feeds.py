@@ -136,6 +136,9 @@ class PageItem:
     at: float = 0.0
     md5: str = ""
     published: str = ""
+    author: str = ""
+    license: str = ""
+    reserved: str = ""
     parts: Mapping[str, float] = field(default_factory=dict)
     duplicate_of: str = ""
     replaces: str = ""

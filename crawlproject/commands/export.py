@@ -21,7 +21,7 @@ from crawlproject.parts.registry import part_module
 if TYPE_CHECKING:
     from crawlproject.exporting.selection import Selection
 
-_FORMATS = ("csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wacz", "warc")
+_FORMATS = ("chunks", "csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wacz", "warc")
 
 
 class ExportCommand(Subcommand):
@@ -51,7 +51,25 @@ class ExportCommand(Subcommand):
         )
         parser.add_argument("--with-duplicates", action="store_true", help="include duplicate pages")
         parser.add_argument(
-            "--join-series", action="store_true", help="csv, jsonl, parquet, markdown: make one item of a page series"
+            "--without-reserved", action="store_true", help="leave out pages that reserve uses, such as noai"
+        )
+        parser.add_argument(
+            "--fields", metavar="NAMES", default="", help="csv, jsonl, parquet: only these, such as url,title,markdown"
+        )
+        parser.add_argument(
+            "--words", metavar="N", type=int, default=300, help="chunks: the most words of a chunk (default: 300)"
+        )
+        parser.add_argument(
+            "--overlap",
+            metavar="N",
+            type=int,
+            default=0,
+            help="chunks: words of the chunk before that are repeated, at most (default: 0)",
+        )
+        parser.add_argument(
+            "--join-series",
+            action="store_true",
+            help="csv, jsonl, parquet, markdown, chunks: make one item of a page series",
         )
         parser.add_argument(
             "--split-units",
@@ -81,27 +99,37 @@ class ExportCommand(Subcommand):
             raise UsageError("--min-relevance must be between 0 and 1", print_help=False)
         if opts.batch_bytes < 1 or opts.retries < 0:
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
+        if not 0 <= opts.overlap < opts.words:
+            raise UsageError("--words must be at least 1, and --overlap less than that", print_help=False)
         from crawlproject.configuration import read_options
+        from crawlproject.exporting.chunks import export_chunks
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection, whole_folder
 
         with reporting_errors(self):
             folder = whole_folder(Path(args[0]))
-            selection = Selection(opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units)
+            selection = Selection(
+                opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units, opts.without_reserved
+            )
+            fields = list(filter(None, map(str.strip, opts.fields.split(","))))
             if opts.to == "opensearch" and opts.join_series:
-                raise BadInput("--join-series", "is for csv, jsonl, parquet and markdown, not for opensearch")
-            if opts.to in ("opensearch", "markdown") and opts.split_units:
-                raise BadInput("--split-units", f"is for csv, jsonl and parquet, not for {opts.to}")
+                raise BadInput("--join-series", "is for csv, jsonl, parquet, markdown and chunks, not for opensearch")
+            for option, asked in ("--split-units", opts.split_units), ("--fields", fields):
+                if asked and opts.to in ("chunks", "markdown", "opensearch"):
+                    raise BadInput(option, f"is for csv, jsonl and parquet, not for {opts.to}")
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
             elif opts.to == "markdown":
                 print(export_markdown(folder, Path(args[1]), selection))
+            elif opts.to == "chunks":
+                target = Path(args[1])
+                print(export_chunks(folder, target, selection, words=opts.words, overlap=opts.overlap))
             else:
                 found = part_module("verticals", "site_template") if opts.split_units else None
                 templates = found.chosen_templates(read_options(self.settings or {})) if found is not None else None
-                said = export_file(folder, Path(args[1]), opts.to, selection, now=time.time(), templates=templates)
-                print(said)
+                told = partial(export_file, now=time.time(), templates=templates, fields=fields)
+                print(told(folder, Path(args[1]), opts.to, selection))
 
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:

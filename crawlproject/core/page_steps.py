@@ -52,7 +52,14 @@ class PageSteps:
         return steps
 
     def read(
-        self, url: CrawlUrl, body: bytes, *, content_type: str = "", robots_tag: str = "", now: float = 0.0
+        self,
+        url: CrawlUrl,
+        body: bytes,
+        *,
+        content_type: str = "",
+        robots_tag: str = "",
+        tdm_reservation: str = "",
+        now: float = 0.0,
     ) -> Page:
         """Bytes to page; relevance and context scores are still 0."""
         return self._reader.read(
@@ -60,6 +67,7 @@ class PageSteps:
             body[: self.max_bytes],
             content_type=content_type,
             robots_tag=robots_tag,
+            tdm_reservation=tdm_reservation,
             now=now,
             depth=url.depth,
             parent=url.parent,

@@ -113,6 +113,12 @@ def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
     return f"content type {printable(media_type(reply.headers.get('content-type', ''))[:60])}"
 
 
+def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that say how a page is to be read, as arguments of ``PageSteps.read``."""
+    names = {"content_type": "content-type", "robots_tag": "x-robots-tag", "tdm_reservation": "tdm-reservation"}
+    return {argument: headers.get(name, "") for argument, name in names.items()}
+
+
 class PageHandler(Handler):
     """Admits, fetches and ends pages. A page that comes through goes on to ``PageSteps``."""
 
@@ -141,8 +147,7 @@ class PageHandler(Handler):
                 self.fail(url, error, fetch)
                 return None
             headers = reply.headers
-            content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
-            page = self.steps.read(url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at)
+            page = self.steps.read(url, reply.body, **read_headers(headers), now=fetch.at)
         if not page.language and "," not in (said := reply.headers.get("content-language", "")[:40]):
             page = replace(page, language=said[:2].lower()) if said[:2].isascii() and said[:2].isalpha() else page
         if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.exporting.markdown import StoredTexts
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
 from crawlproject.exporting.tables import write_csv, write_graphml, write_jsonl, write_parquet
 from crawlproject.exporting.units import read_joined, read_units, unit_properties
@@ -17,9 +18,13 @@ from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
 from crawlproject.pages.text.printable import counted
 from crawlproject.storage.crawl_files import refuse_crawl_file
+from crawlproject.storage.page_files import item_schema
 
 if TYPE_CHECKING:
     from crawlproject.parts.verticals.site_template import SiteTemplates
+
+_TABLES = ("csv", "jsonl", "parquet")
+_MARKDOWN = "markdown"  # a field that is made from the page file
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Job:
     now: float
     name: str
     templates: SiteTemplates | None = None
+    fields: tuple[str, ...] = ()
 
 
 def export_file(
@@ -42,35 +48,61 @@ def export_file(
     *,
     now: float,
     templates: SiteTemplates | None = None,
+    fields: Sequence[str] = (),
 ) -> str:
     """Write ``target`` completely or not at all; return a sentence about its contents.
 
-    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970, ``templates`` are own ones of sites, for units. Raises
-    ``BadInput`` and ``StorageFailed``.
+    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970, ``templates`` are own ones of sites, for units. ``fields``
+    are those of a row, all of the item unless given. Raises ``BadInput`` and ``StorageFailed``.
     """
     if target.is_dir():
         raise BadInput(str(target), "expected the name of a file, not a folder")
-    if selection.join_series and kind not in ("csv", "jsonl", "parquet"):
-        raise BadInput("--join-series", f"is for csv, jsonl, parquet and markdown, not for {kind}")
-    if selection.split_units and kind not in ("csv", "jsonl", "parquet"):
+    if fields and kind not in _TABLES:
+        raise BadInput("--fields", f"is for csv, jsonl and parquet, not for {kind}")
+    if selection.without_reserved and kind in ("warc", "wacz"):
+        raise BadInput("--without-reserved", f"a {kind.upper()} always holds the whole crawl")
+    if selection.join_series and kind not in _TABLES:
+        raise BadInput("--join-series", f"is for csv, jsonl, parquet, markdown and chunks, not for {kind}")
+    if selection.split_units and kind not in _TABLES:
         raise BadInput("--split-units", f"is for csv, jsonl and parquet, not for {kind}")
     if selection.split_units and selection.join_series:
         raise BadInput("--split-units", "names the series of each unit; use it without --join-series")
     refuse_crawl_file(target)
-    job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name, templates)
+    job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name, templates, tuple(fields))
+    _properties(job)
     with written_whole(target) as file:
         return f"{FORMATS[kind](job, file)} in {target}"
 
 
 def _items(job: Job) -> Iterator[Item]:
     if job.selection.split_units:
-        return read_units(job.crawl_dir, job.selection, job.templates)
-    read = read_joined if job.selection.join_series else read_items
-    return read(job.crawl_dir, job.selection)
+        found = read_units(job.crawl_dir, job.selection, job.templates)
+    else:
+        found = (read_joined if job.selection.join_series else read_items)(job.crawl_dir, job.selection)
+    return _with_fields(job, found) if job.fields else found
+
+
+def _with_fields(job: Job, items: Iterator[Item]) -> Iterator[Item]:
+    """The items with the fields that were asked for; texts that they lack are made from the page files."""
+    texts = StoredTexts(job.crawl_dir, job.selection)
+    made: dict[str, Callable[[Item], str]] = {_MARKDOWN: lambda item: texts.markdown(item) or ""}
+    if not job.selection.split_units:  # a unit has its own text
+        made["text_main"] = texts.main_text
+    for item in items:
+        yield {name: made[name](item) if name in made else item[name] for name in job.fields}
 
 
 def _properties(job: Job) -> Mapping[str, Any] | None:
-    return unit_properties() if job.selection.split_units else None
+    """The fields of a row; None: those of an item. Raises ``BadInput`` for one that there is not."""
+    known = unit_properties() if job.selection.split_units else item_schema()["properties"]
+    if not job.fields:
+        return known if job.selection.split_units else None
+    if not job.selection.split_units:
+        known = {**known, _MARKDOWN: {"type": "string"}}
+    for name in job.fields:
+        if name not in known:
+            raise BadInput("--fields", f"there is no field {name!r}; there are {', '.join(known)}")
+    return {name: known[name] for name in job.fields}
 
 
 def _noun(job: Job) -> str:

@@ -13,9 +13,10 @@ from pathlib import Path
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
 from crawlproject.exporting.units import series_of
+from crawlproject.pages.main_content import main_text
 from crawlproject.pages.markdown import markdown
 from crawlproject.pages.text.printable import counted, printable
-from crawlproject.storage.page_files import PageRepository
+from crawlproject.storage.page_files import PAGES, PageRepository
 
 
 def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
@@ -26,29 +27,65 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
     require_crawl(crawl_dir)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise BadInput(str(target), "expected the name of a new or an empty folder")
-    pages = PageRepository(crawl_dir / "pages")
-    count = missing = 0
+    texts = StoredTexts(crawl_dir, selection)
+    count = 0
     with _written_whole(target) as folder:
-        series = series_of(crawl_dir) if selection.join_series else {}
-        joined = {part for first, parts in series.items() if first in pages for part in parts}
-        for item in read_items(crawl_dir, selection):
-            if item["url"] in joined:
-                continue
-            try:
-                body = pages.load(item["url"], item["digest"])
-            except FileNotFoundError:
-                missing += 1
+        for item in texts.items():
+            if (text := texts.markdown(item)) is None:
                 continue
             place = folder / item["md5"][:2] / f"{item['md5']}.md"
             place.parent.mkdir(exist_ok=True)
-            texts = [markdown(body, url=item["url"], content_type=item["content_type"])]
-            further = (url for url in series.get(item["url"], ()) if url in pages)
-            texts += [markdown(pages.load(url), url=url) for url in further]
-            text = printable("\n\n".join(filter(None, texts)))
             place.write_text(f"{_front_matter(item)}\n{text}\n", encoding="utf-8", errors="replace", newline="\n")
             count += 1
-    gone = f"; of {counted(missing, 'page')} the page file is missing or damaged" if missing else ""
-    return f"{counted(count, 'page')} in {target}{gone}"
+    return f"{counted(count, 'page')} in {target}{texts.gone}"
+
+
+class StoredTexts:
+    """The main content of stored pages, made from their files; of the first page of a series that of all, if it is joined."""
+
+    def __init__(self, crawl_dir: Path, selection: Selection) -> None:
+        self._crawl_dir, self._selection = crawl_dir, selection
+        self._pages = PageRepository(crawl_dir / PAGES)
+        self._series = series_of(crawl_dir) if selection.join_series else {}
+        needed = self._series and selection.without_reserved
+        self._kept_back = (
+            {each["url"] for each in read_items(crawl_dir) if not selection.allows(each)} if needed else ()
+        )
+        self._missing: set[str] = set()
+
+    def items(self) -> Iterator[Item]:
+        """The selected items, but for the further pages of series. Raises ``BadCrawlDir``."""
+        joined = {part for first, parts in self._series.items() if first in self._pages for part in parts}
+        return (item for item in read_items(self._crawl_dir, self._selection) if item["url"] not in joined)
+
+    def markdown(self, item: Item) -> str | None:
+        """The main content in Markdown; None when the page file is missing or damaged."""
+        texts = [markdown(body, url=url, content_type=kind) for url, body, kind in self._bodies(item)]
+        return printable("\n\n".join(filter(None, texts))) if texts else None
+
+    def main_text(self, item: Item) -> str:
+        """That of the item, or else made from its page file; empty without one."""
+        if item["text_main"]:
+            return str(item["text_main"])
+        return "\n".join(filter(None, (main_text(body, kind) for _, body, kind in self._bodies(item))))
+
+    @property
+    def gone(self) -> str:
+        """The end of a sentence about pages whose files were not there."""
+        count = len(self._missing)
+        return f"; of {counted(count, 'page')} the page file is missing or damaged" if count else ""
+
+    def _bodies(self, item: Item) -> list[tuple[str, bytes, str]]:
+        """URL, body and content type of a page, and of those that are joined to it; none when it is missing."""
+        try:
+            found = [(item["url"], self._pages.load(item["url"], item["digest"]), item["content_type"])]
+        except FileNotFoundError:
+            self._missing.add(item["md5"])
+            return []
+        further = (
+            url for url in self._series.get(item["url"], ()) if url in self._pages and url not in self._kept_back
+        )
+        return found + [(url, self._pages.load(url), "") for url in further]
 
 
 def _front_matter(item: Item) -> str:

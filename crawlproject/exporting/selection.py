@@ -27,16 +27,25 @@ class Selection:
     """Pages with at least ``min_relevance``; duplicates only ``with_duplicates``.
 
     ``join_series``: the pages of a series are one; some formats do that (``series.py``). ``split_units``: the units of a page are
-    items (``units.py``).
+    items (``units.py``). ``without_reserved``: no pages that reserve uses (``noai``).
     """
 
     min_relevance: float = 0.0
     with_duplicates: bool = False
     join_series: bool = False
     split_units: bool = False
+    without_reserved: bool = False
 
     def takes(self, item: Item) -> bool:
-        return item["relevance"] >= self.min_relevance and (self.with_duplicates or not item.get("duplicate_of"))
+        return (
+            self.allows(item)
+            and item["relevance"] >= self.min_relevance
+            and (self.with_duplicates or not item.get("duplicate_of"))
+        )
+
+    def allows(self, item: Item) -> bool:
+        """Whether the text of a page may be handed over at all."""
+        return not (self.without_reserved and item["reserved"])
 
 
 EVERYTHING = Selection(with_duplicates=True)

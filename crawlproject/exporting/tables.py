@@ -27,6 +27,7 @@ from crawlproject.urls.hosts import page_name
 
 _BATCH = 500  # rows, and so the most texts in memory
 _GROUP_BYTES = 8_000_000  # of text in a row group of Parquet
+_TEXTS = ("text", "text_main", "markdown")  # the large fields
 # A spreadsheet reads a cell that begins with one of these as a formula (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NODE = {
@@ -64,10 +65,11 @@ def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, An
     """
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
-    rows.writerow(properties or item_schema()["properties"])
+    names = list(properties or item_schema()["properties"])
+    rows.writerow(names)
     count = 0
     for item in items:
-        rows.writerow([_cell(value) for value in item.values()])
+        rows.writerow([_cell(item[name]) for name in names])
         count += 1
     text.detach()
     return count
@@ -116,7 +118,7 @@ def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, _BATCH)):
         group += batch
-        size += sum(len(item["text"]) for item in batch)
+        size += sum(len(item.get(name) or "") for item in batch for name in _TEXTS)
         if size >= _GROUP_BYTES:
             yield group
             group, size = [], 0
@@ -130,6 +132,8 @@ def _arrow_type(name: str, said: str | list[str]) -> Any:
     if name == "at":
         return pyarrow.timestamp("ms", tz="UTC")
     kinds = {"number": pyarrow.float64(), "integer": pyarrow.int64(), "boolean": pyarrow.bool_()}
+    if said == "array":
+        return pyarrow.list_(pyarrow.string())
     if said == "object":
         return pyarrow.map_(pyarrow.string(), pyarrow.float64())
     return kinds.get(said if isinstance(said, str) else said[0], pyarrow.string())

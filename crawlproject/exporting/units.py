@@ -29,7 +29,6 @@ UNIT_FIELDS: Mapping[str, Mapping[str, str]] = {
     "unit": {"type": "integer"},
     "unit_kind": {"type": "string"},
     "unit_url": {"type": "string"},
-    "author": {"type": "string"},
     "series": {"type": "string"},
 }
 
@@ -59,13 +58,14 @@ def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None 
         except FileNotFoundError:
             body = b""
         layout = found.layout(item["url"], body, item["content_type"])
-        whole = {**item, "page_kind": layout.kind, "unit": 0, "unit_kind": "", "unit_url": "", "author": ""}
+        whole = {**item, "page_kind": layout.kind, "unit": 0, "unit_kind": "", "unit_url": ""}
         whole["series"] = first_of.get(item["url"], "")
         if not layout.units:
             yield whole
         for number, unit in enumerate(layout.units, start=1):
-            named = {"unit": number, "unit_kind": unit.kind, "unit_url": unit.url, "author": unit.author}
+            named = {"unit": number, "unit_kind": unit.kind, "unit_url": unit.url}
             said = {"title": unit.title or item["title"], "published": unit.published or item["published"]}
+            said["author"] = unit.author or (item["author"] if unit.kind == "article" else "")
             yield {**whole, **named, **said, "text": unit.text, "text_main": unit.text if item["text_main"] else ""}
 
 
@@ -142,7 +142,7 @@ def read_joined(crawl_dir: Path, selection: Selection) -> Iterator[Item]:
     stored: set[str] = set()
     texts: dict[str, list[str]] = {}
     for item in read_items(crawl_dir, EVERYTHING):
-        if item["url"] in wanted:
+        if item["url"] in wanted and selection.allows(item):
             texts[item["url"]] = [item[name] for name in _TEXTS]
         elif item["url"] in series:
             stored.add(item["url"])

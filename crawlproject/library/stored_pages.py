@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.exporting.selection import Selection, read_items
 
@@ -20,7 +20,8 @@ class StoredPage:
     """A stored page, in its last version. The fields are those of an item (``docs/hand-over.md``).
 
     ``relevance``, ``score``, ``context_score`` and ``spam`` are 0 to 1 for most orderings, ``at`` is in seconds since 1970,
-    ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``text_main`` is empty unless
+    ``parent`` the page that led here (None for a seed), ``published`` ``YYYY-MM-DD`` or empty. ``author`` and
+    ``license`` are as the page states them, ``reserved`` the uses that it reserves. ``text_main`` is empty unless
     ``PAGE_MAIN_TEXT`` was set; ``rendered``: scripts made it. ``topics``: the relevance to each of several.
     """
 
@@ -39,6 +40,9 @@ class StoredPage:
     at: float
     md5: str
     published: str
+    author: str
+    license: str
+    reserved: str
     parts: Mapping[str, float]
     duplicate_of: str
     replaces: str
@@ -64,6 +68,13 @@ class StoredPages:
         """Raises ``BadCrawlDir`` for a damaged folder. One page at a time is in memory."""
         for item in read_items(self._folder, self._selection):
             yield StoredPage(**{name: item[name] for name in _NAMES})
+
+    def chunks(self, *, words: int = 300, overlap: int = 0) -> Iterator[Mapping[str, Any]]:
+        """The main content in chunks of at most so many words, as rows of ``scrapy export --to chunks``."""
+        from crawlproject.exporting.chunks import read_chunks
+        from crawlproject.exporting.markdown import StoredTexts
+
+        return read_chunks(StoredTexts(self._folder, self._selection), words, overlap)
 
     def to_arrow(self) -> pyarrow.Table:
         """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp, ``parts`` and ``topics`` are maps."""

@@ -16,8 +16,9 @@ from crawlproject.pages.html.document import AggregationNodes, Document, RawLink
 from crawlproject.pages.html.encoding import encode_query
 from crawlproject.pages.html.form_kinds import SEARCH_FORMS, TOKEN_FORMS, is_query, wants_token
 from crawlproject.pages.html.forms import read_forms
-from crawlproject.pages.html.head import related_in, robots_rules
+from crawlproject.pages.html.head import related_in, reservation, robots_rules
 from crawlproject.pages.html.parse import MAX_LINKS, MAX_TEXT, parse_document
+from crawlproject.pages.html.statements import license_in
 from crawlproject.pages.main_content import main_text
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
@@ -91,6 +92,7 @@ class Reader:
         *,
         content_type: str = "",
         robots_tag: str = "",
+        tdm_reservation: str = "",
         depth: int = 0,
         parent: str | None = None,
         score: float = 0.0,
@@ -99,13 +101,15 @@ class Reader:
     ) -> Page:
         """The page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
 
-        ``content_type`` and ``robots_tag`` are the values of the HTTP headers ``Content-Type`` and ``X-Robots-Tag``, the latter
-        with a line for each header. ``now``, in seconds since the epoch, is when the page was fetched: it may have been to
-        be kept until then (``unavailable_after``).
+        ``content_type``, ``robots_tag`` and ``tdm_reservation`` are the values of the HTTP headers ``Content-Type``,
+        ``X-Robots-Tag``, with a line for each header, and ``TDM-Reservation``. ``now``, in seconds since the epoch, is
+        when the page was fetched: it may have been to be kept until then (``unavailable_after``).
         The rest goes to the page as it is. Raises nothing for malformed input.
         """
         document = self._parse(body, content_type=content_type, url=url)
         rules = document.robots | robots_rules(robots_tag, self._agent) if robots_tag else document.robots
+        if tdm_reservation:
+            rules |= reservation(tdm_reservation)
         if document.truncated:
             self.counters["text/truncated"] += 1
         if document.links_dropped:
@@ -131,6 +135,9 @@ class Reader:
             text=document.text,
             language=document.language,
             published=document.published,
+            author=document.author,
+            license=license_in(body, document.encoding, url, document.license),
+            reserved=" ".join(sorted(rules.reserved)),
             terms=terms,
             counts=counts,
             links=links,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from support.crawling import QUICK, scrapy, stored, topic_file
@@ -19,6 +20,8 @@ def test_a_feed_has_the_fields_of_an_index_and_no_body(tmp_path: Path) -> None:
     secret = html("http://c.example/", text="secret", title="Hidden")
     web.replies["http://b.example/hidden"] = Reply("", 200, {**HTML, "x-robots-tag": "noindex"}, secret)
     web.replies |= dict([page("http://c.example/", text="reef")])
+    reserving = {**HTML, "x-robots-tag": "noai", "tdm-reservation": "1"}
+    web.replies["http://c.example/"] = replace(web.replies["http://c.example/"], headers=reserving)
     feed, folder = tmp_path / "feed.jsonl", tmp_path / "crawl"
     topic = topic_file(tmp_path, "http://a.example/")
     with running(web) as server:
@@ -33,5 +36,8 @@ def test_a_feed_has_the_fields_of_an_index_and_no_body(tmp_path: Path) -> None:
     items = (folder / "items.jsonl").read_text(encoding="utf-8").splitlines()
     assert {line["url"]: line for line in map(json.loads, items)} == lines, "items.jsonl says the same"
     assert lines["http://c.example/"]["parent"] == "http://b.example/hidden", "its links are followed all the same"
+    assert (
+        lines["http://c.example/"]["reserved"] == "noai tdm-reservation" and not lines["http://b.example/"]["reserved"]
+    )
     child = lines["http://b.example/"]
     assert (child["parent"], child["depth"], child["status"]) == ("http://a.example/", 1, 200)

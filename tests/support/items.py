@@ -29,6 +29,9 @@ def an_item(number: int, text: str, **fields: Any) -> dict[str, Any]:
         **{"parent": None, "anchor": "", "context_score": 0.0, "status": 200, "at": 1_000.0 + number, "published": ""},
         **{
             "md5": md5(url.encode()).hexdigest(),
+            "author": "",
+            "license": "",
+            "reserved": "",
             "parts": {},
             "duplicate_of": "",
             "replaces": "",

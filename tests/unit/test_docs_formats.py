@@ -122,7 +122,7 @@ def test_python_of_hand_over_runs(crawl_folder: Path, tmp_path: Path, monkeypatc
     (tmp_path / "crawls").mkdir()
     shutil.copytree(crawl_folder, tmp_path / "crawls" / "demo")
     monkeypatch.chdir(tmp_path)
-    schema, searching, pipeline, redis_items = fences(doc("hand-over.md"), "python")
+    schema, searching, *_, pipeline, redis_items = fences(doc("hand-over.md"), "python")
     exec(schema, {})
     namespace: dict[str, object] = {}
     exec(searching, namespace)

@@ -89,8 +89,9 @@ class Document:
 
     ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
     element breaks the line, but none at its ends. ``title`` has its white space folded. ``language`` is the two-letter
-    code of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``base`` is
-    the absolute URL that relative links are joined with. ``concealed`` counts the characters of ``text``, white space
+    code of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``author`` and
+    ``license`` are what head and JSON-LD say (``Statements``). ``base`` is the absolute URL that relative links are
+    joined with. ``concealed`` counts the characters of ``text``, white space
     apart, that a browser does not show, and ``redirect`` is where it would go at once (an instant refresh, a script
     that does nothing else), as written. ``robots`` is what ``<meta name="robots">`` asks. ``encoding`` is a Python
     codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text or tags beyond a cap were
@@ -101,6 +102,8 @@ class Document:
     text: str = ""
     language: str = ""
     published: str = ""
+    author: str = ""
+    license: str = ""
     links: tuple[RawLink, ...] = ()
     concealed: int = 0
     redirect: str = ""

@@ -16,7 +16,8 @@ from crawlproject.pages.html.document import (
     concealing_classes,
     is_concealed,
 )
-from crawlproject.pages.html.head import INSTANT, MetaRobots, Published, refresh_of, robots_rules, script_target
+from crawlproject.pages.html.head import INSTANT, TDM, MetaRobots, refresh_of, reservation, robots_rules, script_target
+from crawlproject.pages.html.statements import Statements
 from crawlproject.pages.text.printable import printable
 
 Attributes = Mapping[str, str]
@@ -57,7 +58,7 @@ class DocumentBuilder:
         self.classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
         self._concealed = 0  # characters that are not shown
         self._unscripted = False  # inside <noscript>: for readers without scripts
-        self._published = Published()
+        self._said = Statements()
         self._linked_data = False  # whether the open script is JSON-LD
         self.dropped = 0
         self.too_deep = False
@@ -143,7 +144,9 @@ class DocumentBuilder:
             title=self._title,
             text=text[: self.max_text],
             language=self._language,
-            published=self._published.day,
+            published=self._said.published.day,
+            author=self._said.author,
+            license=self._said.license,
             links=(*refresh, *links),
             concealed=self._concealed,
             redirect=self._redirect,
@@ -172,11 +175,13 @@ class DocumentBuilder:
             self._refresh = target or self._refresh
             if target and seconds <= INSTANT and not self._unscripted:
                 self._redirect = self._redirect or target
+        elif name == TDM:
+            self._robots |= reservation(attributes.get("content", ""))
         else:
-            self._published.meta(attributes)
+            self._said.meta(attributes)
 
     def _start_time(self, attributes: Attributes) -> None:
-        self._published.time(attributes)
+        self._said.published.time(attributes)
 
     def _start_script(self, attributes: Attributes) -> None:
         self._linked_data = attributes.get("type", "").strip().lower() == "application/ld+json"
@@ -194,7 +199,7 @@ class DocumentBuilder:
         if tag == "title" and not self._title:
             self._title = printable(" ".join(self.text.since(start).split()))
         elif tag == "script" and self._linked_data:
-            self._published.script(self.text.since(start))
+            self._said.script(self.text.since(start))
         elif tag == "script" and len(self.text) > start and not self._redirect:
             self._redirect = script_target(self.text.since(start))
         elif tag == "style" and len(self.text) > start:

@@ -21,8 +21,6 @@ from email.utils import parsedate, parsedate_to_datetime
 from math import inf
 from typing import Any, NamedTuple
 
-import orjson
-
 INSTANT = 10.0  # seconds: a refresh that waits longer is for a reader who has read; it stays a link
 MAX_SCRIPT = 500_000  # characters of a JSON-LD script that is read
 FEED = "feed"
@@ -31,6 +29,8 @@ PREVIOUS = "prev"
 LANGUAGE = "hreflang "  # and the language tag
 MAX_RELATED = 50  # feeds and neighbours of a document, and as many links that say their language
 
+RESERVED = frozenset(("noai", "noimageai"))  # rules about training, not about crawling
+TDM = "tdm-reservation"  # header and meta tag (TDM Reservation Protocol, W3C Community Group, 2024): 1 reserves
 # Rules that carry a value after a colon; any other "name:" addresses one robot by its name.
 _UNAVAILABLE = "unavailable_after"
 _VALUED = frozenset((_UNAVAILABLE, "max-snippet", "max-image-preview", "max-video-preview"))
@@ -68,12 +68,14 @@ _NAMES = {"next": NEXT, "prev": PREVIOUS, "previous": PREVIOUS}
 class MetaRobots(NamedTuple):
     """``noindex``: do not keep the page. ``nofollow``: do not follow its links.
 
-    ``unavailable_after``: from when on ``noindex`` holds, in seconds since the epoch.
+    ``unavailable_after``: from when on ``noindex`` holds, in seconds since the epoch. ``reserved``: which uses the page reserves,
+    of ``RESERVED`` and ``TDM``; a crawl does not depend on them.
     """
 
     noindex: bool = False
     nofollow: bool = False
     unavailable_after: float = inf
+    reserved: frozenset[str] = frozenset()
 
     def __or__(self, other: object) -> MetaRobots:
         """What is asked here or there: the stricter of both."""
@@ -83,6 +85,7 @@ class MetaRobots(NamedTuple):
             self.noindex or other.noindex,
             self.nofollow or other.nofollow,
             min(self.unavailable_after, other.unavailable_after),
+            self.reserved | other.reserved,
         )
 
     def bars(self, now: float) -> bool:
@@ -119,7 +122,12 @@ def robots_rules(value: str, agent: str = "") -> MetaRobots:
             elif not named:
                 words.update(part.lower().split())
     none = "none" in words
-    return MetaRobots(none or "noindex" in words, none or "nofollow" in words, after)
+    return MetaRobots(none or "noindex" in words, none or "nofollow" in words, after, RESERVED & words)
+
+
+def reservation(value: str) -> MetaRobots:
+    """What the value of ``TDM`` says."""
+    return MetaRobots(reserved=frozenset((TDM,))) if value.strip() == "1" else NO_RULES
 
 
 def _first_date(text: str, more: list[str]) -> float:
@@ -176,15 +184,9 @@ class Published:
         elif len(self._times) < 2 and (day := day_of(value)):
             self._times.add(day)
 
-    def script(self, text: str) -> None:
-        """A script of the type ``application/ld+json``."""
-        if "datePublished" not in text or len(text) > MAX_SCRIPT:
-            return
-        try:
-            document = orjson.loads(text)
-        except ValueError:
-            return
-        for value in _values_of(document, "datePublished"):
+    def linked_data(self, document: Any) -> None:
+        """What a script of the type ``application/ld+json`` holds."""
+        for value in values_of(document, "datePublished"):
             self._note(_SCRIPT, value)
 
     @property
@@ -221,7 +223,7 @@ def day_of(text: str) -> str:
         return ""
 
 
-def _values_of(document: Any, key: str) -> Iterator[Any]:
+def values_of(document: Any, key: str) -> Iterator[Any]:
     """The values of ``key`` anywhere in a JSON document, outer ones first."""
     level: list[Any] = [document]
     seen = 0
@@ -245,6 +247,11 @@ class Related(NamedTuple):
     href: str
 
 
+def attributes_of(tag: str) -> dict[str, str]:
+    """The attributes in the markup of a tag, as written."""
+    return {name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(tag)}
+
+
 def related_in(markup: str) -> list[Related]:
     """The first ``MAX_RELATED``, in document order; then as many links that say their language."""
     found: list[Related] = []
@@ -252,9 +259,7 @@ def related_in(markup: str) -> list[Related]:
     for element in _ELEMENT.finditer(markup):
         if "rel" not in element[1] and "REL" not in element[1] and "hreflang" not in element[1]:
             continue
-        values = {
-            name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(element[1])
-        }
+        values = attributes_of(element[1])
         href = html.unescape(values.get("href", "")).strip()
         names = values.get("rel", "").lower().split()
         if not href or "nofollow" in names:

@@ -84,7 +84,8 @@ class Rendering(Part):
         if page is plain or (plain.needs_browser and not gained(plain, page)):
             return replace(plain, signs={**plain.signs, **signs}), b""
         seen = {name: value for name, value in page.signs.items() if name != NEEDS_BROWSER}
-        return replace(page, links=without_headings(page, html), signs={**seen, **signs}), body
+        reserved = " ".join(sorted({*plain.reserved.split(), *page.reserved.split()}))
+        return replace(page, links=without_headings(page, html), signs={**seen, **signs}, reserved=reserved), body
 
 
 def gained(plain: Page, rendered: Page) -> bool:

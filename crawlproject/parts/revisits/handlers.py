@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Mapping
 
 from crawlproject.core.page_steps import PageSteps
-from crawlproject.core.services import UNREACHABLE, FetchPlan, Handler, Services, why_no_page
+from crawlproject.core.services import UNREACHABLE, FetchPlan, Handler, Services, read_headers, why_no_page
 from crawlproject.pages.page_types import SOFT_404
 from crawlproject.parts.listings.listing import Listing, ListingReader
 from crawlproject.parts.listings.part import ListingHandler
@@ -144,11 +144,7 @@ class RevisitHandler(RefetchHandler):
         elif known.digest == hashlib.md5(reply.body[: self.steps.max_bytes], usedforsecurity=False).hexdigest():
             self.steps.end(url, fetch, SAME)
         else:
-            headers = reply.headers
-            content_type, robots_tag = headers.get("content-type", ""), headers.get("x-robots-tag", "")
-            page = page or self.steps.read(
-                url, reply.body, content_type=content_type, robots_tag=robots_tag, now=fetch.at
-            )
+            page = page or self.steps.read(url, reply.body, **read_headers(reply.headers), now=fetch.at)
             if page.redirect:
                 self.redirect(url, page.redirect, fetch)
             elif not page.indexable and not page.needs_browser:

@@ -35,7 +35,7 @@ KNOWN_BY_THE_CRAWL = {
     "inherited",
     "kind",
 }
-LEFT_OUT = {"published", "text", "text_main", "related", *KNOWN_BY_THE_CRAWL}
+LEFT_OUT = {"published", "author", "license", "reserved", "text", "text_main", "related", *KNOWN_BY_THE_CRAWL}
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 positions = st.integers(0, 2**32 - 1)
