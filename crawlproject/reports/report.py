@@ -14,7 +14,7 @@ from crawlproject.evaluation.measures import final_url, search_length, target_re
 from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.parts.registry import modules_beside
 from crawlproject.reports import html, plots
-from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, WORDS, evidence, excerpts, numbers
+from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, excerpts, numbers
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.summary import CrawlSummary, summarise
 from crawlproject.reports.tallies import SPAM
@@ -113,7 +113,6 @@ def write_report(crawl_dir: Path) -> Path:
         budget=budget,
         folder=shlex.quote(str(crawl_dir)),
         excerpts=excerpts(crawl_dir, [visit.url for visit in summary.best], info.keywords),
-        reasons=WORDS,
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),

@@ -35,10 +35,26 @@ def test_the_report_fits_and_its_numbers_lead_to_their_evidence(folder: Path, vi
         for link in page.locator("a[href^='#']").all():
             target = link.get_attribute("href")
             assert page.locator(f"[id='{target[1:]}']").count() == 1, target
-        page.click(".tiles a[href='#hosts']")
+        page.click(".figures a[href='#hosts']")
         assert page.evaluate("document.querySelector('#hosts').getBoundingClientRect().top < innerHeight")
         for name in page.eval_on_selector_all("a[data-file]", "nodes => nodes.map(node => node.getAttribute('href'))"):
             assert (folder / name).exists(), name
+
+
+def test_the_report_uses_its_width_and_cuts_no_host(folder: Path) -> None:
+    with browser() as chromium:
+        page = chromium.new_page(viewport=DESKTOP)
+        page.goto((folder / "report.html").as_uri())
+        rights = page.eval_on_selector_all(".best p", "nodes => nodes.map(node => node.getBoundingClientRect().right)")
+        assert max(rights) > 0.9 * page.evaluate("document.querySelector('.best').getBoundingClientRect().right")
+        page.set_viewport_size(PHONE)
+        lines = page.eval_on_selector_all(
+            ".hosts bdi", "nodes => nodes.map(node => node.getBoundingClientRect().height)"
+        )
+        assert len(lines) >= 15 and 0 < max(lines) < 25  # pixels: a name is in one line
+        assert page.evaluate(
+            "(node => node.scrollWidth <= node.clientWidth)(document.querySelector('.hosts').parentNode)"
+        )
 
 
 def test_the_report_can_be_printed(folder: Path, tmp_path: Path) -> None:
