@@ -102,7 +102,7 @@ def write_report(crawl_dir: Path) -> Path:
     page = html.render(
         "report.html.j2",
         info=info,
-        ending=_ending(info, summary.pages >= budget > 0),
+        ending=ending(info, summary.pages >= budget > 0),
         cut_short=info.reason in CUT_SHORT,
         numbers=numbers(summary, threshold),
         of_parts=_of_parts(crawl_dir, info, threshold),
@@ -135,8 +135,8 @@ def _of_parts(crawl_dir: Path, info: CrawlInfo, threshold: float) -> dict[str, A
     }
 
 
-def _ending(info: CrawlInfo, spent: bool) -> str:
-    """The finish reason as a sentence."""
+def ending(info: CrawlInfo, spent: bool) -> str:
+    """The finish reason as a sentence; ``spent``: the page budget was."""
     if spent and info.reason in ("", "finished"):
         return _ENDINGS["page budget"]
     return _ENDINGS.get(info.reason, info.reason.replace("_", " "))
