@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.project import get_project_settings
@@ -33,6 +33,14 @@ SCRAPY = [sys.executable, *(["-P"] if installed else []), "-m", "scrapy"]
 CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
 
 
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's takes all that ends with a colon for a heading: on a narrow terminal also lines of an option."""
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        is_option = bool(part_strings) and part_strings[0].startswith(" ")
+        return part_strings if is_option else super().format_part_strings(part_strings)
+
+
 class Described(ScrapyCommand):
     """What the help says of a command: its arguments, a line, and a paragraph."""
 
@@ -48,6 +56,10 @@ class Described(ScrapyCommand):
 
     def long_desc(self) -> str:
         return self.description
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.formatter_class = HelpFormatter  # `scrapy` has made the parser
+        super().add_options(parser)
 
 
 class Subcommand(Described):
