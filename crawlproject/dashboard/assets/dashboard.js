@@ -111,7 +111,7 @@ function drawRun(state, index) {
   const keywords = make("p", { class: "soft small" }, make("bdi", {}, (state.keywords || []).join(", ")));
   const problem = state.problem ? make("p", { class: "warn" }, state.problem) : "";
   const starting = state.status === "starting" ? make("div", {}, make("progress", { "aria-label": "starting" }),
-    make("p", { class: "soft small" }, `For ${seconds(state.starting)}: the crawler is loaded, and asks the hosts of the seeds for their robots.txt.`)) : "";
+    make("p", { class: "soft small" }, `For ${state.starting} s: the crawler is loaded, and asks the hosts of the seeds for their robots.txt.`)) : "";
   const output = state.output ? make("pre", { class: "warn" }, state.output) : "";
   const bar = state.budget && live ? make("progress", { max: state.budget, value: state.pages, "aria-label": "pages of the budget" }) : "";
   const numbers = state.pages === undefined ? "" : tiles([
@@ -387,8 +387,8 @@ async function start(event) {
     shown = answer.started.slice(0, MOST);
     chosenByHand = true;
     location.hash = shown.map(encodeURIComponent).join("&");
-    byId("list-section").scrollIntoView({ behavior: "smooth" }); // what was started is below the form
     look();
+    setTimeout(() => byId("list-section").scrollIntoView({ behavior: "smooth" }), EVERY); // what was started is below the form
   } catch (wrong) {
     problem.textContent = wrong.message;
     drawSeeds(null);
