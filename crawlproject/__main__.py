@@ -16,7 +16,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.commands import ScrapyCommand
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
@@ -26,7 +26,7 @@ import crawlproject
 from crawlproject import commands
 from crawlproject.adapters.completion import SHELLS, script
 from crawlproject.adapters.fetch_page import FetchCommand
-from crawlproject.adapters.subcommand import BAD_INPUT, Subcommand
+from crawlproject.adapters.subcommand import BAD_INPUT, HelpFormatter, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
 
 PROGRAM = "topical"
@@ -139,7 +139,7 @@ def parser_of(name: str, command: ScrapyCommand, settings: Settings) -> argparse
         prog=f"{PROGRAM} {name}",
         usage=f"{PROGRAM} {name} {command.syntax()}",
         description=command.long_desc(),
-        formatter_class=ScrapyHelpFormatter,
+        formatter_class=HelpFormatter,
         conflict_handler="resolve",
     )
     command.add_options(parser)

@@ -34,8 +34,15 @@ _EXAMPLES = "Examples\n========"
 CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
 
 
-class _Help(ScrapyHelpFormatter):
-    """Leaves examples as they are; their heading is spelled as Scrapy's."""
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's takes all that ends with a colon for a heading: on a narrow terminal also lines of an option.
+
+    Examples stay as they are; their heading is spelled as Scrapy's.
+    """
+
+    def format_part_strings(self, part_strings: list[str]) -> list[str]:
+        is_option = bool(part_strings) and part_strings[0].startswith(" ")
+        return part_strings if is_option else super().format_part_strings(part_strings)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
@@ -64,7 +71,7 @@ class Described(ScrapyCommand):
 
     def show_examples(self, parser: argparse.ArgumentParser) -> None:
         """Let the help end with them."""
-        parser.formatter_class = _Help
+        parser.formatter_class = HelpFormatter
         parser.epilog = "\n  ".join((_EXAMPLES, *(f"{program} {example}" for example in self.examples)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite, log2
 
-from crawlproject.companion.interests import Interests, heaviest, page_vector
+from crawlproject.companion.interests import BOILERPLATE, Interests, heaviest, page_vector
 from crawlproject.companion.look_ahead import LEAST, NO_TOPIC, SHOWN, LookAhead, Suggestion, suggest
 from crawlproject.companion.profile import Profile
 from crawlproject.errors import BadInput
@@ -58,6 +58,7 @@ class Companion:
         self.ahead = ahead
         self.at_hand: Reading | None = None
         self._analyzer = analyzer
+        self._boilerplate = {*analyzer.terms(BOILERPLATE)}
         self._keep = keep
         self._least = least
         self._most = most
@@ -250,6 +251,7 @@ class Companion:
         if not counts:
             page = self.ahead.following.page(reading.url)
             counts = page.counts if page else {}
+        counts = {term: count for term, count in counts.items() if term not in self._boilerplate}
         return page_vector(counts, self.ahead.following.frequencies)
 
     def _word(self, term: str) -> str:

@@ -18,6 +18,14 @@ TERMS_OF_A_PAGE = 40  # the heaviest, from which is learned
 MOST = 400  # terms that are remembered
 HALF_LIFE = 30 * 86_400.0  # seconds after which what was learned weighs half
 
+# Words of what surrounds any page: no interest is learned from them, a person may still add one by hand. Their rareness would
+# not tell: pages ahead of one that is read are on its topic, and so its words are as frequent there.
+BOILERPLATE = (
+    "web website webpage site page home homepage internet online news newsletter day today week month year date time click link "
+    "menu search login log sign account cookie privacy policy copyright contact email mail subscribe share post comment read "
+    "more view update"
+)
+
 _TOKENS = 50_000  # of a text that are looked at
 _SPELLED = 3 * TERMS_OF_A_PAGE  # terms whose spelling is looked for
 _LEAST = 20  # terms of a main content that is worth the name

@@ -4,15 +4,18 @@ folder is read repeatedly: manifest and refusals when they change, the history a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crawlproject.dashboard.spelling import Spelling
 from crawlproject.errors import BadCrawlDir
 from crawlproject.orderings.registry import UNJUDGED
 from crawlproject.parts.registry import part_module
+from crawlproject.reports.evidence import meaning
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.live_summary import AGENTS, FoundPage, LiveSummary
+from crawlproject.reports.report import ending
 from crawlproject.storage import logs
 from crawlproject.storage.logs import PageChange
 from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, read_refused
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 KINDS = 12  # kinds of failures and reasons of refusals that are listed
 AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
+_CAUSES = 4  # named, where there is no page
 CHANGES = 30  # of pages that are visited again, which are listed
 
 _TITLE, _URL = 200, 500  # characters
@@ -37,6 +41,7 @@ def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
         "started": info.started,
         "finished": info.finished,
         "reason": info.reason,
+        "ending": ending(info, trail.pages >= info.number("CRAWL_MAX_PAGES", 0) > 0) if info.reason else "",
         "pages": trail.pages,
         "fetches": trail.fetches,
         "relevant": trail.relevant,
@@ -137,6 +142,15 @@ def _fetch(found: FoundPage) -> dict[str, Any]:
     }
 
 
+def _why_nothing(failures: Mapping[str, int], refused: Sequence[tuple[str, int]]) -> str:
+    """Why there is no page, in a sentence."""
+    causes = [
+        f"{count:,} × {name}{f' ({words})' if (words := meaning(name)) else ''}"
+        for name, count in (*counted(failures), *refused)
+    ]
+    return f"No page was stored: {'; '.join(causes[:_CAUSES]) or 'nothing could be fetched'}."
+
+
 class FolderWatch:
     """One crawl folder. Raises ``BadCrawlDir`` when it is damaged."""
 
@@ -150,6 +164,7 @@ class FolderWatch:
         self._latest_changes = logs.LatestChanges(folder, CHANGES)
         self._changes: list[dict[str, Any]] = []
         self._trail: LiveSummary | None = None
+        self._spelling: Spelling | None = None
 
     def info(self) -> CrawlInfo:
         """The manifest; an empty one while there is none."""
@@ -179,15 +194,23 @@ class FolderWatch:
             self._family = logs.read_agents(self.folder)[:AGENTS]
         if self._changed(logs.CHANGES):
             self._changes = changes_document(self._latest_changes.read())
+        problem = _why_nothing(self._trail.failures, self._refused["refused"])
         judged = {"judged": self._judged, "judgeable": judgments is not None and info.ordering not in UNJUDGED}
         return {
             **crawl_document(info, self._trail),
             **self._refused,
             **judged,
-            "family": self._family,
+            "family": [dict(life) for life in self._family],
             "changes": self._changes,
+            "problem": problem if whole and info.reason and not self._trail.pages else "",
             "reading": not whole,
         }
+
+    def spell(self, family: Iterable[dict[str, Any]]) -> None:
+        """Show the new words of agents, which are stems, as the pages spell them."""
+        if family:
+            self._spelling = self._spelling or Spelling(self.folder, self.info().language)
+            self._spelling.spell(family)
 
     def _changed(self, name: str) -> bool:
         try:

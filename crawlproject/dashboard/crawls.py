@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.adapters.asker import keywords_of
@@ -84,8 +84,11 @@ class CrawlManager:
         document = {"name": name, "status": status, **self._watch(name).document()}
         if status in ("running", "starting") and (live := address_file.find(folder)):
             document |= await self._ask(live, "GET", "/api/live")
+        if status == "starting":
+            document["starting"] = max(0, round(time() - _changed(folder)))
         if status == "failed":
             document["output"] = launch.console_tail(folder)
+        self._watch(name).spell(document.get("family", ()))
         document["resumable"] = status == "interrupted" and (folder / launch.TOPIC).is_file()
         return document
 
@@ -152,7 +155,8 @@ class CrawlManager:
         return watched
 
     def _status(self, name: str) -> str:
-        """``starting``, ``running``, ``ended``, ``interrupted`` (it can be resumed) or ``failed`` (it never started)."""
+        """``starting``, ``running``, ``ended``, ``interrupted`` (it can be resumed) or ``failed``: it never started, or stored
+        nothing."""
         folder = self._folders[name]
         process = self._processes.get(name)
         alive = process.poll() is None if process is not None else _runs(folder)
@@ -164,7 +168,9 @@ class CrawlManager:
             info = self._watch(name).info()
         except BadCrawlDir:
             return "failed"
-        return "interrupted" if info.reason in CUT_SHORT else "ended"
+        if info.reason in CUT_SHORT:
+            return "interrupted"
+        return "ended" if info.stats.get("history/pages", 1) else "failed"
 
     def _look(self) -> None:
         found = latest_crawls(self._root, LISTED)

@@ -17,7 +17,7 @@ from scrapy.exceptions import NotConfigured
 from crawlproject.adapters.extensions.progress import print_above
 from crawlproject.adapters.running import crawl_of
 from crawlproject.adapters.seed_search import SeedsFound
-from crawlproject.configuration import read_options
+from crawlproject.configuration import program, read_options
 from crawlproject.dashboard import address_file
 from crawlproject.dashboard.crawl_json import FolderWatch
 from crawlproject.dashboard.running_crawl import RunningCrawl
@@ -115,12 +115,14 @@ class OwnCrawl:
 
     async def state(self, name: str) -> dict[str, Any]:
         self.folder(name)
-        return {
+        document = {
             "name": self.name,
             "folder": str(self._folder),
             **self._watched.document(_READING_ON),
             **self._live.document(),
         }
+        self._watched.spell(document.get("family", ()))
+        return document
 
     async def control(self, name: str, action: str) -> None:
         self.folder(name) if name else None
@@ -130,7 +132,7 @@ class OwnCrawl:
             raise BadInput("action", str(wrong)) from None
 
     async def seeds(self, query: str) -> SeedsFound:
-        raise BadInput("request", "this dashboard shows one crawl; start others with `scrapy dashboard`")
+        raise BadInput("request", f"this dashboard shows one crawl; start others with `{program} dashboard`")
 
     async def start(self, form: Any) -> tuple[list[str], SeedsFound | None]:
         return [], await self.seeds("")  # raises

@@ -4,31 +4,53 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crawlproject.adapters.subcommand import SCRAPY
-from crawlproject.errors import BadInput, BadTopic, StorageFailed
+from crawlproject.errors import BadInput, BadTopic, InvalidUrl, StorageFailed
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
 from crawlproject.topic.edits import Draft, name_for, topic_text
 from crawlproject.topic.found_seeds import FoundSeed
-from crawlproject.topic.parse import parse_topic
+from crawlproject.urls.canonical import canonical_url
 
 CONSOLE = "console.log"  # what the process prints
 TOPIC = "topic.toml"
 MOST_PAGES = 1_000_000
 MOST_CRAWLS = 8  # started at once
-_COMMON = {
-    "adaptive": "the default: learns what links are worth",
+_FIELDS = {"query": "Find pages about", "seeds": "Seeds", "orderings": "Orderings", "pages": "Pages of each crawl"}
+_MEANINGS = {
+    "adaptive": "learns what links are worth",
     "dom": "the best mix of the page and the words around the link first",
     "infospiders": "agents that learn, have offspring and die; each with its colour, and a family tree",
     "shark_search": "anchor, words around the link, and what the path to it was worth",
     "best_first": "links on the pages most like the keywords first",
     "breadth_first": "links in the order in which they are found; a baseline",
-}
+    "best_n_first": "as best_first, but the best few in any order",
+    "fish_search": "links near relevant pages; gives up a path that leads to none",
+    "hub_seeking": "all links of pages that list good pages",
+    "form_focused": "links that may lead to search forms on the topic",
+    "keyword_queue": "links with a keyword in their text or URL before all others",
+    "local_rank": "links on pages with the keywords first, by PageRank among those",
+    "intelligent": "learns from words, URLs and neighbours which links are good",
+    "reinforcement": "learns which words of a link lead to relevant pages, also later",
+    "tag_path_bandit": "learns at which places of a page the good links stand",
+    "search_impact": "pages that would improve what a search for the keywords finds",
+    "pagerank": "important pages first, on the topic or not",
+    "opic": "important pages first, estimated cheaply",
+    "backlink_count": "pages that many pages link to",
+    "indegree": "pages that many pages link to, counted at each find",
+    "trans_domain_indegree": "pages that many other sites link to",
+    "largest_site_first": "the site with the most waiting pages first",
+    "near_root": "pages near the home page of their site",
+    "location": "short addresses first",
+    "random": "any link; a baseline",
+}  # in one line each, as the form lists them: the default first, then the best known
+_TWO = re.compile(r"\s\w+://")  # in what should be one address
+_SAID = 3  # wrong seeds that are named
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -47,29 +69,31 @@ def read_form(form: Any) -> CrawlForm:
     if not isinstance(form, Mapping):
         raise BadInput("form", "expected an object with query, seeds, orderings and pages")
     query = _CONTROLS.sub(" ", str(form.get("query", ""))).strip()
-    typed = _CONTROLS.sub(" ", str(form.get("seeds", "")))
-    seeds = tuple(FoundSeed(url, "", "") for url in dict.fromkeys(_urls(re.split(r"[\s,]+", typed))))
     orderings = form.get("orderings")
     pages = form.get("pages")
     if not any(map(str.isalnum, query)):
-        raise BadInput("query", "say what to look for, for example: coral reefs, bleaching")
+        raise _wrong("query", "say what to look for, for example: coral reefs, bleaching")
     if not isinstance(orderings, list) or not 0 < len(orderings) <= MOST_CRAWLS:
-        raise BadInput("orderings", f"choose 1 to {MOST_CRAWLS}")
+        raise _wrong("orderings", f"choose 1 to {MOST_CRAWLS}")
     for name in orderings:
         if name not in startable_orderings():
-            raise BadInput("orderings", f"there is no ordering {str(name)[:40]!r} that can crawl without an archive")
+            raise _wrong("orderings", f"there is no ordering {str(name)[:40]!r} that can crawl without an archive")
     if not isinstance(pages, int) or isinstance(pages, bool) or not 0 < pages <= MOST_PAGES:
-        raise BadInput("pages", f"expected a number between 1 and {MOST_PAGES:,}")
-    checked = CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
-    if seeds:
-        parse_topic(_topic_text("query", checked, orderings[0]), "topic")  # raises BadInput for wrong seeds
-    return checked
+        raise _wrong("pages", f"expected a number between 1 and {MOST_PAGES:,}")
+    seeds = tuple(FoundSeed(url, "", "") for url in _urls(str(form.get("seeds", ""))))
+    return CrawlForm(query, seeds, tuple(dict.fromkeys(orderings)), pages)
+
+
+def _wrong(field: str, wish: str) -> BadInput:
+    """What is wrong with a field of the form, by the name that the form shows."""
+    return BadInput(_FIELDS[field], wish)
 
 
 def offered_orderings() -> list[tuple[str, str]]:
     """The orderings that can be started, each with what it does, the default and the best known first."""
-    names = dict.fromkeys((*_COMMON, *startable_orderings()))
-    return [(name, _COMMON.get(name) or _first_line(ordering_class(name))) for name in names]
+    startable = startable_orderings()
+    names = dict.fromkeys((*filter(startable.__contains__, _MEANINGS), *startable))
+    return [(name, _MEANINGS.get(name) or _first_line(ordering_class(name))) for name in names]
 
 
 def _first_line(cls: type[BaseOrdering]) -> str:
@@ -144,6 +168,22 @@ def _topic_text(name: str, form: CrawlForm, ordering: str) -> str:
     return topic_text(Draft(name, form.query.split(","), seeds, pages=form.pages, ordering=ordering, sources=sources))
 
 
-def _urls(seeds: Iterable[str]) -> list[str]:
-    """``example.org`` is what people type."""
-    return [seed if "://" in seed else f"http://{seed}" for seed in seeds if seed]
+def _urls(typed: str) -> list[str]:
+    """The seeds, divided by lines and commas; ``example.org`` is what people type. Raises ``BadInput``."""
+    found = dict.fromkeys(filter(None, (seed.strip() for seed in re.split(r"[\r\n,]", typed))))
+    wrong = []
+    for seed in found:
+        try:
+            canonical_url(_with_scheme(_CONTROLS.sub("", seed)))
+        except InvalidUrl as refused:
+            wrong.append(f"{seed[:100]!r} is no address of a page ({refused.why})")
+        else:
+            if _TWO.search(seed):
+                wrong.append(f"{seed[:100]!r} looks like several: write each on a line of its own")
+    if wrong:
+        raise _wrong("seeds", "; ".join(wrong[:_SAID]))
+    return [_with_scheme(_CONTROLS.sub("", seed)) for seed in found]
+
+
+def _with_scheme(seed: str) -> str:
+    return seed if "://" in seed else f"http://{seed}"

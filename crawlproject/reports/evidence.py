@@ -1,8 +1,8 @@
 """What stands behind a report: ``report.json``, reasons in words, and passages of pages.
 
 ``report.json`` has the numbers of a report, how each is counted, and the lines of the crawl folder that were counted.
-``WORDS`` say why links are refused, by the code under which they are counted. A passage of each of a few pages shows why it
-counts as relevant.
+``WORDS`` say why links are refused, by the code under which they are counted, ``FAILED`` why fetches brought no page. A passage
+of each of a few pages shows why it counts as relevant.
 """
 
 from __future__ import annotations
@@ -55,6 +55,30 @@ WORDS = {
     "host/given_up": "the crawl gave up its host, which blocks crawlers or is parked",
     "scrapy/ignored": "another middleware of Scrapy refused it",
 }
+FAILED = {
+    "CannotResolveHostError": "the name of the host has no address",
+    "DownloadConnectionRefusedError": "nothing listens there: the connection was refused",
+    "DownloadTimeoutError": "no answer in time (DOWNLOAD_TIMEOUT)",
+    "TimeoutError": "no answer in time (DOWNLOAD_TIMEOUT)",
+    "timeout": "no answer in time (DOWNLOAD_TIMEOUT)",
+    "DownloadFailedError": "the connection broke off",
+    "no response": "nobody answered",
+    "no network": "no host answered any more: this machine, or its way to the web, was cut off",
+    "tls ": "the server and the crawler do not agree on TLS",
+    "noindex": "the page asks not to be kept; its links were followed",
+    "needs_browser": "scripts make its text, and were not run or brought nothing; its links were followed",
+    "block/": "a page for robots instead, such as a captcha or a form of consent",
+    "parked": "the domain is parked: advertisements, or it is for sale",
+    "soft_404": "the host answers like this to pages that do not exist",
+    "content type ": "not a page",
+    "too_many_redirects": "it only led on and on",
+    "http 401": "it asks for a password",
+    "http 403": "the server refuses it to crawlers, or to all",
+    "http 404": "there is no such page",
+    "http 410": "the page is gone",
+    "http 429": "the server asks for fewer requests",
+    "http 5": "a fault of the server",
+}  # what the outcome of a fetch without a page means, by how it begins; ``WORDS`` have others
 LENGTH = 220  # characters of a passage
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
@@ -70,6 +94,11 @@ class Number(NamedTuple):
     value: float | None
     how: str
     again: str = ""
+
+
+def meaning(outcome: str) -> str:
+    """What a refusal, or a fetch that brought no page, means; empty when only its name is known."""
+    return WORDS.get(outcome) or next((words for begin, words in FAILED.items() if outcome.startswith(begin)), "")
 
 
 def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:

@@ -13,11 +13,13 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from crawlproject.configuration import program
+from crawlproject.reports.evidence import meaning
 from crawlproject.reports.plots import STYLES
 from crawlproject.reports.verdict import short_p
 
 # C0 and C1 controls, lone surrogates, and bidirectional controls: a title must not rearrange the page.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_HEADING = re.compile(r'<h2 id="([\w-]+)">(.+?)</h2>')
 _OVERFLOW = OverflowError, OSError, ValueError  # raised by datetime for an impossible time
 
 
@@ -36,6 +38,11 @@ def clean(value: object) -> object:
 def breakable(host: str) -> Markup:
     """The name of a host, which may be broken behind its dots only."""
     return Markup(".<wbr>").join(str(clean(host)).split("."))
+
+
+def headings(page: Markup) -> list[tuple[str, Markup]]:
+    """The anchors and texts of the sections of a page, for its table of contents."""
+    return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]
 
 
 def is_web(url: str | None) -> bool:
@@ -105,7 +112,7 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (breakable, clip, when, duration, size, decimals, percent, thousands):
+    for function in (breakable, headings, meaning, clip, when, duration, size, decimals, percent, thousands):
         environment.filters[function.__name__] = function
     environment.filters["p_value"] = short_p
     environment.tests["web"] = is_web

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,10 @@ UNIT = 10.0  # mean distance between neighbours in units of the drawing
 LABELLED_SITES = 30  # sites whose names are drawn; half as many in the static drawing
 LABELLED_PAGES = 40  # pages whose titles are drawn, where there is room
 LISTED = 40  # pages in the list below the drawing
-_MARGIN = 60.0  # largest margin, for labels of nodes at the edge
+ASPECT = 1.8  # of the drawing, about that of a window
+_MARGIN = 24.0  # largest margin of the static drawing, for labels of nodes at the edge
+_COVERED = 2  # dots that the title of a page may cover, unless it is
+_FIRST = 3  # of the best ones
 _SCALE = ("#fdd9b5", "#f9b27c", "#ee8336", "#c85200", "#8a3600", "#4d1d00")  # one hue, pale to dark
 _QUIET = "#c3cad2"  # a page that is not relevant
 _DARK_SCALE = (
@@ -79,19 +83,26 @@ class Drawing:
             np.array(self.found.edges, dtype=np.int64).reshape(-1, 2),
             [node.site for node in nodes],
             sizes=[radius / UNIT for radius in self.radii],
+            aspect=ASPECT,
         )
         return [(round(float(x), 1), round(float(y), 1)) for x, y in points * UNIT]
 
     @cached_property
-    def box(self) -> tuple[float, float, float, float]:
-        """Left, top, width and height."""
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, top, width and height of all nodes."""
         if not self.positions:
             return 0.0, 0.0, 400.0, 300.0
         xs, ys = zip(*self.positions, strict=True)
-        longer_side = max(max(xs) - min(xs), max(ys) - min(ys))
-        margin = min(_MARGIN, 20.0 + longer_side / 5)  # a small map should fill the drawing
-        left, top = min(xs) - margin, min(ys) - margin
-        return left, top, max(xs) + margin - left, max(ys) + margin - top
+        radius = max(self.radii)
+        left, top = min(xs) - radius, min(ys) - radius
+        return left, top, max(xs) + radius - left, max(ys) + radius - top
+
+    @cached_property
+    def box(self) -> tuple[float, float, float, float]:
+        """The same of the static drawing, with a margin."""
+        left, top, width, height = self.extent
+        margin = min(_MARGIN, 7.0 + max(width, height) / 20)  # a small map should fill the drawing
+        return left - margin, top - margin, width + 2 * margin, height + 2 * margin
 
     @cached_property
     def site_labels(self) -> list[tuple[str, float, float, int]]:
@@ -204,7 +215,7 @@ def _document(drawing: Drawing) -> dict[str, Any]:
     found = drawing.found
     return {
         "threshold": found.threshold,
-        "box": drawing.box,
+        "box": drawing.extent,
         "sites": [html.clip(site, 80) for site in found.sites],
         "labels": [(html.clip(name, 80), x, y, count) for name, x, y, count in drawing.site_labels],
         "nodes": [
@@ -238,28 +249,44 @@ def _colour(shade: int) -> str:
 
 
 def _labels(drawing: Drawing) -> list[tuple[str, float, float, str]]:
-    """Class, position and text of the labels: names of sites first, then titles of the best pages while there is room."""
+    """Class, position and text of the labels: names of sites first, then titles of the best pages while there is room.
+
+    Each takes the one of a few places that covers the fewest dots and no label; where there is none, it is left out.
+    """
     nodes = drawing.found.nodes
     left, _, width, _ = drawing.box
-    letter = max(7.0, width / 125)  # height
+    letter = max(5.5, width / 125)  # height
+    dots = np.array([(*at, radius) for at, radius in zip(drawing.positions, drawing.radii, strict=True)]).reshape(-1, 3)
     taken: list[tuple[float, float, float, float]] = []
     labels = []
 
-    def put(kind: str, x: float, y: float, text: str, size: float) -> None:
-        half = len(text) * size * 0.29
+    def covered(box: tuple[float, float, float, float]) -> int:
+        aside = np.maximum(np.maximum(box[0] - dots[:, 0], dots[:, 0] - box[2]), 0.0)
+        above = np.maximum(np.maximum(box[1] - dots[:, 1], dots[:, 1] - box[3]), 0.0)
+        return int((aside**2 + above**2 < dots[:, 2] ** 2).sum())
+
+    def put(kind: str, x: float, heights: Sequence[float], text: str, size: float, most: float = np.inf) -> None:
+        half = len(text) * size * 0.31
         x = min(max(x, left + half), left + width - half)
-        box = (x - half, y - size, x + half, y + size * 0.4)
-        if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
-            taken.append(box)
-            labels.append((kind, x, y, text))
+        boxes = [(y, (x - half, y - size, x + half, y + size * 0.4)) for y in heights]
+        free = [
+            (covered(box), abs(y - heights[0]), y, box)
+            for y, box in boxes
+            if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken)
+        ]
+        if free and (best := min(free))[0] <= most:
+            taken.append(best[3])
+            labels.append((kind, x, best[2], text))
 
     for name, x, y, count in drawing.site_labels[: LABELLED_SITES // 2]:
         if count >= max(2, len(nodes) // 200):
-            put("site", x, y, html.clip(name, 40), letter * 1.15)
+            steps = [y + letter * step for step in (0.4, -1.2, 2.0, -2.8, 3.6)]
+            put("site", x, steps, html.clip(name, 40), letter * 1.15)
     best = sorted(range(len(nodes)), key=lambda number: -nodes[number].relevance)[:LABELLED_PAGES]
-    for number in best:
+    for rank, number in enumerate(best):
         if nodes[number].relevance >= drawing.found.threshold:
             x, y = drawing.positions[number]
             text = html.clip(nodes[number].title or nodes[number].url, 36)
-            put("page", x, y - drawing.radii[number] - 2, text, letter)
+            radius = drawing.radii[number] + 1
+            put("page", x, [y - radius - 1, y + radius + letter], text, letter, _COVERED if rank >= _FIRST else np.inf)
     return labels

@@ -14,7 +14,7 @@ from crawlproject.evaluation.measures import final_url, search_length, target_re
 from crawlproject.evaluation.runs import RunFolder, load_run
 from crawlproject.parts.registry import modules_beside
 from crawlproject.reports import html, plots
-from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, WORDS, evidence, excerpts, numbers
+from crawlproject.reports.evidence import EVIDENCE, EVIDENCE_SIGNS, evidence, excerpts, numbers
 from crawlproject.reports.plots import Chart
 from crawlproject.reports.summary import CrawlSummary, summarise
 from crawlproject.reports.tallies import SPAM
@@ -102,7 +102,7 @@ def write_report(crawl_dir: Path) -> Path:
     page = html.render(
         "report.html.j2",
         info=info,
-        ending=_ending(info, summary.pages >= budget > 0),
+        ending=ending(info, summary.pages >= budget > 0),
         cut_short=info.reason in CUT_SHORT,
         numbers=numbers(summary, threshold),
         of_parts=_of_parts(crawl_dir, info, threshold),
@@ -113,7 +113,6 @@ def write_report(crawl_dir: Path) -> Path:
         budget=budget,
         folder=shlex.quote(str(crawl_dir)),
         excerpts=excerpts(crawl_dir, [visit.url for visit in summary.best], info.keywords),
-        reasons=WORDS,
         paths=paths_to(crawl_dir, [visit.url for visit in summary.best]),
         charts=_charts(summary, threshold),
         refused=read_refused(crawl_dir),
@@ -136,8 +135,8 @@ def _of_parts(crawl_dir: Path, info: CrawlInfo, threshold: float) -> dict[str, A
     }
 
 
-def _ending(info: CrawlInfo, spent: bool) -> str:
-    """The finish reason as a sentence."""
+def ending(info: CrawlInfo, spent: bool) -> str:
+    """The finish reason as a sentence; ``spent``: the page budget was."""
     if spent and info.reason in ("", "finished"):
         return _ENDINGS["page budget"]
     return _ENDINGS.get(info.reason, info.reason.replace("_", " "))

@@ -212,7 +212,7 @@ def test_crawls_are_started_from_a_query_and_compared(tmp_path: Path) -> None:
         page.fill("#query", "bread")
         page.fill("#seeds", "ftp://example.org/")
         page.click("#start-button")
-        wait_until(page, "document.querySelector('#start-problem').textContent.includes('seeds')")
+        wait_until(page, "document.querySelector('#start-problem').textContent.startsWith('Seeds: ')")
     lines = history(tmp_path / "crawls" / "coral-reefs-bleaching.infospiders")
     assert sum(bool(line["md5"]) for line in lines) == 40
     assert {line["signs"]["agent"] for line in lines} > {0.0}
@@ -265,6 +265,7 @@ def test_a_query_is_enough_and_the_agents_have_a_family_tree(tmp_path: Path) -> 
         page.evaluate("drawAgents()")  # it stays open when it is drawn again
         assert page.locator("#agents details[open] .pages li a").count() > 0
         page.set_viewport_size(PHONE)
+        wait_until(page, "document.querySelector('#curve svg').viewBox.baseVal.width < innerWidth")
         assert fits(page)
         assert [problem for problem in watcher.problems if "400" not in problem] == []
         assert all(request.startswith(url) for request in watcher.requests)

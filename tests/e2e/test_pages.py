@@ -35,10 +35,26 @@ def test_the_report_fits_and_its_numbers_lead_to_their_evidence(folder: Path, vi
         for link in page.locator("a[href^='#']").all():
             target = link.get_attribute("href")
             assert page.locator(f"[id='{target[1:]}']").count() == 1, target
-        page.click(".tiles a[href='#hosts']")
+        page.click(".figures a[href='#hosts']")
         assert page.evaluate("document.querySelector('#hosts').getBoundingClientRect().top < innerHeight")
         for name in page.eval_on_selector_all("a[data-file]", "nodes => nodes.map(node => node.getAttribute('href'))"):
             assert (folder / name).exists(), name
+
+
+def test_the_report_uses_its_width_and_cuts_no_host(folder: Path) -> None:
+    with browser() as chromium:
+        page = chromium.new_page(viewport=DESKTOP)
+        page.goto((folder / "report.html").as_uri())
+        rights = page.eval_on_selector_all(".best p", "nodes => nodes.map(node => node.getBoundingClientRect().right)")
+        assert max(rights) > 0.9 * page.evaluate("document.querySelector('.best').getBoundingClientRect().right")
+        page.set_viewport_size(PHONE)
+        lines = page.eval_on_selector_all(
+            ".hosts bdi", "nodes => nodes.map(node => node.getBoundingClientRect().height)"
+        )
+        assert len(lines) >= 15 and 0 < max(lines) < 25  # pixels: a name is in one line
+        assert page.evaluate(
+            "(node => node.scrollWidth <= node.clientWidth)(document.querySelector('.hosts').parentNode)"
+        )
 
 
 def test_the_report_can_be_printed(folder: Path, tmp_path: Path) -> None:
@@ -58,8 +74,15 @@ _KEEP_LABELS = """() => {
 window.labels = [];
 const fillText = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-  labels.push([x, this.measureText(text).width]);
+  labels.push([x, y, this.measureText(text).width]);
   fillText.call(this, text, x, y);
+};
+window.dots = [];
+const arc = CanvasRenderingContext2D.prototype.arc;
+CanvasRenderingContext2D.prototype.arc = function (x, y, ...rest) {
+  const at = this.getTransform().transformPoint(new DOMPoint(x, y));
+  dots.push([at.x / devicePixelRatio, at.y / devicePixelRatio]);
+  arc.call(this, x, y, ...rest);
 };
 }"""
 
@@ -106,9 +129,29 @@ def test_the_map_is_moved_zoomed_and_asked(folder: Path) -> None:
         page.click("#all")
         page.wait_for_timeout(200)
         labels = page.evaluate("labels")
-        assert len(labels) > 3 and all(x >= 0 and x + width <= PHONE["width"] for x, width in labels), labels
+        assert len(labels) > 3 and all(x >= 0 and x + width <= PHONE["width"] for x, _, width in labels), labels
         assert fits(page) and watcher.problems == []
         assert all(request.startswith("file://") for request in watcher.requests)
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_map_fills_its_frame_and_its_labels_do_not_collide(folder: Path, viewport: dict[str, int]) -> None:
+    with browser() as chromium:
+        page = chromium.new_page(viewport=viewport)
+        page.goto((folder / "map.html").as_uri())
+        page.evaluate(_KEEP_LABELS)
+        page.click("#all")
+        page.wait_for_timeout(200)
+        dots, labels = page.evaluate("[dots, labels]")
+        wide, high = page.evaluate(
+            "[document.querySelector('#map').clientWidth, document.querySelector('#map').clientHeight]"
+        )
+        (left, right), (top, bottom) = ((min(at), max(at)) for at in zip(*dots, strict=True))
+        assert (right - left) * (bottom - top) > 0.6 * wide * high  # with the margins and radii: nearly all
+        assert len(labels) > 5
+        for number, (x, y, width) in enumerate(labels):
+            for u, v, other in labels[:number]:
+                assert x + width <= u or u + other <= x or abs(y - v) >= 12
 
 
 def test_maps_for_papers(folder: Path, tmp_path: Path) -> None:

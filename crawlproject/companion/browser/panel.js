@@ -32,11 +32,19 @@ async function findPlace() {
   return { base: location.origin, token: localStorage.getItem("token") || "" };
 }
 
+// As a person types it: scheme, path and a key that is known may be left out.
+function readAddress(typed) {
+  const found = /^(?:http:\/\/)?(?:127\.0\.0\.1|localhost):(\d+)(?:\/[^#]*)?(?:#([\w-]{32,}))?$/i.exec(typed.trim());
+  return found && { base: `http://127.0.0.1:${found[1]}`, token: found[2] || place.token };
+}
+
 async function pair(event) {
   event.preventDefault();
-  const found = /^(http:\/\/127\.0\.0\.1:\d+)\/?#([\w-]{32,})$/.exec(byId("address").value.trim());
-  if (!found) return complain("That is not the address: it begins with http://127.0.0.1: and ends with a long key.");
-  place = { base: found[1], token: found[2] };
+  const found = readAddress(byId("address").value);
+  if (!found) return complain("That is not the address: it reads like http://127.0.0.1:8993/# and then a long key.");
+  if (!found.token) return complain("The key is missing: paste the whole address, with all that follows #.");
+  place = EXTENSION ? found : { ...found, base: location.origin };
+  complain("");
   if (EXTENSION) {
     await chrome.permissions.request({ origins: ["http://127.0.0.1/*"] }).catch(() => true); // Firefox asks the person
     await chrome.storage.local.set(place);
@@ -146,7 +154,7 @@ function unpaired(why) {
 function unreachable() {
   shown = "";
   for (const id of ["here", "ahead", "pause"]) byId(id).hidden = true;
-  byId("status").textContent = "The companion is not running. Start it: scrapy companion";
+  byId("status").textContent = "The companion is not running. Start it: topical companion, or scrapy companion in the folder of the project.";
   if (EXTENSION) byId("pair").hidden = false;
 }
 

@@ -3,6 +3,7 @@
 // Asks for the crawls again and again, and shows them. One file of over 300 lines: one page, served without a build step.
 
 const TOKEN = document.querySelector("meta[name=token]").content;
+const PROGRAM = document.querySelector("meta[name=program]").content;
 const MARKS = 6; // colours
 const MOST = 6; // crawls side by side
 const EVERY = 1000; // milliseconds between two looks
@@ -98,6 +99,7 @@ function drawRun(state, index) {
     make("bdi", {}, state.topic || state.name),
     make("span", { class: "soft small" }, state.ordering || ""),
     make("span", { class: `status ${state.status}` }, state.status === "ended" && state.reason ? `ended: ${state.reason}` : state.status),
+    state.status === "ended" && state.ending ? make("span", { class: "soft small" }, state.ending) : "",
     lost ? "" : make("span", { class: "buttons" },
       state.status === "paused" ? button("resume", "Resume", true) : button("pause", "Pause", state.status === "running"),
       button("stop", "Stop", state.status === "running" || state.status === "paused"),
@@ -105,8 +107,11 @@ function drawRun(state, index) {
       state.fetches ? make("a", { href: `/report${path}`, target: "_blank" }, "Report") : "",
       state.fetches ? make("a", { href: `/map${path}`, target: "_blank" }, "Map") : ""));
   const where = lost && state.folder ? make("p", {}, "Its report is ", make("code", {}, `${state.folder}/report.html`),
-    "; this page comes back with ", make("code", {}, `scrapy dashboard ${state.folder.replace(/[/][^/]*$/, "") || "."}`), ".") : "";
+    "; this page comes back with ", make("code", {}, `${PROGRAM} dashboard ${state.folder.replace(/[/][^/]*$/, "") || "."}`), ".") : "";
   const keywords = make("p", { class: "soft small" }, make("bdi", {}, (state.keywords || []).join(", ")));
+  const problem = state.problem ? make("p", { class: "warn" }, state.problem) : "";
+  const starting = state.status === "starting" ? make("div", {}, make("progress", { "aria-label": "starting" }),
+    make("p", { class: "soft small" }, `For ${state.starting} s: the crawler is loaded, and asks the hosts of the seeds for their robots.txt.`)) : "";
   const output = state.output ? make("pre", { class: "warn" }, state.output) : "";
   const bar = state.budget && live ? make("progress", { max: state.budget, value: state.pages, "aria-label": "pages of the budget" }) : "";
   const numbers = state.pages === undefined ? "" : tiles([
@@ -124,7 +129,7 @@ function drawRun(state, index) {
     ["duplicates", state.duplicates ? count(state.duplicates) : undefined],
   ]);
   const reading = state.reading ? make("p", { class: "soft small" }, "reading the history …") : "";
-  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, where, keywords, output, bar, numbers, reading);
+  return make("section", { class: `card run m${index % MARKS}`, "data-crawl": state.name }, head, where, keywords, problem, starting, output, bar, numbers, reading);
 }
 
 async function control(crawl, action) {
@@ -383,6 +388,7 @@ async function start(event) {
     chosenByHand = true;
     location.hash = shown.map(encodeURIComponent).join("&");
     look();
+    setTimeout(() => byId("list-section").scrollIntoView({ behavior: "smooth" }), EVERY); // what was started is below the form
   } catch (wrong) {
     problem.textContent = wrong.message;
     drawSeeds(null);
@@ -489,6 +495,7 @@ if (byId("start")) {
   byId("find-button").addEventListener("click", findSeeds);
 }
 byId("search").addEventListener("submit", search);
+window.addEventListener("resize", drawCurve);
 look();
 setInterval(() => {
   if (!document.hidden) look();

@@ -6,8 +6,12 @@
   const byId = (id) => document.getElementById(id);
   const canvas = byId("map");
   const pen = canvas.getContext("2d");
-  const places = data.nodes.map(([x, y, r, shade, site, parent, seed, relevance, depth, title, url], index) =>
-    ({ index, x, y, r, shade, site, parent, seed, relevance, depth, title: title || url, url }));
+  const PAD = 24, CLOSEST = 8; // pixels around the map, and its largest scale, when all of it is shown
+  const COVERED = 3, FIRST = 3; // pages that a title may cover, unless it is one of so many best ones
+  const upright = canvas.clientHeight > canvas.clientWidth; // the map is wide: on a phone it is turned
+  const turn = (x, y) => (upright ? [y, x] : [x, y]);
+  const places = data.nodes.map(([across, down, r, shade, site, parent, seed, relevance, depth, title, url], index) =>
+    ({ index, ...Object.fromEntries(turn(across, down).map((at, n) => ["xy"[n], at])), r, shade, site, parent, seed, relevance, depth, title: title || url, url }));
   const SITES = 6; // sites with a colour of their own
   const SHADES = 6; // of relevance
   const SITE_FONT = "600 11px system-ui, sans-serif";
@@ -30,7 +34,7 @@
   // ------------------------------------------------------------ the view
 
   let scale = 1, left = 0, top = 0; // a point p of the map is drawn at p * scale + (left, top)
-  let chosen = null, hovered = null, found = null, from = 0, asked = false;
+  let chosen = null, hovered = null, found = null, from = 0, asked = false, whole = true;
   let colours = {};
 
   function readColours() {
@@ -42,14 +46,16 @@
   }
 
   function fit() {
-    const [x, y, width, height] = data.box;
-    scale = Math.min(canvas.clientWidth / width, canvas.clientHeight / height);
+    const [[x, y], [width, height]] = [turn(data.box[0], data.box[1]), turn(data.box[2], data.box[3])];
+    scale = Math.min((canvas.clientWidth - 2 * PAD) / width, (canvas.clientHeight - 2 * PAD) / height, CLOSEST);
     left = (canvas.clientWidth - width * scale) / 2 - x * scale;
     top = (canvas.clientHeight - height * scale) / 2 - y * scale;
+    whole = true;
     ask();
   }
 
   function zoom(factor, x = canvas.clientWidth / 2, y = canvas.clientHeight / 2) {
+    whole = false;
     const to = Math.min(40, Math.max(0.02, scale * factor));
     left = x - ((x - left) * to) / scale;
     top = y - ((y - top) * to) / scale;
@@ -127,27 +133,25 @@
     pen.globalAlpha = 1;
   }
 
-  // How high a name of a site covers the fewest pages.
-  function clearest(name, x, y) {
-    pen.font = SITE_FONT;
-    const half = pen.measureText(name).width / 2 + 3;
-    const covered = (high) => places.filter((place) =>
-      Math.abs(place.x * scale + left - x) < half + place.r * scale &&
-      Math.abs(place.y * scale + top - (high - 4)) < 9 + place.r * scale).length;
-    return [0, -18, 18, -36, 36, -54, 54].map((off) => [covered(y + off), Math.abs(off), y + off])
-      .sort((a, b) => a[0] - b[0] || a[1] - b[1])[0][2];
-  }
-
-  // Labels do not overlap: names of sites first, then titles, the most relevant ones first.
+  // Labels do not overlap: names of sites first, then titles, the most relevant ones first. Each takes the height that covers
+  // the fewest pages, or is left out.
   function drawLabels(centre) {
     const taken = [];
-    const put = (text, x, y, font, colour, must) => {
+    const free = (box) => !taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]);
+    const covers = ([x1, y1, x2, y2]) => places.filter((place) => {
+      const x = place.x * scale + left, y = place.y * scale + top;
+      return Math.hypot(x - Math.max(x1, Math.min(x, x2)), y - Math.max(y1, Math.min(y, y2))) < place.r * scale;
+    }).length;
+    const put = (text, x, heights, font, colour, most) => {
       pen.font = font;
       const half = pen.measureText(text).width / 2 + 3;
       if (x >= 0 && x <= canvas.clientWidth) x = Math.max(half, Math.min(x, canvas.clientWidth - half));
-      const box = [x - half, y - 13, x + half, y + 4];
-      if (box[2] < 0 || box[0] > canvas.clientWidth || box[3] < 0 || box[1] > canvas.clientHeight) return;
-      if (!must && taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) return;
+      const fits = heights.map((y) => ({ y, box: [x - half, y - 13, x + half, y + 4] }))
+        .filter(({ box }) => box[2] >= 0 && box[0] <= canvas.clientWidth && box[3] >= 0 && box[1] <= canvas.clientHeight && (most === Infinity || free(box)))
+        .map((spot) => ({ ...spot, covered: heights.length > 1 ? covers(spot.box) : 0 }))
+        .sort((a, b) => a.covered - b.covered); // of equals the first
+      if (!fits.length || fits[0].covered > most) return;
+      const { y, box } = fits[0];
       taken.push(box);
       pen.lineWidth = 3;
       pen.strokeStyle = colours.card;
@@ -156,14 +160,16 @@
       pen.fillStyle = colour;
       pen.fillText(text, x - half + 3, y);
     };
-    const title = (place, must) =>
+    const title = (place, most) => {
+      const y = place.y * scale + top, r = Math.max(place.r * scale, 3);
       put(place.title.length > 60 ? `${place.title.slice(0, 59)}…` : place.title, place.x * scale + left,
-        (place.y - place.r) * scale + top - 4, "12px system-ui, sans-serif", colours.ink, must);
-    if (centre !== null) title(places[centre], true);
-    if (found !== null) for (const index of found) if (taken.length < 40) title(places[index], false);
-    for (const [name, x, y] of data.labels) {
-      const [at, high] = [x * scale + left, y * scale + top];
-      put(name, at, clearest(name, at, high), SITE_FONT, colours.soft, false);
+        [y - r - 4, y + r + 14], "12px system-ui, sans-serif", colours.ink, most);
+    };
+    if (centre !== null) title(places[centre], Infinity);
+    if (found !== null) for (const index of found) if (taken.length < 40) title(places[index], places.length);
+    for (const [name, ...at] of data.labels) {
+      const [x, y] = turn(at[0], at[1]);
+      put(name, x * scale + left, [0, -18, 18, -36, 36, -54, 54].map((off) => y * scale + top + off), SITE_FONT, colours.soft, places.length);
     }
     const many = Math.min(160, Math.max(8, Math.round(14 * scale ** 1.5)));
     for (let n = byRelevance.length - 1, drawn = 0; n >= 0 && drawn < many; n -= 1) {
@@ -172,7 +178,7 @@
       if (isFaint(place) || x < 0 || y < 0 || x > canvas.clientWidth || y > canvas.clientHeight) continue;
       if (place.shade < 0 && scale < 3) continue;
       drawn += 1;
-      title(place, false);
+      title(place, drawn > FIRST ? COVERED : places.length);
     }
   }
 
@@ -204,6 +210,7 @@
     about.replaceChildren();
     if (index !== null) describe(places[index], about);
     if (index !== null && move) {
+      whole = false;
       left = canvas.clientWidth / 2 - places[index].x * scale;
       top = canvas.clientHeight / 2 - places[index].y * scale;
     }
@@ -266,6 +273,7 @@
       const distance = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]) || 1;
       zoom(distance(now) / distance(before), other[0], other[1]);
     } else {
+      whole = false;
       left += now[0] - before[0];
       top += now[1] - before[1];
       ask();
@@ -289,6 +297,7 @@
   canvas.addEventListener("keydown", (event) => {
     const steps = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] };
     if (event.key in steps) {
+      whole = false;
       left += steps[event.key][0];
       top += steps[event.key][1];
       ask();
@@ -322,7 +331,7 @@
     if (event.key === "Enter" && found && found.size) choose([...found][0], true);
   });
 
-  window.addEventListener("resize", ask);
+  window.addEventListener("resize", () => (whole ? fit() : ask()));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     readColours();
     ask();

@@ -152,3 +152,13 @@ def test_words_of_the_profile_and_of_the_page_are_looked_for(tmp_path: Path) -> 
     assert person.companion.at_hand is not None
     words = person.companion.keywords(person.companion.at_hand)
     assert words.count("football") > words.count("ETag") > 0 and "opera" not in words
+
+
+def test_what_surrounds_any_page_is_no_interest(tmp_path: Path) -> None:
+    """Words of the web are more frequent there than what the page is about."""
+    about = "Etag valid. " + "News of the web, day by day: home page, click, share, read more. " * 3
+    person = Browsing(tmp_path, dict([page(f"{A}/", text=about)]))
+    person.open(f"{A}/", seconds=120)
+    assert {*person.companion.profile.interests} == {"etag", "valid"}
+    person.companion.weigh("web", 2.0)
+    assert person.companion.profile.interests["web"] == 2.0

@@ -1,5 +1,6 @@
 """What the page shows of a crawl folder."""
 
+import asyncio
 import json
 import os
 import stat
@@ -9,7 +10,7 @@ import pytest
 
 from crawlproject.adapters.seed_search import SeedSearch
 from crawlproject.configuration import read_options
-from crawlproject.dashboard import address_file
+from crawlproject.dashboard import address_file, crawls
 from crawlproject.dashboard.address_file import AddressFile
 from crawlproject.dashboard.crawl_json import FolderWatch
 from crawlproject.dashboard.crawls import CrawlManager
@@ -72,6 +73,30 @@ def test_a_crawl_that_is_starting_is_read_with_its_settings_as_soon_as_it_has_an
     assert (document["pages"], document["relevant"]) == (1, 0)
 
 
+def test_a_crawl_without_a_page_says_why(write_crawl, page, tmp_path):
+    failed = page("http://a.example/", md5="", status=0, error="CannotResolveHostError")
+    refused = {"counts": {"robots/forbidden": 2}, "samples": {}}
+    problem = FolderWatch(write_crawl(tmp_path, [failed], refused, reason="finished")).document()["problem"]
+    assert problem == (
+        "No page was stored: 1 × CannotResolveHostError (the name of the host has no address); "
+        "2 × robots/forbidden (robots.txt forbids it)."
+    )
+
+
+def test_the_reason_of_the_end_is_in_words(write_crawl, page, tmp_path):
+    document = FolderWatch(write_crawl(tmp_path, [page("http://a.example/")], reason="no network")).document()
+    assert document["ending"] == "no host answered any more; the crawl can be resumed" and document["problem"] == ""
+
+
+def test_words_of_agents_are_spelled_as_on_the_pages(write_crawl, page, tmp_path):
+    folder = write_crawl(tmp_path, [page("http://a.example/")])
+    text = "Restoration of reefs. restoration, Restored; a city and cities by the reef"
+    (folder / "items.jsonl").write_bytes(orjson.dumps({"url": "http://a.example/", "text": text}) + b"\n")
+    family = [{"keyword": keyword} for keyword in ("restor", "citi", "polyp", "")]
+    FolderWatch(folder).spell(family)
+    assert [life["keyword"] for life in family] == ["restoration", "city", "polyp", ""]
+
+
 def test_a_damaged_folder_is_named(tmp_path):
     (tmp_path / "crawl.json").write_text("{")
     with pytest.raises(BadCrawlDir):
@@ -90,8 +115,27 @@ class TestWorkshop:
         write_crawl(tmp_path / "bread" / "dom", reason="shutdown")
         (tmp_path / "notes").mkdir()
         (tmp_path / "topic.toml").write_text("")  # somebody's topic, no crawl
-        crawls = {crawl["name"]: crawl["status"] for crawl in manager(tmp_path).crawls()}
-        assert crawls == {"reefs": "ended", "bread/dom": "interrupted"}
+        found = {crawl["name"]: crawl["status"] for crawl in manager(tmp_path).crawls()}
+        assert found == {"reefs": "ended", "bread/dom": "interrupted"}
+
+    def test_a_crawl_that_stored_nothing_has_failed(self, write_crawl, page, tmp_path):
+        write_crawl(tmp_path / "none", reason="finished", stats={"history/pages": 0})
+        write_crawl(tmp_path / "some", [page("http://a.example/")], reason="finished", stats={"history/pages": 1})
+        assert {crawl["name"]: crawl["status"] for crawl in manager(tmp_path).crawls()} == {
+            "none": "failed",
+            "some": "ended",
+        }
+
+    def test_a_crawl_that_starts_says_for_how_long(self, tmp_path, monkeypatch):
+        folder = tmp_path / "reefs"
+        folder.mkdir()
+        for name in ("topic.toml", "console.log"):
+            (folder / name).write_text("")
+        os.utime(folder / "topic.toml", (1_000.0, 1_000.0))
+        monkeypatch.setattr(crawls, "time", lambda: 1_007.4)
+        monkeypatch.setattr(crawls, "_runs", lambda folder: True)
+        state = asyncio.run(manager(tmp_path).state("reefs"))
+        assert (state["status"], state["starting"]) == ("starting", 7)
 
     def test_a_folder_that_does_not_exist_has_no_crawls(self, tmp_path):
         assert manager(tmp_path / "none").crawls() == []

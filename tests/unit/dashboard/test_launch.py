@@ -1,13 +1,16 @@
 """From what is typed into the page to a topic file."""
 
+import re
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.dashboard.launch import prepare, read_form, startable_orderings
+from crawlproject.dashboard.launch import offered_orderings, prepare, read_form, startable_orderings
 from crawlproject.errors import BadInput
+from crawlproject.options import Options
+from crawlproject.reports.html import source
 from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.topic.parse import load_topic
 
@@ -65,6 +68,55 @@ def test_a_folder_is_named_in_the_script_of_the_query(tmp_path):
 def test_what_cannot_be_crawled_is_said(field, value):
     with pytest.raises(BadInput):
         read_form({**FORM, field: value})
+
+
+def test_lines_and_commas_divide_seeds_and_spaces_do_not():
+    form = read_form({**FORM, "seeds": "http://a.example/the reefs.html\r\nb.example, http://c.example/"})
+    assert [seed.url for seed in form.seeds] == [
+        "http://a.example/the reefs.html",
+        "http://b.example",
+        "http://c.example/",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "told"),
+    [
+        (
+            "http://a.example/\nftp://b.example/",
+            "Seeds: 'ftp://b.example/' is no address of a page (neither http nor https)",
+        ),
+        ("coral reef", "Seeds: 'coral reef' is no address of a page (not an absolute URL with a valid host and port)"),
+        (
+            "http://a.example/ http://b.example/",
+            "Seeds: 'http://a.example/ http://b.example/' looks like several: write each",
+        ),
+    ],
+)
+def test_a_wrong_seed_is_named_in_the_words_of_the_form(seeds, told):
+    with pytest.raises(BadInput) as wrong:
+        read_form({**FORM, "seeds": seeds})
+    assert str(wrong.value).startswith(told) and "a.example/'" not in str(wrong.value).replace(seeds, "")
+
+
+@pytest.mark.parametrize(
+    ("field", "name"), [("query", "Find pages about"), ("orderings", "Orderings"), ("pages", "Pages of")]
+)
+def test_fields_have_the_names_that_the_form_shows(field, name):
+    with pytest.raises(BadInput) as wrong:
+        read_form({**FORM, field: ""})
+    template = source("dashboard.html.j2", "crawlproject.dashboard")
+    assert wrong.value.place.startswith(name) and f">{wrong.value.place}" in template
+
+
+def test_each_ordering_is_explained_in_a_line_the_default_first():
+    offered = offered_orderings()
+    assert offered[0][0] == Options().ordering and {name for name, _ in offered} == {*startable_orderings()}
+    for name, meaning in offered:
+        assert 10 < len(meaning) < 100 and not re.search(r"[=*_(]|eq\.", meaning.replace("best_first", "")), (
+            name,
+            meaning,
+        )
 
 
 def test_no_form_is_an_error():

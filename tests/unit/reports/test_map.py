@@ -84,3 +84,36 @@ def test_a_few_pages_fill_the_drawing(found, write_crawl, page, tmp_path):
     for drawing in (few, one):
         _, _, width, height = drawing.box
         assert min(width, height) >= 4 * max(drawing.radii) and max(width, height) < 80.0
+
+
+def test_the_drawing_has_the_shape_of_a_window(write_crawl, page, tmp_path):
+    """Of a frame of 1368 by 702 pixels, it leaves less than a quarter empty."""
+    sites = [f"http://s{n % 12}.example/{n}" for n in range(150)]
+    visits = [page(url, relevance=n / 200, parent=sites[n // 3] if n else None) for n, url in enumerate(sites)]
+    _, _, width, height = Drawing(read_map(write_crawl(tmp_path / "crawl", visits))).extent
+    scale = min(1368 / width, 702 / height)
+    assert scale**2 * width * height > 0.75 * 1368 * 702
+
+
+def test_labels_do_not_collide_the_lesser_are_left_out(write_crawl, page, tmp_path):
+    visits = [page("http://s0.example/", relevance=0.9, title="The best of all pages on reefs")]
+    visits += [
+        page(
+            f"http://s{n % 4}.example/{n}",
+            relevance=0.2 + n / 200,
+            parent=visits[0].url,
+            title=f"A long title of page {n}",
+        )
+        for n in range(1, 60)
+    ]
+    drawing = Drawing(read_map(write_crawl(tmp_path / "crawl", visits)))
+    labels = [
+        (float(text.get("x")), float(text.get("y")), len(text.text) * float(text.get("font-size")), text.text)
+        for text in ElementTree.fromstring(map_svg(drawing.found)).iter("{http://www.w3.org/2000/svg}text")
+        if text.get("font-size") and text.get("y")
+    ]
+    assert 5 < len(labels) < 44
+    high = 0.8 * float(max(5.5, drawing.box[2] / 125))
+    for number, (x, y, long, _) in enumerate(labels):
+        for u, v, other, _ in labels[:number]:
+            assert abs(x - u) >= 0.28 * (long + other) or abs(y - v) >= high

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from crawlproject.errors import BadCrawlDir
+from crawlproject.reports import html
 from crawlproject.reports.report import write_report
 
 SCRIPT = "<script>alert(1)</script>"
@@ -21,6 +22,7 @@ class Reader(HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.text, self.tags, self.links, self.attributes, self._open = "", set(), [], [], []
+        self.source = text
         self.feed(text)
         assert self._open == []
 
@@ -251,6 +253,49 @@ def test_every_inner_link_leads_somewhere_and_every_file_is_there(report_of, cra
     files = {link["href"] for link in report.links if "data-file" in link}
     assert {"report.json", "history.jsonl", "refused.json"} <= files
     assert all((tmp_path / "crawl" / name).exists() for name in files)
+
+
+def test_the_contents_name_each_section(report_of, crawl_of_pages):
+    report = report_of(crawl_of_pages(120))
+    (contents,) = re.findall(r'<nav class="contents.*?</nav>', report.source, re.S)
+    listed = re.findall(r'href="#([\w-]+)">(.+?)</a>', contents)
+    assert listed == re.findall(r'<h2 id="([\w-]+)">(.+?)</h2>', report.source)
+    assert ("hosts", "Hosts") in listed and ("blocks", "Hosts that blocked the crawler") not in listed
+
+
+def test_a_few_figures_stand_out_and_the_others_are_together(report_of, crawl_of_pages):
+    report = report_of(crawl_of_pages(120))
+    (large,) = re.findall(r'<dl class="tiles">(.*?)</dl>', report.source, re.S)
+    assert re.findall(r"<dt>([a-z ]+)", large) == ["pages stored", "harvest rate", "mean relevance"]
+    assert "fetches without a page" not in large and "fetches without a page" in report.words
+
+
+def test_reasons_of_failures_are_explained(report_of, page):
+    failing = {"no network": 0, "tls wrong version number": 0, "block/captcha": 0, "flood/slow": 200, "": 503, "odd": 0}
+    report = report_of(
+        [
+            page(f"http://{n}.example/", md5="", error=error, status=status)
+            for n, (error, status) in enumerate(failing.items())
+        ]
+    )
+    for expected in (
+        "no network no host answered any more",
+        "tls wrong version number the server and the crawler do not agree on TLS",
+        "block/captcha a page for robots instead",
+        "flood/slow the response came far too slowly",
+        "http 503 a fault of the server",
+        "odd 1",
+    ):
+        assert expected in report.words
+
+
+@pytest.mark.parametrize("program", ["scrapy", "topical"])
+def test_it_names_the_command_that_runs_here(report_of, page, monkeypatch, program):
+    monkeypatch.setattr(html, "program", program)
+    found, empty = (report_of(visits) for visits in ([page("http://a.example/", relevance=0.0)], []))
+    named = [*re.findall(r"<code>(\w+) [a-z]+", found.source), *re.findall(r"<code>(\w+) [a-z]+", empty.source)]
+    assert f"{program} index" in found.words and f"{program} topic check" in empty.words
+    assert {*named} - {"jq", "wc"} == {program}
 
 
 def test_numbers_are_counted_again_by_the_commands_beside_them(write_crawl, crawl_of_pages, page, tmp_path):
