@@ -23,6 +23,7 @@ from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tel
 from crawlproject.adapters.running import broken, fruitless, interrupted, stopped
 from crawlproject.adapters.subcommand import STOPPED, refuse_misspelt_settings, refuse_options, reporting_errors
 from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.extras import named
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -107,6 +108,8 @@ def _raise_ours(crawling: object) -> None:
     """Raise the error that kept the crawl from starting, if it is one of ours."""
     if isinstance(crawling, asyncio.Task) and crawling.done() and not crawling.cancelled():
         failure = crawling.exception()
+        if isinstance(failure, ModuleNotFoundError):
+            failure = named(failure, "this crawl")
         if isinstance(failure, BadInput | StorageFailed):
             raise failure
         if failure is not None:

@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadSetting
+from crawlproject.extras import need
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.files import is_disk_frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
@@ -125,6 +126,7 @@ def join_frontier(
 
 def server_of(options: Options) -> Server:
     """The Redis that the ``REDIS_*`` settings name. Raises ``BadSetting`` and ``StorageFailed``."""
+    need("setting FRONTIER=redis", "redis")
     from crawlproject.frontier.redis.connection import connect
 
     return connect(

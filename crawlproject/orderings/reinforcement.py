@@ -56,6 +56,7 @@ class Reinforcement(BaseOrdering):
     """
 
     learns = True
+    needs_extra = "learn"
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
+from crawlproject.core.reading import make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.core.robots import product_token
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
@@ -23,6 +23,7 @@ from crawlproject.records import Topic
 from crawlproject.storage.append_log import ITEMS, write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, PROBES, TOPICS, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 
