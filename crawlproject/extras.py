@@ -27,7 +27,7 @@ EXTRAS = {  # extra -> name in ``import`` -> name of the package
 
 
 def need(what: str, extra: str, *modules: str) -> None:
-    """Raise ``MissingExtra`` when a package of the extra, one of ``modules`` if any are named, is not there; ``what`` needs it."""
+    """Raise ``MissingExtra`` when a package of the extra, of ``modules`` if any are named, is missing that ``what`` needs."""
     for module in modules or EXTRAS[extra]:
         if find_spec(module) is None:
             raise _missing(what, extra, module)
