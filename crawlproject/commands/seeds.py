@@ -110,10 +110,10 @@ class SeedSource:
 def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[SeedSource]:
     """A web, or an earlier crawl, which may have links but no pages."""
     from crawlproject.configuration import read_options
-    from crawlproject.core.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
     from crawlproject.storage.read import MANIFEST, read_links
+    from crawlproject.urls.canonical import make_canonicalizer
     from crawlproject.webs.open import open_web
     from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCacheFolder
 
