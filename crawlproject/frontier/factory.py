@@ -108,6 +108,7 @@ def join_frontier(
 
     ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
     """
+    need("setting FRONTIER=redis", "redis")
     from crawlproject.frontier.redis.worker import join
 
     if not name:
@@ -126,7 +127,6 @@ def join_frontier(
 
 def server_of(options: Options) -> Server:
     """The Redis that the ``REDIS_*`` settings name. Raises ``BadSetting`` and ``StorageFailed``."""
-    need("setting FRONTIER=redis", "redis")
     from crawlproject.frontier.redis.connection import connect
 
     return connect(
