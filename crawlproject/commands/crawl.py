@@ -13,8 +13,10 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import scrapy
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
@@ -22,6 +24,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
 from crawlproject.adapters.running import broken, fruitless, interrupted, stopped
 from crawlproject.adapters.subcommand import STOPPED, refuse_misspelt_settings, refuse_options, reporting_errors
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.extras import named
 
@@ -57,6 +60,8 @@ class CrawlCommand(ScrapyCrawl):
     def crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
         """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
+        if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
+            raise BadInput(f"Scrapy {scrapy.__version__}", f"only the add-on works with it; {program} crawl needs 2.19")
         crawling = self.crawler_process.crawl(crawler, **arguments)
         stop_on_hangup()
         tell_of_signals(crawler)
