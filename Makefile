@@ -26,7 +26,7 @@ LOCK     = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --gen
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
 	@echo "make test    run every test"
-	@echo "make lock    write requirements.txt and requirements-dev.txt from pyproject.toml"
+	@echo "make lock    write the lock files, requirements*.txt, from pyproject.toml"
 	@echo "make lowest  run the unit tests on the lowest versions that are allowed"
 	@echo "make fuzz    try every reader of what strangers write, SECONDS=60 for each"
 	@echo "make lint    ruff and mypy"
@@ -56,10 +56,10 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 SOURCES  := $(shell find crawlproject -name "*.p[xy][dx]")
 COMPILED  = find crawlproject -name "*.so"
 
-$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(SOURCES)
+$(VENV)/.compiled: $(VENV)/.installed requirements-build.txt setup.py $(SOURCES)
 	@$(COMPILED) -delete
 	@{ command -v cc && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt cython setuptools && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-build.txt && \
 		$(BIN)/python setup.py --quiet build_ext --inplace; \
 	} >/dev/null 2>&1; \
 	test -n "$$($(COMPILED))" || echo "pages are read in Python: nothing was compiled"
@@ -70,6 +70,7 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
 	$(LOCK) pyproject.toml $(addprefix --extra ,$(EXTRAS)) --output-file requirements.txt
 	$(LOCK) --group dev --constraint requirements.txt --output-file requirements-dev.txt
+	$(LOCK) --group build --constraint requirements-dev.txt --output-file requirements-build.txt
 
 # The tests without a crawl, on the lowest versions that pyproject.toml allows.
 lowest: $(BIN)/python

@@ -72,7 +72,7 @@ def test_what_a_default_install_does(installed: Installed) -> None:
     assert done.returncode == 0, done.stderr
     folder = installed.home / "crawls" / "default"
     for command in (
-        ("why", folder, stored(folder)[0]["url"]),
+        ("why", folder, sorted(stored(folder))[0]),
         ("report", folder),
         ("map", folder),
         ("frontier", "stats", folder),

@@ -23,7 +23,7 @@ from crawlproject.extras import EXTRAS, named, need
 from crawlproject.frontier.factory import join_frontier
 from crawlproject.orderings.registry import ORDERINGS, make_ordering
 from crawlproject.pages.text import stop_word_lists
-from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.languages import tokenizer
 from crawlproject.urls.canonical import make_canonicalizer
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -58,7 +58,7 @@ def test_packages_are_imported_by_the_names_of_the_table() -> None:
             assert canonicalize_name(package) in map(canonicalize_name, distributions[module])
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-build.txt"])
 def test_each_package_of_a_lock_has_hashes_and_no_address(name: str) -> None:
     text = (ROOT / name).read_text()
     entries = re.split(r"\n(?=\S)", re.sub(r"^#.*\n", "", text, flags=re.M).strip())
@@ -112,7 +112,7 @@ def test_settings_without_their_packages(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(MissingExtra, match=r"FRONTIER=redis needs redis"):
         join_frontier(read_options({"FRONTIER": "redis"}), "name", clock=lambda: 0.0)
     with pytest.raises(MissingExtra, match=r"the language 'fr' needs spacy: .*\[nlp\]"):
-        Analyzer("fr")
+        tokenizer("fr")
 
 
 @pytest.mark.parametrize("name", sorted(name for name, ordering in ORDERINGS.items() if ordering.needs_extra))
