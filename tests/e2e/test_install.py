@@ -80,10 +80,11 @@ def test_what_a_default_install_does(installed: Installed) -> None:
         ("rehearse", "sample", "demo", "demo-bread", "--ordering", "breadth_first", "adaptive", "--pages", 20,
          "--out", "rehearsals"),
         ("compare", "rehearsals"),
-        ("topic", "check", "demo", *SAMPLE),
     ):  # fmt: skip
         done = topical(*command)
         assert done.returncode == 0, (command, done.stderr)
+    done = topical("topic", "check", "demo", *SAMPLE)
+    assert done.returncode == 1 and "demo: 1 warning" in done.stdout, done.stderr
     for missing, *command in (
         ("search", "index", folder),
         ("map", "map", folder, "--out", "map.png"),
