@@ -14,11 +14,20 @@ SECONDS ?= 60
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
-.PHONY: help crawl test fuzz lint format docs bench egg deploy extension image clean
+# What a checkout has of the extras in pyproject.toml; the others are for the tests only. UPGRADE=--upgrade takes the newest.
+EXTRAS  := search export content warc map learn nlp redis metrics
+UV      := uv==0.13.9
+UPGRADE ?=
+LOCK     = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-package pip \
+	--custom-compile-command "make lock" $(UPGRADE)
+
+.PHONY: help crawl test lock lowest fuzz lint format docs bench egg deploy extension image clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
 	@echo "make test    run every test"
+	@echo "make lock    write the lock files, requirements*.txt, from pyproject.toml"
+	@echo "make lowest  run the unit tests on the lowest versions that are allowed"
 	@echo "make fuzz    try every reader of what strangers write, SECONDS=60 for each"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  let ruff format the code"
@@ -47,14 +56,29 @@ $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
 SOURCES  := $(shell find crawlproject -name "*.p[xy][dx]")
 COMPILED  = find crawlproject -name "*.so"
 
-$(VENV)/.compiled: $(VENV)/.installed requirements-dev.txt setup.py $(SOURCES)
+$(VENV)/.compiled: $(VENV)/.installed requirements-build.txt setup.py $(SOURCES)
 	@$(COMPILED) -delete
 	@{ command -v cc && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt cython setuptools && \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-build.txt && \
 		$(BIN)/python setup.py --quiet build_ext --inplace; \
 	} >/dev/null 2>&1; \
 	test -n "$$($(COMPILED))" || echo "pages are read in Python: nothing was compiled"
 	@touch $@
+
+# The lock files, from the ranges in pyproject.toml. What is pinned stays, unless it is out of range.
+lock: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	$(LOCK) pyproject.toml $(addprefix --extra ,$(EXTRAS)) --output-file requirements.txt
+	$(LOCK) --group dev --constraint requirements.txt --output-file requirements-dev.txt
+	$(LOCK) --group build --constraint requirements-dev.txt --output-file requirements-build.txt
+
+# The tests without a crawl, on the lowest versions that pyproject.toml allows.
+lowest: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	$(BIN)/uv venv --quiet --clear build/lowest
+	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct -r pyproject.toml --all-extras
+	$(BIN)/uv pip install --quiet --python build/lowest pytest pytest-xdist hypothesis jsonschema warcio
+	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit tests/contract
 
 crawl: $(VENV)/.installed $(VENV)/.compiled
 	@echo "crawling the sample web into crawls/demo; what was there before is removed. This takes a minute on a quiet machine"

@@ -1,11 +1,14 @@
-"""Build an egg for Scrapyd (``python setup.py bdist_egg``) or install the project (``pip install .``)."""
+"""What ``pyproject.toml`` cannot say: the compiled parts, the folders beside the package, and the copy of the stop words.
 
+Builds an egg for Scrapyd, too: ``python setup.py bdist_egg``.
+"""
+
+import runpy
 import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
-
-REQUIREMENTS = Path(__file__).parent / "requirements.txt"
+from setuptools.command.build_py import build_py
 
 
 def extensions() -> list[Extension]:
@@ -37,33 +40,21 @@ def extensions() -> list[Extension]:
 # shared with other projects, which have a ``spiders`` of their own (docs/adr/0043-one-package-when-installed.md).
 BESIDE = ["spiders", "middlewares", "pipelines", "topics"]
 
+
+class BuildWithStopWords(build_py):
+    """Copies spaCy's stop words into the package, which then does without spaCy."""
+
+    def run(self) -> None:
+        super().run()
+        lists = runpy.run_path("crawlproject/pages/text/stop_word_lists.py")
+        copy = lists["as_json"]()
+        if copy is not None and not self.editable_mode:
+            Path(self.build_lib, "crawlproject", "pages", "text", lists["COPY"]).write_bytes(copy)
+
+
 setup(
-    name="topical-crawler",
-    version="0.1.0",
     packages=[*find_packages(include=["crawlproject*"]), *(f"crawlproject.{name}" for name in BESIDE)],
     package_dir={f"crawlproject.{name}": name for name in BESIDE},
-    package_data={
-        "crawlproject": ["*.pyi"],
-        "crawlproject.companion": ["browser/*"],
-        "crawlproject.dashboard": ["assets/*", "templates/*"],
-        "crawlproject.parts.rendering.browser": ["*.js"],
-        "crawlproject.frontier.redis": ["lua/*.lua"],
-        "crawlproject.reports": ["templates/*"],
-        "crawlproject.storage": ["*.json"],
-        "crawlproject.webs.sample": ["phrases/*.toml"],
-        "crawlproject.topics": ["*.toml"],
-    },
     ext_modules=extensions(),
-    install_requires=[line for line in REQUIREMENTS.read_text().splitlines() if line and not line.startswith("#")],
-    extras_require={
-        "frames": ["pandas>=2.2", "polars>=1.0"],  # pages as data frames (docs/library.md)
-        "mcp": ["mcp==2.3.0"],  # a server for agents (docs/agents.md)
-    },
-    entry_points={
-        "scrapy": ["settings = crawlproject.settings"],
-        "scrapy.commands": [
-            "frontier = crawlproject.commands.frontier:FrontierCommand"
-        ],  # in projects with the add-on, too
-        "console_scripts": ["topical = crawlproject.__main__:main"],
-    },
+    cmdclass={"build_py": BuildWithStopWords},
 )

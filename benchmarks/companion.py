@@ -41,12 +41,13 @@ from crawlproject import settings as defaults
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.companion.look_ahead import SETTINGS
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
+from crawlproject.core.reading import topic_in_canonical_urls
 from crawlproject.evaluation.significance import holm, paired_t_test, standard_error
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.pages.text.relevance import make_judge
 from crawlproject.records import Topic
 from crawlproject.topic.parse import load_topic
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import ArchivedPages, PageCacheFolder
 

@@ -34,7 +34,7 @@ from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
+from crawlproject.core.reading import topic_in_canonical_urls
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.frontier.factory import redis_rules
@@ -50,6 +50,7 @@ from crawlproject.pages.text.relevance import make_judge
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.topic.parse import load_topic
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web

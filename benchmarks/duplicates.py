@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 
 from benchmarks.edited_pages import Author, edited_pairs
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.minhash import similarity, sketch
@@ -36,6 +36,7 @@ from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, or
 from crawlproject.parts.duplicates.seen_shingles import SeenShingles
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Page
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
 

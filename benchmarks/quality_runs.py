@@ -16,7 +16,6 @@ import numpy as np
 from benchmarks import active_set
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import BadInput
 from crawlproject.evaluation import measures
 from crawlproject.evaluation.runs import REACHABLE, Run, RunFolder, load_run
@@ -27,7 +26,7 @@ from crawlproject.settings import CONCURRENT_REQUESTS
 from crawlproject.storage.append_log import AppendLog, read_lines, write_atomically
 from crawlproject.storage.read import read_info
 from crawlproject.topic.parse import load_topic
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCacheFolder, location

@@ -12,11 +12,10 @@ from benchmarks.cost import ALMOST_NONE, EMPTY_RUNS, Cost, Crawled, cost_of, typ
 from benchmarks.measured_process import MeasuredProcess, Usage
 from benchmarks.rivals.joblog import processed_pages
 from benchmarks.watched_web import WatchedWeb, write_run
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.http.virtual_web_server import running
 from crawlproject.options import Options
 from crawlproject.records import Topic
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 from crawlproject.webs.base import Web
 
 

@@ -26,9 +26,9 @@ from benchmarks.url_ordering import crawl_all, crawlers, table
 from benchmarks.virtual_crawler import Estimate, HotQueue, Web
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
+from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.urls.hosts import host_of
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCacheFolder

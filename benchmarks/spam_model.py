@@ -23,12 +23,13 @@ from benchmarks.hostile_web import KINDS, HostileWeb
 from benchmarks.hostile_web.prose import KEYWORDS
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.model import Features, Judged, SpamModel, train
 from crawlproject.parts.spam.part import Spam
 from crawlproject.records import Fetch
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.open import open_web
 
 SPAM = (

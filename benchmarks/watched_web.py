@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
+from crawlproject.core.reading import topic_in_canonical_urls
 from crawlproject.options import Options
 from crawlproject.pages.html.encoding import is_page
 from crawlproject.records import Reply, Topic, Visit
 from crawlproject.storage.history import History
 from crawlproject.storage.manifest import Manifest
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import location
 

@@ -11,7 +11,7 @@ from crawlproject.core.log_recovery import recover_logs
 from crawlproject.core.part import Choice, Part, Setup
 from crawlproject.core.peers import ALONE, Peers
 from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages, choose_ordering, parameters_in_use
-from crawlproject.core.reading import make_canonicalizer, make_reader, topic_in_canonical_urls
+from crawlproject.core.reading import make_reader, topic_in_canonical_urls
 from crawlproject.core.replay import replay
 from crawlproject.core.robots import product_token
 from crawlproject.core.set_clock import WORTH_SAYING, set_back, warning
@@ -29,6 +29,7 @@ from crawlproject.storage.crawl_files import holder_of
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.disk_sync import PeriodicSync
 from crawlproject.storage.open_archive import open_archive
+from crawlproject.urls.canonical import make_canonicalizer
 
 
 def assemble(

@@ -6,7 +6,8 @@
     │   ├── BadTopic        a topic file
     │   ├── BadSetting      a setting
     │   ├── BadWeb          an archive, a folder of hosts, or a name of a virtual web
-    │   └── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
+    │   ├── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
+    │   └── MissingExtra    something was asked for whose package is not installed
     ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
     │   └── ServerFailed    the server of the frontier did
     ├── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
@@ -59,6 +60,10 @@ class BadCrawlDir(BadInput):
     """A crawl folder that holds another crawl, or is damaged. ``advice`` is for when a crawl comes upon it."""
 
     advice = "after that, run the same command to resume"
+
+
+class MissingExtra(BadInput):
+    """What was asked for needs a package that is not installed; the wish says how to install it."""
 
 
 class StorageFailed(TopicalError, OSError):

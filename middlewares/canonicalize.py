@@ -8,8 +8,8 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawlproject.adapters.running import AS_SPELLED, Component, count
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import InvalidUrl
+from crawlproject.urls.canonical import make_canonicalizer
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -198,7 +198,7 @@ class TopicalSpider(scrapy.Spider):
                 self.crawl.unreachable(lease, error, fetch_of(request, 0, time()))
                 return
             fetched = ENDED_AT in request.meta or reason.startswith(FLOOD)
-            if failure.check(IgnoreRequest) and not fetched:
+            if isinstance(failure.value, IgnoreRequest) and not fetched:
                 self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
             if reason:  # refused as it came

@@ -67,8 +67,8 @@ def _knows(folder: Path, url: str) -> bool:
 def canonicalizer_of(folder: Path) -> Canonicalizer:
     """The canonicalizer with the settings of the crawl in ``folder``. Raises ``BadCrawlDir``."""
     from crawlproject.configuration import read_options
-    from crawlproject.core.reading import make_canonicalizer
     from crawlproject.storage.read import read_info
+    from crawlproject.urls.canonical import make_canonicalizer
 
     settings = read_info(folder).settings
     return make_canonicalizer(

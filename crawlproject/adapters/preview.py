@@ -15,7 +15,7 @@ from typing import Any
 from crawlproject.adapters.subcommand import BAD_INPUT, SCRAPY, STOPPED
 from crawlproject.configuration import known_settings, program
 from crawlproject.core.address_policy import make_safety
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.errors import BadInput, TopicalError
 from crawlproject.exporting.selection import Item, read_items
 from crawlproject.options import Options
@@ -27,6 +27,7 @@ from crawlproject.storage.page_files import PageRepository
 from crawlproject.storage.read import read_refused, read_visits
 from crawlproject.topic.check import NO_SUCH_HOST, SeedPreview
 from crawlproject.topic.edits import Draft, topic_text
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.urls.hosts import host_of
 
 SECONDS = 120.0  # a look may take

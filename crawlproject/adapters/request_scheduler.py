@@ -28,12 +28,12 @@ from crawlproject.adapters.running import LEASE, count, robots_agent, time
 from crawlproject.adapters.spider_requests import SpiderRequests
 from crawlproject.configuration import read_options
 from crawlproject.core.peers import ALONE
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.frontier.factory import join_frontier, make_frontier, open_frontier
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.options import Options
 from crawlproject.parts.registry import part_module
 from crawlproject.storage.crawl_files import FolderLock
+from crawlproject.urls.canonical import make_canonicalizer
 
 if TYPE_CHECKING:
     from typing import Self

@@ -22,7 +22,6 @@ from scrapy.utils.project import ENVVAR
 
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import AddressPolicy, make_safety
-from crawlproject.core.crawl import Crawl
 from crawlproject.core.heartbeat import PERIOD, Heartbeat
 from crawlproject.core.robots import MAX_BYTES as ROBOTS_MAX_BYTES
 from crawlproject.core.stopping import FINISHED, NO_NETWORK
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
+
+    from crawlproject.core.crawl import Crawl
 
 logger = logging.getLogger(__name__)
 frontier_closing = object()  # signal: the frontier is about to be closed; do not use it afterwards

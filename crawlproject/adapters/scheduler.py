@@ -27,10 +27,9 @@ from crawlproject.adapters.request_scheduler import RequestScheduler
 from crawlproject.adapters.running import LEASE, HeartbeatWatch, count, crawl_of, fetch_of, time, torn
 from crawlproject.adapters.spider_requests import SpiderRequests
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.core.stopping import NO_NETWORK
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 from crawlproject.urls.post import is_post
 
 if TYPE_CHECKING:

@@ -14,14 +14,13 @@ from urllib.parse import quote_plus, urlsplit
 import orjson
 
 from crawlproject.core.address_policy import AddressPolicy, make_safety
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, StorageFailed
 from crawlproject.options import Options
 from crawlproject.pages.text.printable import counted
 from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
 from crawlproject.topic.found_seeds import SEEDS, FoundSeed, choose_seeds, read_seed_file
 from crawlproject.urls.addresses import is_own_name
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 
 LEAST_COVERAGE = 0.4  # of a query, that a page must be about
 FEW = 5  # fewer such pages: others are better than none

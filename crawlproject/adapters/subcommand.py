@@ -17,6 +17,7 @@ from scrapy.utils.project import get_project_settings
 
 from crawlproject.configuration import installed, program, refuse_misspelt
 from crawlproject.errors import BadInput, BadSetting, StorageFailed
+from crawlproject.extras import named
 from crawlproject.pages.text.printable import PlainStream, visible
 from crawlproject.parts.registry import is_there
 
@@ -136,11 +137,16 @@ def refuse_misspelt_settings(opts: argparse.Namespace) -> None:
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     """Inside, ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and the command's exit code.
 
+    So does the import of a package that is in an extra of ours.
+
     What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors come from the web.
     """
     try:
         with redirect_stdout(cast(TextIO, PlainStream(sys.stdout))):
-            yield
+            try:
+                yield
+            except ModuleNotFoundError as failure:
+                raise named(failure, f"{program} {type(command).__module__.rpartition('.')[2]}") from failure
     except BadInput as wrong:
         print(visible(f"{program}: {wrong}"), file=sys.stderr)
         command.exitcode = BAD_INPUT

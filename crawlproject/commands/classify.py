@@ -60,8 +60,9 @@ class ClassifyCommand(Subcommand):
         """The pages of each side of examples."""
         from crawlproject.configuration import read_options
         from crawlproject.core.prior_knowledge import PriorPages
-        from crawlproject.core.reading import make_canonicalizer, make_reader
+        from crawlproject.core.reading import make_reader
         from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
+        from crawlproject.urls.canonical import make_canonicalizer
 
         options = read_options(settings_for(self, topic))
         canonicalize, analyzer = make_canonicalizer(options), make_analyzer(topic.language, options)

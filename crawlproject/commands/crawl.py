@@ -13,8 +13,10 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import scrapy
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
@@ -28,7 +30,9 @@ from crawlproject.adapters.subcommand import (
     refuse_options,
     reporting_errors,
 )
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.extras import named
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -76,6 +80,8 @@ class CrawlCommand(Described, ScrapyCrawl):
     def crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
         """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
+        if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
+            raise BadInput(f"Scrapy {scrapy.__version__}", f"only the add-on works with it; {program} crawl needs 2.19")
         crawling = self.crawler_process.crawl(crawler, **arguments)
         stop_on_hangup()
         tell_of_signals(crawler)
@@ -132,6 +138,8 @@ def _raise_ours(crawling: object) -> None:
     """Raise the error that kept the crawl from starting, if it is one of ours."""
     if isinstance(crawling, asyncio.Task) and crawling.done() and not crawling.cancelled():
         failure = crawling.exception()
+        if isinstance(failure, ModuleNotFoundError):
+            failure = named(failure, "this crawl")
         if isinstance(failure, BadInput | StorageFailed):
             raise failure
         if failure is not None:

@@ -36,10 +36,10 @@ class IndexCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        from crawlproject.exporting.index import update
-        from crawlproject.exporting.selection import whole_folder
-
         with reporting_errors(self):
+            from crawlproject.exporting.index import update
+            from crawlproject.exporting.selection import whole_folder
+
             folder = whole_folder(Path(args[0]))
             shown = partial(print_share, "indexed")
             done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=shown)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
-from crawlproject.errors import BadInput
+from crawlproject.extras import need
 
 
 class McpCommand(Subcommand):
@@ -39,8 +38,7 @@ class McpCommand(Subcommand):
             raise UsageError("--crawl: expected 0 or more", print_help=False)
         server: Any = None
         with reporting_errors(self):
-            if find_spec("mcp") is None:
-                raise BadInput(f"{program} mcp", "needs the package mcp; install it: pip install mcp==2.3.0")
+            need(f"{program} mcp", "mcp")
             from crawlproject.library.agent_server import make_server
 
             server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self.given)

@@ -40,10 +40,10 @@ class SearchCommand(Subcommand):
             raise UsageError("expected a query, but it is empty; * matches every page", print_help=False)
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
-        from crawlproject.exporting.index import is_behind, search
-        from crawlproject.reports.console import print_hits
-
         with reporting_errors(self):
+            from crawlproject.exporting.index import is_behind, search
+            from crawlproject.reports.console import print_hits
+
             found = search(Path(args[0]), query, opts.limit, opts.offset)
             if opts.json:
                 print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))

@@ -57,12 +57,13 @@ class SeedsCommand(Subcommand):
 
     def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
         from crawlproject.configuration import read_options
-        from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
+        from crawlproject.core.reading import topic_in_canonical_urls
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.topic.edits import with_seeds
         from crawlproject.topic.found_seeds import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
+        from crawlproject.urls.canonical import make_canonicalizer
 
         out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
         refuse_crawl_file(out)
@@ -110,10 +111,10 @@ class SeedSource:
 def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[SeedSource]:
     """A web, or an earlier crawl, which may have links but no pages."""
     from crawlproject.configuration import read_options
-    from crawlproject.core.reading import make_canonicalizer
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
     from crawlproject.storage.read import MANIFEST, read_links
+    from crawlproject.urls.canonical import make_canonicalizer
     from crawlproject.webs.open import open_web
     from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCacheFolder
 

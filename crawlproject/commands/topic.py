@@ -226,10 +226,11 @@ class TopicCommand(Subcommand):
 
     def _check(self, asked: str, opts: argparse.Namespace) -> None:
         from crawlproject.configuration import read_options
-        from crawlproject.core.reading import make_canonicalizer, topic_in_canonical_urls
+        from crawlproject.core.reading import topic_in_canonical_urls
         from crawlproject.pages.text.relevance import make_analyzer
         from crawlproject.topic.check import check_as_json, check_as_text, weak_as_fetched, weak_as_written
         from crawlproject.topic.folder import find_topic
+        from crawlproject.urls.canonical import make_canonicalizer
 
         topic = find_topic(asked)
         options = read_options(settings_for(self, topic))

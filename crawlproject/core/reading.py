@@ -6,23 +6,14 @@ import dataclasses
 from collections.abc import Callable, Collection
 
 from crawlproject.core.peers import ALONE, Peers
+from crawlproject.extras import need
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.options import Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Topic
-from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.file_extensions import NOT_A_PAGE
 from crawlproject.urls.traps import TrapFilter
-
-
-def make_canonicalizer(options: Options) -> Canonicalizer:
-    """The canonical spelling as the ``CRAWL_URL_*`` settings want it."""
-    return Canonicalizer(
-        default_pages=options.crawl_url_default_pages,
-        strip_parameters=options.crawl_url_strip_parameters,
-        query_rules=options.crawl_url_query_rules,
-    )
 
 
 def make_traps(options: Options, frontier: Frontier | None = None, peers: Peers = ALONE) -> TrapFilter:
@@ -52,6 +43,8 @@ def make_reader(
     ``reads`` is what else somebody asks for (``Part.reads``). ``agent`` is the product token by which a page may address this
     crawler.
     """
+    if options.page_main_text:
+        need("setting PAGE_MAIN_TEXT", "content")
     return Reader(
         analyzer,
         canonicalize=canonicalize,

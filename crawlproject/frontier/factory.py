@@ -8,6 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from crawlproject.errors import BadSetting
+from crawlproject.extras import need
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.disk.files import is_disk_frontier
 from crawlproject.frontier.disk.frontier import DiskFrontier
@@ -107,6 +108,7 @@ def join_frontier(
 
     ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
     """
+    need("setting FRONTIER=redis", "redis")
     from crawlproject.frontier.redis.worker import join
 
     if not name:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aiohttp.client_proto import ResponseHandler
-    from aiohttp.connector import ConnectionKey
+    from aiohttp.client_reqrep import ConnectionKey
 
 try:
     import resource

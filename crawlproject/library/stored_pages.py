@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.exporting.selection import Selection, read_items
+from crawlproject.extras import need
 
 if TYPE_CHECKING:
     import pandas
@@ -78,16 +79,19 @@ class StoredPages:
 
     def to_arrow(self) -> pyarrow.Table:
         """A table with a column for each field of ``StoredPage``; ``at`` is a time stamp, ``parts`` and ``topics`` are maps."""
+        need("to_arrow()", "export", "pyarrow")
         from crawlproject.exporting.tables import arrow_table
 
         return arrow_table(read_items(self._folder, self._selection), _NAMES)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a data frame of pandas, which must be installed (``pip install 'topical-crawler[frames]'``)."""
+        need("to_pandas()", "frames", "pandas", "pyarrow")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
         """The table as a data frame of polars, which must be installed (``pip install 'topical-crawler[frames]'``)."""
+        need("to_polars()", "frames", "polars", "pyarrow")
         import polars
 
         frame = polars.from_arrow(self.to_arrow())

@@ -100,11 +100,13 @@ class BaseOrdering:
     ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web. ``reads_examples``: an example of
     the topic that cannot be found is an error. ``reads_tag_paths``: it reads ``Link.tag_path``, which a live crawl
     otherwise leaves empty. ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages, which they otherwise do not have.
+    ``needs_extra``: the extra whose packages it imports (``crawlproject.extras``).
     ``floor``: the score from which URLs are active (see ``frontier.base``); read after ``revise``.
     """
 
     needs_targets: ClassVar[bool] = False
     needs_archive: ClassVar[bool] = False
+    needs_extra: ClassVar[str] = ""
     seeds_first: ClassVar[bool] = True
     reads_examples: ClassVar[bool] = False
     learns: bool = False

@@ -43,6 +43,7 @@ class ContextGraph(BaseOrdering):
     """
 
     needs_archive = True
+    needs_extra = "learn"
     reads_examples = True
 
     def __init__(

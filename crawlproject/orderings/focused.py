@@ -45,6 +45,7 @@ class Focused(BaseOrdering):
     """
 
     needs_archive = True
+    needs_extra = "learn"
     reads_examples = True
     learns = True
 

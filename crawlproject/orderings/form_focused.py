@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning import Numbers, TermIds, WaitingUrls
+from crawlproject.orderings.learning import TermIds, WaitingUrls
 from crawlproject.pages.html.form_kinds import SEARCH_FORMS
+from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 

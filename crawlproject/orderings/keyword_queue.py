@@ -11,6 +11,7 @@ from crawlproject.orderings.baselines import BreadthFirst
 from crawlproject.orderings.learning import WaitingUrls
 from crawlproject.orderings.link_based import BacklinkCount
 from crawlproject.orderings.pagerank import PageRank
+from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
 from crawlproject.records import ACTIVE, CrawlUrl, Link, Page
 
 HOT = 1e9  # above any backlink count, below the seeds
@@ -36,6 +37,7 @@ class KeywordQueue(BaseOrdering):
     """
 
     learns = True
+    needs_extra = "learn"
 
     def __init__(
         self,
@@ -56,8 +58,6 @@ class KeywordQueue(BaseOrdering):
         self.distance = distance
         self.occurrences = occurrences
         self._rest = RESTS[rest](context)
-        from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher  # imports spaCy
-
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)
         self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue; where they stay, those of the other, too

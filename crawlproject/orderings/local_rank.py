@@ -17,6 +17,7 @@ class LocalRank(BestNFirst):
     """
 
     learns = True
+    needs_extra = "learn"
 
     def __init__(self, context: OrderingContext, *, n: int = 256, growth: float = 0.05) -> None:
         super().__init__(context, n=n)

@@ -47,6 +47,7 @@ class PageRank(LinkBased):
     """
 
     part = "pagerank"
+    needs_extra = "learn"
 
     def __init__(
         self,

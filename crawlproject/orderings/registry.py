@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from crawlproject.errors import BadSetting
+from crawlproject.extras import need
 from crawlproject.orderings.adaptive.adaptive import Adaptive
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.baselines import BreadthFirst, Location, NearRoot, RandomOrder
@@ -130,13 +131,15 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
     """Build the ordering ``name``.
 
     ``parameters`` may include parameters of other orderings, since one settings file serves all. Raises ``BadSetting`` for
-    a parameter that no ordering has, and for a value of the wrong type.
+    a parameter that no ordering has, and for a value of the wrong type; ``MissingExtra`` when a package is not installed.
     """
     cls = ordering_class(name)
     if cls.needs_targets and (context.graph is None or not context.targets):
         raise BadSetting(
             f"ordering {name}", "needs to know the targets: use it in a rehearsal, with a topic that has targets"
         )
+    if cls.needs_extra:
+        need(f"ordering {name}", cls.needs_extra)
     return cls(context, **own_parameters(name, parameters))
 
 

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext, PageArchive
-from crawlproject.orderings.learning import Numbers, TermIds, WaitingUrls
+from crawlproject.orderings.learning import TermIds, WaitingUrls
 from crawlproject.orderings.link_graph import LinkGraph
+from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import Link, Page
 
 EXAMPLES = 5_000  # latest links whose value is known; older ones are dropped
@@ -56,6 +57,7 @@ class Reinforcement(BaseOrdering):
     """
 
     learns = True
+    needs_extra = "learn"
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ Eastwood 1981), so a round costs O(nodes + edges + cells log cells). The layout 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -164,18 +164,15 @@ def _add_at(force: Points, nodes: Indexes, pull: Points) -> None:
 
 def _apart(at: Points, sizes: Sequence[float] | None, rounds: int = 30) -> Points:
     """Scale to a mean nearest-neighbour distance of 1, then push overlapping nodes apart."""
-    from scipy.spatial import cKDTree
-
     if len(at) < 2:
         return at
-    nearest = cKDTree(at).query(at, k=2)[0][:, 1]
-    at = at / max(float(np.mean(nearest)), 1e-9)
+    at = at / max(float(np.mean(nearest(at))), 1e-9)
     radius = np.full(len(at), 0.25) if sizes is None else np.asarray(sizes, dtype=np.float64)
     # Nodes at the same position have no direction to move in: give each a tiny distinct offset.
     turn = np.arange(len(at)) * 2.399963  # the golden angle
     at = at + 1e-6 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     for _ in range(rounds):
-        pairs = cKDTree(at).query_pairs(2 * float(radius.max()), output_type="ndarray")
+        pairs = pairs_within(at, 2 * float(radius.max()))
         if not len(pairs):
             break
         gap = at[pairs[:, 1]] - at[pairs[:, 0]]
@@ -188,3 +185,39 @@ def _apart(at: Points, sizes: Sequence[float] | None, rounds: int = 30) -> Point
         _add_at(at, pairs[close, 0], -push)
         _add_at(at, pairs[close, 1], push)
     return at
+
+
+def nearest(at: Points) -> npt.NDArray[np.float64]:
+    """The distance of each of two or more points to the nearest other."""
+    order = np.argsort(at[:, 0], kind="stable")
+    best = np.full(len(at), np.inf)
+    for places in (order, order[::-1]):  # what lies to the right, then to the left
+        for one, other in _sweep(at, places, best):
+            best[one] = np.minimum(best[one], np.sqrt(((at[other] - at[one]) ** 2).sum(axis=1)))
+    return best
+
+
+def pairs_within(at: Points, reach: float) -> Indexes:
+    """The pairs of points at most ``reach`` apart, shape (pairs, 2), the smaller number first, in order."""
+    found = [np.zeros((0, 2), np.int64)]
+    for one, other in _sweep(at, np.argsort(at[:, 0], kind="stable"), np.full(len(at), reach)):
+        close = ((at[other] - at[one]) ** 2).sum(axis=1) <= reach**2
+        found.append(np.sort(np.stack([one[close], other[close]], axis=1), axis=1))
+    pairs = np.concatenate(found)
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+
+
+def _sweep(at: Points, places: Indexes, reach: npt.NDArray[np.float64]) -> Iterator[tuple[Indexes, Indexes]]:
+    """Each point with those behind it in ``places``, which are sorted by x, until they are further away in x than its ``reach``.
+
+    First all with the next one, then with the one after that, and so on; ``reach`` may shrink meanwhile.
+    """
+    waiting = np.arange(len(places) - 1)
+    for step in range(1, len(places)):
+        waiting = waiting[waiting + step < len(places)]
+        one, other = places[waiting], places[waiting + step]
+        inside = np.abs(at[other, 0] - at[one, 0]) <= reach[one]
+        if not inside.any():
+            return
+        waiting = waiting[inside]
+        yield one[inside], other[inside]

@@ -14,6 +14,7 @@ import orjson
 
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
+from crawlproject.pages.text.keyword_match import KeywordMatcher
 from crawlproject.pages.text.printable import counted, printable
 from crawlproject.records import NEEDS_BROWSER, UNFOLLOWED, Page, Topic, Visit
 from crawlproject.urls.hosts import host_of
@@ -180,8 +181,6 @@ def _trouble(seed: SeedPreview) -> tuple[str, str] | None:
 
 
 def _weak_words(topic: Topic, analyzer: Analyzer, seeds: Sequence[Page], behind: Sequence[Page]) -> Iterator[Weakness]:
-    from crawlproject.pages.text.spacy_language import KeywordMatcher  # imports spaCy
-
     keywords = KeywordMatcher(topic.keywords, analyzer)
     on_seeds, pages_with = (
         Counter(keyword for page in pages for keyword in keywords.occurrences(page.terms, page.counts))

@@ -33,6 +33,7 @@ from urllib.parse import unquote_plus, unquote_to_bytes
 import ada_url
 
 from crawlproject.errors import InvalidUrl
+from crawlproject.options import Options
 from crawlproject.urls.resolve import MAX_LENGTH, absolute, cleaned
 
 # What servers answer with for a folder. Not ``default.html``, which Apache and nginx take for a file beside their own list.
@@ -268,3 +269,12 @@ def with_scheme(text: str) -> str:
 
 
 canonical_url = Canonicalizer()
+
+
+def make_canonicalizer(options: Options) -> Canonicalizer:
+    """The canonical spelling as the ``CRAWL_URL_*`` settings want it."""
+    return Canonicalizer(
+        default_pages=options.crawl_url_default_pages,
+        strip_parameters=options.crawl_url_strip_parameters,
+        query_rules=options.crawl_url_query_rules,
+    )

@@ -22,6 +22,7 @@ from typing import Any
 from urllib.parse import quote
 
 from crawlproject.errors import BadWeb, InvalidUrl
+from crawlproject.extras import need
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import GONE, MOVED, Failure, Reply
 from crawlproject.storage.append_log import read_lines, unexpected
@@ -33,7 +34,6 @@ from crawlproject.urls.hosts import page_path
 from crawlproject.urls.post import is_post
 from crawlproject.webs.base import Web, not_held, spellings
 from crawlproject.webs.sample import SampleWeb
-from crawlproject.webs.warc_file import WarcWeb
 
 WEB_WISH = (
     "expected a WARC file (.warc, .warc.gz), a folder of <host>/<path> files, a crawl folder, or the word `sample`"
@@ -55,6 +55,9 @@ def open_web(name: str | Path, *, cache_dir: Path) -> Web:
     if path.is_dir():
         return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)
     if path.is_file():
+        need("a WARC file", "warc")
+        from crawlproject.webs.warc_file import WarcWeb
+
         return WarcWeb(path, cache_dir=cache_dir)
     if path.exists():
         raise BadWeb(f"web {str(name)!r}", f"neither a file nor a folder; {WEB_WISH}")

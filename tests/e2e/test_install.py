@@ -54,6 +54,56 @@ def test_bundled_topics_rehearse(installed: Installed) -> None:
     assert json.loads(done.stdout)["topic"] == "demo", done.stderr
 
 
+# What a default install has not, spaCy included, as long as the names of the test runner's environment are not to be imported.
+_DEFAULT = """
+import sys
+from crawlproject.extras import EXTRAS
+sys.modules.update(dict.fromkeys((name for packages in EXTRAS.values() for name in packages)))
+from crawlproject.__main__ import main
+main()
+"""
+
+
+def test_what_a_default_install_does(installed: Installed) -> None:
+    def topical(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return installed.python("-c", _DEFAULT, *arguments)
+
+    done = topical("crawl", "demo", *SAMPLE, "-s", "CRAWL_MAX_PAGES=20", "-s", "CRAWL_DIR=crawls/default")
+    assert done.returncode == 0, done.stderr
+    folder = installed.home / "crawls" / "default"
+    for command in (
+        ("why", folder, sorted(stored(folder))[0]),
+        ("report", folder),
+        ("map", folder),
+        ("frontier", "stats", folder),
+        ("export", folder, "--to", "jsonl", "pages.jsonl"),
+        ("rehearse", "sample", "demo", "demo-bread", "--ordering", "breadth_first", "adaptive", "--pages", 20,
+         "--out", "rehearsals"),
+        ("compare", "rehearsals"),
+    ):  # fmt: skip
+        done = topical(*command)
+        assert done.returncode == 0, (command, done.stderr)
+    done = topical("topic", "check", "demo", *SAMPLE)
+    assert done.returncode == 1 and "demo: 1 warning" in done.stdout, done.stderr
+    for missing, *command in (
+        ("search", "index", folder),
+        ("map", "map", folder, "--out", "map.png"),
+        ("export", "export", folder, "--to", "parquet", "pages.parquet"),
+        ("content", "export", folder, "--to", "markdown", "markdown"),
+        ("mcp", "mcp", folder),
+        ("learn", "crawl", "demo", *SAMPLE, "-a", "ordering=pagerank", "-s", "CRAWL_DIR=crawls/other"),
+        ("redis", "crawl", "demo", *SAMPLE, "-s", "FRONTIER=redis", "-s", "CRAWL_DIR=crawls/other"),
+        ("metrics", "crawl", "demo", *SAMPLE, "-s", "CRAWL_METRICS_FILE=m", "-s", "CRAWL_DIR=crawls/other"),
+        ("content", "crawl", "demo", *SAMPLE, "-s", "PAGE_MAIN_TEXT=True", "-s", "CRAWL_DIR=crawls/other"),
+    ):
+        done = topical(*command)
+        assert done.returncode == 2 and f'pip install "topical-crawler[{missing}]"' in done.stderr, (
+            command,
+            done.stderr,
+        )
+        assert "Traceback" not in done.stderr
+
+
 def test_the_companion_brings_its_extension(installed: Installed) -> None:
     folder = Path(installed.topical("companion", "--extension").stdout.strip())
     assert (folder / "manifest.json").is_file() and folder.is_relative_to(installed.packages.resolve())

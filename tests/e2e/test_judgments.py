@@ -13,7 +13,6 @@ from support.webs import DictWeb
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, UNJUDGED
@@ -22,6 +21,7 @@ from crawlproject.parts.judgments.judgments import Judgment, add_judgment
 from crawlproject.parts.judgments.part import Judgments
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_links, read_visits
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages
 from crawlproject.webs.sample import SampleWeb
 

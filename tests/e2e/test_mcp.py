@@ -98,6 +98,6 @@ def test_a_bounded_crawl_if_it_is_allowed(folder: Path) -> None:
 def test_without_the_package_the_command_says_what_to_do(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("crawlproject.commands.mcp.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "mcp", None)
     assert invoke(McpCommand(), folder) == 2
-    assert "pip install mcp" in capsys.readouterr().err
+    assert "scrapy mcp needs mcp: pip install" in capsys.readouterr().err

@@ -12,13 +12,13 @@ from support.webs import DictWeb
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.options import Options
 from crawlproject.orderings.base import PageArchive
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Fetch, Topic
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, location
 from crawlproject.webs.sample import SampleWeb
 

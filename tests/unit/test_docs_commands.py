@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from importlib import import_module
@@ -172,8 +173,14 @@ def test_exit_codes() -> None:
 # ---------------------------------------------------------------- docs/dependencies.md
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
-def test_every_requirement_has_its_line_and_the_other_way_round(name: str) -> None:
-    lines = (ROOT / name).read_text().splitlines()
-    required = [line.partition("==")[0] for line in lines if line and not line.startswith("#")]
-    assert sorted(first_cells(section(doc("dependencies.md"), name))) == sorted(required)
+def test_every_requirement_has_its_line_and_the_other_way_round() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = declared["project"]["optional-dependencies"]
+    optional = [line for extra, lines in extras.items() if extra != "all" for line in lines]
+    for title, lines in (
+        ("Default install", declared["project"]["dependencies"]),
+        ("Extras", optional),
+        ("For the tests", declared["dependency-groups"]["dev"]),
+    ):
+        required = [re.split(r"[<>=]", line)[0] for line in lines]
+        assert sorted(first_cells(section(doc("dependencies.md"), title))) == sorted(required), title

@@ -66,11 +66,12 @@ OWN_GENERATORS = {"Random", "SystemRandom"}
 # The picture of docs/architecture.md: a package may import itself and the packages named here. No arrow runs up. Names with a
 # dot are slices of a package: the Scrapy side of the parts and of the companion, the ``report.py`` and ``why.py`` of the parts.
 CONTRACT, REGISTRY = "contract", "registry"  # core/part.py and parts/registry.py
-GROUND = {"configuration", "errors", "options", "records"}
+GROUND = {"configuration", "errors", "extras", "options", "records"}
 BELOW = {"core", "frontier", "orderings", "pages", "storage", "topic", "urls", "webs"}
 MAY_IMPORT = {
     "moved": set(),
     "errors": set(),
+    "extras": {"errors"},
     "records": {"errors"},
     CONTRACT: {"records"},
     "options": set(),
@@ -104,7 +105,6 @@ BETWEEN_PARTS = {  # who needs whom -> why; docs/architecture.md has the same ta
     ("revisits", "listings"): "feeds and sitemaps are visited again, too, and say which pages have changed"
 }
 CIRCLES = [  # modules that import each other, in functions: what is heavy is imported where it is needed
-    {"pages.text.analyzer", "pages.text.languages", "pages.text.spacy_language"},
     {"pages.text.relevance", "pages.text.term_vectors"},
     {"parts.verticals.layout", "parts.verticals.site_template"},
 ]

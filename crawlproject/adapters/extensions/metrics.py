@@ -28,6 +28,7 @@ from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import crawl_of, frontier_closing, time
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadSetting, StorageFailed
+from crawlproject.extras import need
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.urls.addresses import REBOUND, is_loopback, names_this_machine
@@ -90,6 +91,7 @@ class Metrics:
         options = read_options({name: settings[name] for name in settings if name.startswith("CRAWL_METRICS_")})
         if not options.crawl_metrics_port and not options.crawl_metrics_file:
             raise NotConfigured  # it is off
+        need(f"setting CRAWL_METRICS_{'PORT' if options.crawl_metrics_port else 'FILE'}", "metrics")
         listening = None
         if options.crawl_metrics_port:
             listening = _listen(options.crawl_metrics_host, options.crawl_metrics_port)

@@ -14,6 +14,7 @@ import gzip
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -123,7 +124,7 @@ def section_of(url: str) -> str:
     return parts[1] if len(parts) > 2 else ""
 
 
-def _read_page(row: dict) -> PageHistory:
+def _read_page(row: dict[str, Any]) -> PageHistory:
     versions = row["versions"]
     numbers: dict[str, int] = {}
     texts: list[int] = []

@@ -22,7 +22,7 @@ from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCache, PageCacheFolder
 
 if TYPE_CHECKING:
-    from crawlproject.pages.text.spacy_language import HotPages
+    from crawlproject.pages.text.keyword_match import HotPages
 
 
 class WebScorer:
@@ -121,7 +121,7 @@ class _Hot:
 
     @cached_property
     def _matches(self) -> HotPages:
-        from crawlproject.pages.text.spacy_language import HotPages, KeywordMatcher
+        from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
 
         return HotPages(KeywordMatcher(self._keywords, self._analyzer), self._analyzer)
 

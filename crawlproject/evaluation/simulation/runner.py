@@ -25,6 +25,7 @@ from crawlproject.records import Topic
 from crawlproject.storage.append_log import ITEMS, write_atomically
 from crawlproject.storage.crawl_files import MANIFEST, PROBES, TOPICS, refuse_foreign_files
 from crawlproject.storage.manifest import read_manifest
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 

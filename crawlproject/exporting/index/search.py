@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -28,6 +29,7 @@ Range = tuple[int, int]
 
 _PASSAGE = 3 * SNIPPET  # characters in which the best sentences are looked for
 _NO_OPERATOR = re.compile(r"[^\w\s]+|\b(?:AND|OR|NOT|IN)\b")
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…。！？]+(?=\s|$)|[。！？]+|$)")  # without spaCy, which knows abbreviations
 _LOCK = Lock()
 
 
@@ -257,6 +259,8 @@ def _sentences(text: str, language: str) -> Iterator[Range]:
 
 
 def _sentences_of_line(line: str, language: str) -> list[Range]:
+    if find_spec("spacy") is None:
+        return [sentence.span() for sentence in _SENTENCE.finditer(line)]
     pipeline = _sentencizer(language)
     with _LOCK, pipeline.memory_zone():  # else spaCy keeps every word it ever saw
         return [(sentence.start_char, sentence.end_char) for sentence in pipeline(line).sents]

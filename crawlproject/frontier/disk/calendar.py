@@ -14,8 +14,8 @@ import numpy as np
 from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_counts import HostCounts
-from crawlproject.frontier.disk.spill_file import SpillFile
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
+from crawlproject.frontier.disk.spill_file import Entry, SpillFile
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_table import CLASS_BITS, HELD, LATER, PAGED, UrlTable, classes_of
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
+from crawlproject.frontier.disk.spill_file import Entry
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.records import ACTIVE, WASTE
 
 ClassEntry = tuple[int, float, int]

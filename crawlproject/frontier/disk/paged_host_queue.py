@@ -10,8 +10,8 @@ import numpy as np
 from crawlproject.frontier.disk.calendar import Calendar
 from crawlproject.frontier.disk.class_queues import ClassEntry, ClassQueues
 from crawlproject.frontier.disk.hold_times import HoldTimes
-from crawlproject.frontier.disk.spill_file import SpillFile
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
+from crawlproject.frontier.disk.spill_file import Entry, SpillFile
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_table import WAITING, UrlTable
 from crawlproject.records import ACTIVE, PLANTED
 

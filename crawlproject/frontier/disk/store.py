@@ -9,8 +9,8 @@ from typing import Any
 
 from crawlproject.frontier.base import LONGEST_BLOCK, BlockedHost, HostStats, UrlState
 from crawlproject.frontier.disk.files import DiskFiles
-from crawlproject.frontier.disk.host_paging import DiskEntry
 from crawlproject.frontier.disk.mapped_file import MemoryLimits
+from crawlproject.frontier.disk.paged_host_queue import DiskEntry
 from crawlproject.frontier.disk.url_queues import UrlQueues
 from crawlproject.frontier.disk.url_table import (
     CLASS_BITS,

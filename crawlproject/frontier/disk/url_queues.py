@@ -18,8 +18,8 @@ from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.host_paging import PagedSchedule
 from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.disk.paged_host_queue import CandidateQueue, DiskEntry, HeldQueue, PagedHostQueue
-from crawlproject.frontier.disk.spill_file import SpillFile
-from crawlproject.frontier.disk.spilled_queue import Entry, SpilledQueue
+from crawlproject.frontier.disk.spill_file import Entry, SpillFile
+from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_table import (
     CLASS_BITS,
     HELD,

@@ -11,6 +11,7 @@ from pathlib import Path
 from random import Random
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.extras import need
 from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.disk.files import is_disk_frontier, remove_disk_frontier
 from crawlproject.frontier.journal import NAME, ChangeLog
@@ -102,6 +103,7 @@ def find_place(asked: str) -> FrontierPlace:
 
 
 def _in_redis(asked: str) -> FrontierPlace:
+    need("a frontier in Redis", "redis")
     from crawlproject.frontier.redis.connection import connect
     from crawlproject.frontier.views.redis import RedisView
 

@@ -19,7 +19,7 @@ from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Ma
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
-from crawlproject.orderings.learning import Numbers
+from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
 

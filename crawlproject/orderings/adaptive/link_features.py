@@ -24,7 +24,7 @@ from crawlproject.orderings.adaptive.link_table import (
 )
 from crawlproject.orderings.adaptive.predictors import GroupMeans, Means
 from crawlproject.orderings.adaptive.terms import RelevanceFeedback, TermStatistics
-from crawlproject.orderings.learning import Numbers
+from crawlproject.pages.text.counting import Numbers
 
 try:
     from crawlproject.orderings.adaptive import evidence

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from crawlproject.orderings.learning import Numbers
+from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import Span
 
 try:

@@ -18,9 +18,9 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.learning import Numbers, TermIds
+from crawlproject.orderings.learning import TermIds
 from crawlproject.pages.text.analyzer import Analyzer
-from crawlproject.pages.text.counting import count_up, counted
+from crawlproject.pages.text.counting import Numbers, count_up, counted
 
 try:
     from crawlproject.orderings.adaptive import url_numbers

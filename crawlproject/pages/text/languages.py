@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import runpy
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 
 import Stemmer
 
 from crawlproject.errors import BadInput
+from crawlproject.extras import need
 from crawlproject.options import TermForm
+from crawlproject.pages.text import stop_word_lists
 from crawlproject.pages.text.tokenizer import LETTER_APOSTROPHE, Bigrams, Tokenizer, Words
 
 # Language code -> algorithm of PyStemmer. English has the original Porter algorithm, as in the papers.
@@ -42,9 +41,11 @@ def is_unspaced(language: str) -> bool:
 
 
 def tokenizer(language: str) -> Tokenizer:
+    """Raises ``MissingExtra`` for a language that spaCy cuts into words, where that is not installed."""
     if is_unspaced(language):
         return Bigrams()
     if language in _CUT_BY_SPACY:
+        need(f"the language {language!r}", "nlp", "spacy")
         from crawlproject.pages.text.spacy_language import SpacyWords  # takes a second
 
         return SpacyWords(language)
@@ -58,6 +59,7 @@ def term_form(language: str, form: TermForm) -> Callable[[str], str]:
     changes nothing. Raises ``BadSetting`` when the tables of lemmas are not installed.
     """
     if form == "lemma":
+        need("setting TOPIC_TERMS=lemma", "nlp", "spacy")
         from crawlproject.pages.text.spacy_language import lemmatizer
 
         return lemmatizer(language)
@@ -69,20 +71,19 @@ def term_form(language: str, form: TermForm) -> Callable[[str], str]:
 
 @cache
 def languages() -> frozenset[str]:
-    """The codes of the languages of the installed spaCy that have a list of stop words."""
-    return frozenset(path.parent.name for path in _folder().glob("*/stop_words.py"))
+    """The codes of the languages that have a list of stop words: spaCy's. Raises ``MissingExtra`` where there is none."""
+    found = stop_word_lists.languages()
+    if not found:  # a checkout, which has no copy
+        need("every topic", "nlp", "spacy")
+    return found
 
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """spaCy's stop words of a language, lower-cased. Raises ``BadInput`` for a language that spaCy does not have.
-
-    They are read from the file of that language: to import spaCy for a list of words takes over a second and 60 MB.
-    """
+    """spaCy's stop words of a language, lower-cased. Raises ``BadInput`` for a language that spaCy does not have."""
     if language not in languages():
         raise BadInput("language", f"wants one of {', '.join(sorted(languages()))}; got {language!r}")
-    words = runpy.run_path(str(_folder() / language / "stop_words.py"))["STOP_WORDS"]
-    plain = {word.lower().replace("’", "'") for word in words}
+    plain = {word.lower().replace("’", "'") for word in stop_word_lists.words(language)}
     return frozenset(plain | {word.replace("'", LETTER_APOSTROPHE) for word in plain})
 
 
@@ -118,11 +119,3 @@ def _languages_of() -> Mapping[str, list[str]]:
         for word in stop_words(language):
             found.setdefault(word, []).append(language)
     return found
-
-
-def _folder() -> Path:
-    """Where spaCy keeps its languages. Raises ``BadInput`` when it is not installed."""
-    spec = find_spec("spacy")
-    if spec is None or not spec.submodule_search_locations:
-        raise BadInput("language", "wants spaCy installed, for its stop words")
-    return Path(spec.submodule_search_locations[0], "lang")

@@ -20,6 +20,7 @@ try:
 except Exception:  # not built, or in a zip file
     from crawlproject.pages.text.plain_hashes import minima_of, shingle_hashes, term_hashes, without_links
 
+__all__ = ["Sketch", "minima_of", "same_names", "shingle_hashes", "similarity", "sketch", "sketch_names", "term_hashes"]
 
 LEAST_PROSE = 50  # terms
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import accumulate, repeat
 
 from crawlproject.errors import BadInput
+from crawlproject.extras import need
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.terms import Terms, counts_of_some
@@ -182,6 +183,7 @@ def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) ->
     """
     if options.topic_relevance != "vectors":
         return TopicJudge(keywords, analyzer)
+    need(f"setting TOPIC_RELEVANCE={options.topic_relevance}", "nlp")
     from crawlproject.pages.text.term_vectors import SemanticJudge, load_term_vectors  # imports scipy and spaCy
 
     return SemanticJudge(keywords, analyzer, load_term_vectors(options.topic_vectors, analyzer))

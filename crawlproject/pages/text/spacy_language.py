@@ -1,4 +1,4 @@
-"""What needs spaCy: tokenizers and lemmas of some languages, and finding keywords of several words in terms and in URLs.
+"""What needs spaCy: tokenizers and lemmas of some languages.
 
 To import this file takes a second: import it where it is used.
 """
@@ -6,26 +6,19 @@ To import this file takes a second: import it where it is used.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable
 
 from spacy.lookups import load_lookups
-from spacy.matcher import PhraseMatcher
-from spacy.tokens import Doc
 from spacy.util import get_lang_class
-from spacy.vocab import Vocab
 
 from crawlproject.errors import BadSetting
-from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.tokenizer import APOSTROPHES, LETTER_APOSTROPHE
-from crawlproject.records import Page
 
 _HAS_A_LETTER = re.compile(r"[^\W_]")
 # The rest of what white space and ASCII punctuation, save the apostrophe, leave in one piece.
 _REST = re.compile(r"(?<=[^\s\0-&(-/:-@\[-`{-\x7f])[^\s\0-&(-/:-@\[-`{-\x7f]+")
 _APOSTROPHES = tuple(APOSTROPHES)
 _TO_LETTER = str.maketrans(dict.fromkeys(APOSTROPHES, LETTER_APOSTROPHE))
-_OTHER = "\0"  # takes the place of terms that no keyword has
 
 
 class SpacyWords:
@@ -77,46 +70,3 @@ def lemmatizer(language: str) -> Callable[[str], str]:
         return first.lower().translate(_TO_LETTER)
 
     return lemma
-
-
-class KeywordMatcher:
-    """Finds all ``keywords`` at once, each a phrase of terms; those of stop words only are nowhere."""
-
-    def __init__(self, keywords: Iterable[str], analyzer: Analyzer) -> None:
-        self._terms = {keyword: terms for keyword in keywords if (terms := tuple(analyzer.terms(keyword)))}
-        self._words = {
-            keyword: [word for word in keyword.lower().split() if analyzer.terms(word)] for keyword in self._terms
-        }
-        self._vocabulary = frozenset(term for terms in self._terms.values() for term in terms)
-        self._vocab = Vocab()
-        self._matcher = PhraseMatcher(self._vocab)
-        for keyword, terms in self._terms.items():
-            self._matcher.add(keyword, [Doc(self._vocab, list(terms))])
-
-    def occurrences(self, terms: Sequence[str], counts: Mapping[str, int] | None = None) -> Counter[str]:
-        """How often the terms of each keyword occur in ``terms``, one after the other; their ``counts`` save time."""
-        counts = Counter(terms) if counts is None else counts
-        if not any(all(map(counts.get, phrase)) for phrase in self._terms.values()):
-            return Counter()
-        known = [term if term in self._vocabulary else _OTHER for term in terms]
-        return Counter(span.label_ for span in self._matcher(Doc(self._vocab, known), as_spans=True))
-
-    def in_url(self, url: str) -> bool:
-        """Whether each word of some keyword is part of the spelling of ``url``, as in paper 002 Figure 4."""
-        spelling = url.lower()
-        return any(words and all(word in spelling for word in words) for words in self._words.values())
-
-
-class HotPages:
-    """Whether a page is hot (paper 002 section 7): a keyword is in its title, or ``occurrences`` times in its body."""
-
-    def __init__(self, matcher: KeywordMatcher, analyzer: Analyzer, occurrences: int = 10) -> None:
-        self._matcher = matcher
-        self._analyzer = analyzer
-        self._occurrences = occurrences
-
-    def __call__(self, page: Page) -> bool:
-        if self._matcher.occurrences(self._analyzer.terms(page.title)):
-            return True
-        found = self._matcher.occurrences(page.terms, page.counts)
-        return any(times >= self._occurrences for times in found.values())

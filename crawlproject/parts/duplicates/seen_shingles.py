@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.pages.text.minhash import Hashes
+from crawlproject.pages.text.plain_hashes import Hashes
 
 try:
     from crawlproject.pages.text import text_hashes

@@ -10,8 +10,8 @@ from typing import Any
 
 from crawlproject.options import Options
 from crawlproject.pages.html.form_kinds import TOKEN_FORMS
+from crawlproject.parts.forms.candidates import nonsense
 from crawlproject.parts.forms.result_page import is_view
-from crawlproject.parts.forms.source import nonsense
 from crawlproject.parts.forms.value_graph import chao
 from crawlproject.records import QUERY, Visit
 from crawlproject.storage.read import read_links, read_visits

@@ -11,8 +11,9 @@ from crawlproject.options import Options
 from crawlproject.parts.listings.feeds import Feeds
 from crawlproject.parts.listings.listing import Listing, ListingReader
 from crawlproject.parts.listings.options import ListingOptions
-from crawlproject.parts.listings.sitemaps import NAME, ListingLog, Sitemaps
+from crawlproject.parts.listings.sitemaps import ListingLog, Sitemaps
 from crawlproject.records import FEED, LISTINGS, SITEMAP, CrawlUrl, Fetch, Page, Reply, Visit
+from crawlproject.storage.crawl_files import SITEMAPS
 from crawlproject.storage.read import read_visits
 
 
@@ -38,7 +39,7 @@ class Listings(Part):
     @classmethod
     def make(cls, setup: Setup) -> Listings | None:
         options = setup.options.of(ListingOptions)
-        wanted = options.crawl_sitemaps or options.crawl_feeds or (setup.folder.path / NAME).exists()
+        wanted = options.crawl_sitemaps or options.crawl_feeds or (setup.folder.path / SITEMAPS).exists()
         return cls(setup) if wanted else None
 
     @property
@@ -51,9 +52,11 @@ class Listings(Part):
 
     def replayed(self) -> None:
         folder = self._folder
-        lost = folder.bodies and not (folder.path / NAME).exists()
+        lost = folder.bodies and not (folder.path / SITEMAPS).exists()
         if lost and any(visit.kind in LISTINGS and visit.is_listing for visit in read_visits(folder.path)):
-            folder.warnings.append(f"{folder.path / NAME} is missing: what the sitemaps listed is not learned again")
+            folder.warnings.append(
+                f"{folder.path / SITEMAPS} is missing: what the sitemaps listed is not learned again"
+            )
 
     def robots_read(self, sitemaps: Sequence[str], found: CrawlUrl) -> Iterable[CrawlUrl]:
         return self.sitemaps.named(sitemaps, found)

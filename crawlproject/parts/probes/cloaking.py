@@ -25,7 +25,8 @@ from math import sqrt
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.pages.text.minhash import BINS, Minima, minima_of, shingle_hashes, similarity, term_hashes
+from crawlproject.pages.text.minhash import minima_of, shingle_hashes, similarity, term_hashes
+from crawlproject.pages.text.plain_hashes import BINS, Minima
 from crawlproject.parts.probes.probe_log import (
     AGAIN,
     BROWSER,

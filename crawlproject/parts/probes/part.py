@@ -24,7 +24,6 @@ from crawlproject.parts.probes.probe_log import (
     DISGUISED,
     HONEST,
     MISSING,
-    NAME,
     OPEN,
     UNDECIDED,
     Finding,
@@ -35,6 +34,7 @@ from crawlproject.parts.probes.probe_log import (
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
 from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply
+from crawlproject.storage.crawl_files import PROBES
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import post_of
@@ -79,7 +79,7 @@ class Probes(Part):
     def make(cls, setup: Setup) -> Probes | None:
         options, folder, seed = setup.options.of(ProbeOptions), setup.folder, setup.options.crawl_seed
         share, after = options.crawl_cloaking_probe, options.crawl_soft_404_probe
-        if not (share or after or (folder.path / NAME).exists()):
+        if not (share or after or (folder.path / PROBES).exists()):
             return None
 
         def publish(finding: Finding) -> None:

@@ -12,10 +12,11 @@ from support.pages import DictArchive, a_text_page
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.reading import make_canonicalizer, make_traps, topic_in_canonical_urls
+from crawlproject.core.reading import make_traps, topic_in_canonical_urls
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, BadTopic, BadWeb
 from crawlproject.frontier.factory import make_frontier
 from crawlproject.records import CrawlUrl, Fetch, Topic
+from crawlproject.urls.canonical import make_canonicalizer
 
 SEEDS = ("http://a.example/", "http://b.example/index.html", "http://B.example/#part")
 TOPIC = Topic("reef", ("coral reef",), SEEDS, targets=("http://c.example/?utm_source=x",))

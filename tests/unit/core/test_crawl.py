@@ -13,13 +13,12 @@ from support.webs import html
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.core.robots import RobotsRules
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import StorageFailed
 from crawlproject.records import CrawlUrl, Fetch, Page, Topic
 from crawlproject.storage.append_log import read_lines
-from crawlproject.urls.canonical import canonical_or_none
+from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 
 SEED = "http://a.example/"
 INCURIOUS = {"CRAWL_SITE_BUDGET": 0, "PAGE_DUPLICATES": False, "CRAWL_LEARN_RULES": False, "TRAP_TEMPLATES": False}

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from crawlproject.evaluation.significance import (
     PairedTest,
@@ -113,3 +114,18 @@ def test_holm_worked_by_hand():
 def test_holm_counts_tests_that_could_not_be_made():
     assert holm([0.01, None, 0.9]) == [pytest.approx(0.03), None, 1.0]
     assert holm([]) == []
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 13, 14, 50, 51, 200])
+@pytest.mark.parametrize("digits", [1, 9])  # with ties, and without
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 0.3, 3.0])
+def test_the_same_as_scipy(size: int, digits: int, shift: float) -> None:
+    draw = np.random.default_rng(size)
+    better, worse = (draw.normal(size=size) + shift).round(digits), draw.normal(size=size).round(digits)
+    expected = stats.ttest_rel(better, worse, alternative="greater")
+    found = paired_t_test(better.tolist(), worse.tolist())
+    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)
+    differences = (better - worse).round(12)
+    expected = stats.wilcoxon(differences[differences != 0], alternative="greater")
+    found = wilcoxon_test(better.tolist(), worse.tolist())
+    assert (found.statistic, found.p) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import cKDTree
 
-from crawlproject.reports.graph_layout import layout, radial_tree
+from crawlproject.reports.graph_layout import layout, nearest, pairs_within, radial_tree
 
 NONE = np.zeros((0, 2), dtype=np.int64)
 
@@ -71,3 +72,13 @@ def test_a_tree_is_in_rings():
     assert np.hypot(*at.T) == pytest.approx([0, 1, 1, 2, 2])
     angle = np.degrees(np.arctan2(at[:, 1], at[:, 0])) % 360
     assert angle[1:] == pytest.approx([135, 315, 67.5, 202.5])  # three quarters and one; two halves of these three
+
+
+@pytest.mark.parametrize("size", [2, 3, 40, 500])
+def test_neighbours_are_those_of_a_tree_of_scipy(size):
+    at = np.random.default_rng(size).normal(size=(size, 2)) * np.sqrt(size)
+    at[: size // 4] = at[0]  # some at the same place
+    assert nearest(at) == pytest.approx(cKDTree(at).query(at, k=2)[0][:, 1], rel=1e-12)
+    expected = cKDTree(at).query_pairs(2.0)
+    found = list(map(tuple, pairs_within(at, 2.0).tolist()))
+    assert found == sorted(expected)

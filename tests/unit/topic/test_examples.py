@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.errors import BadTopic
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page, Topic
 from crawlproject.topic.examples import ExampleReader, Lookup
+from crawlproject.urls.canonical import make_canonicalizer
 
 REEF = "http://reef.example/"
 

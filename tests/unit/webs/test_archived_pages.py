@@ -5,10 +5,10 @@ from __future__ import annotations
 from support.webs import DictWeb, page, robots
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import read_pages
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Reply
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages
 
 HOME, OLD, LOOP, PLAIN = (f"http://h.example/{name}" for name in ("", "old", "loop", "plain"))

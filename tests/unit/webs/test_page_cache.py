@@ -9,10 +9,11 @@ from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.pages.html.encoding import is_page
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Reply
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import BYTES_PER_SECOND, ROUND_TRIP, JudgedPages, PageCache, latency, location
 
 URLS = [f"http://a.example/{n}" for n in range(5)]

@@ -14,8 +14,9 @@ from support.pages import ANALYZER
 from support.webs import DictWeb, page
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.records import Link, Page, Reply, Span
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs import page_cache as shelves
 from crawlproject.webs.page_cache import PageCache, PageCacheFolder
 from crawlproject.webs.page_store import PageStore, pack, unpack

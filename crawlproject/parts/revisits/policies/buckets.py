@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crawlproject.extras import need
 from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.parts.revisits.base import Outcome
 from crawlproject.parts.revisits.estimators.base import ALL, Rows
@@ -75,6 +76,7 @@ class Buckets(IntervalPolicy):
     columns = MappingProxyType({"bucket": ("u1", FIRST_BUCKET), "quiet": ("f4", 0)})
 
     def __init__(self, *, estimator: str = "naive") -> None:
+        need("revisit policy buckets", "learn", "scipy")
         super().__init__(estimator=estimator)
         self._frequency = np.zeros(BUCKETS)
 

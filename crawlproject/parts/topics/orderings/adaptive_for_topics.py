@@ -18,8 +18,7 @@ from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, To
 from crawlproject.orderings.adaptive.predictors import FAR_BEHIND, Ridge, behind_of
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics
 from crawlproject.orderings.base import OrderingContext
-from crawlproject.orderings.learning import Numbers
-from crawlproject.pages.text.counting import counted
+from crawlproject.pages.text.counting import Numbers, counted
 from crawlproject.pages.text.terms import counts_of_some
 from crawlproject.parts.topics.orderings.fair_share import FairShare
 from crawlproject.records import JUDGED, CrawlUrl, Page

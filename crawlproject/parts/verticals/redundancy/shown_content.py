@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.pages.text.minhash import Hashes, shingle_hashes, term_hashes
+from crawlproject.pages.text.minhash import shingle_hashes, term_hashes
+from crawlproject.pages.text.plain_hashes import Hashes
 from crawlproject.parts.verticals.series import follows
 from crawlproject.records import SHOWN_BEFORE, Fetch, Page
 from crawlproject.urls.hosts import host_of

@@ -8,11 +8,12 @@ from support.pages import ANALYZER
 from support.webs import HTML, DictWeb, html, page
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps
+from crawlproject.core.reading import make_reader, make_traps
 from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages
 from crawlproject.orderings.base import Graph, PassageLinks, RedirectLinks
 from crawlproject.orderings.omniscient import reachable
 from crawlproject.records import Reply
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import PageCache
 
 HOME = "http://a.example/"

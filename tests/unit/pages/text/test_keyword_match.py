@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import ANALYZER
 
-from crawlproject.pages.text.spacy_language import KeywordMatcher
+from crawlproject.pages.text.keyword_match import KeywordMatcher
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from support.webs import HTML, DictWeb
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.pages.text.analyzer import Analyzer
@@ -33,6 +33,7 @@ from crawlproject.parts.duplicates.url_templates import UrlTemplates
 from crawlproject.parts.duplicates.url_versions import UrlVersions
 from crawlproject.records import ACTIVE, REDUNDANT, CrawlUrl, Link, Page, Reply, Span, Topic
 from crawlproject.storage.append_log import read_lines
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 A = "http://a.example"

@@ -11,7 +11,7 @@ from support.webs import DictWeb, page, robots
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.core.robots import RobotsRules
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.orderings.registry import ORDERINGS
@@ -19,6 +19,7 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.listings.sitemaps import Sitemaps
 from crawlproject.records import SITEMAP, CrawlUrl, Fetch, Reply, Topic
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 HOME = "http://h.example/"

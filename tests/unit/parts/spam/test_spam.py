@@ -7,12 +7,13 @@ from random import Random
 import pytest
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.pages.content_features import CONCEALED, REPEATED
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.part import FARMED, STUFFED, Spam
 from crawlproject.records import Fetch, Page
+from crawlproject.urls.canonical import make_canonicalizer
 
 ANALYZER = Analyzer("en")
 OPTIONS = read_options({})

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from support.pages import ANALYZER
 
 from crawlproject.configuration import read_options
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.errors import BadInput
 from crawlproject.pages.content_features import LINKED
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.parts.spam.model import Judged, SpamModel, train
 from crawlproject.parts.spam.part import Spam
 from crawlproject.records import Fetch, Page
+from crawlproject.urls.canonical import make_canonicalizer
 
 OPTIONS = read_options({})
 READER = make_reader(OPTIONS, ANALYZER, make_canonicalizer(OPTIONS))

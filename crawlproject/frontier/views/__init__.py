@@ -1,0 +1,1 @@
+"""What a frontier holds, read from outside of its crawl."""

@@ -1,0 +1,58 @@
+"""spaCy's lists of stop words, as they are in its files; a built package has a copy, so that it does without spaCy.
+
+``setup.py`` runs this file to write that copy, so it needs nothing but the standard library and, for the files, an installed
+spaCy, which is never imported: that takes over a second and 60 MB.
+"""
+
+from __future__ import annotations
+
+import json
+import runpy
+from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import distribution
+from importlib.util import find_spec
+from pathlib import Path
+
+COPY = "stop_words.json"
+
+
+def languages() -> frozenset[str]:
+    """The codes of the languages that have a list; none where there is neither a copy nor spaCy."""
+    if copied := _copy():
+        return frozenset(copied)
+    folder = _folder()
+    return frozenset(path.parent.name for path in folder.glob("*/stop_words.py")) if folder else frozenset()
+
+
+def words(language: str) -> Iterable[str]:
+    """The list of one of the ``languages``, in any order."""
+    return (_copy() or {}).get(language) or _from_spacy(language)
+
+
+def as_json() -> bytes | None:
+    """The copy, with spaCy's licence; None where spaCy is not installed."""
+    if _folder() is None:
+        return None
+    licence = next(path for path in distribution("spacy").files or () if path.name == "LICENSE")
+    lists = {language: sorted(_from_spacy(language)) for language in sorted(languages())}
+    return json.dumps({"licence": licence.read_text(), "lists": lists}, ensure_ascii=False).encode()
+
+
+@cache
+def _copy() -> dict[str, list[str]] | None:
+    path = Path(__file__).with_name(COPY)
+    found: dict[str, list[str]] | None = json.loads(path.read_bytes())["lists"] if path.is_file() else None
+    return found
+
+
+def _from_spacy(language: str) -> frozenset[str]:
+    folder = _folder()
+    assert folder is not None
+    return frozenset(runpy.run_path(str(folder / language / "stop_words.py"))["STOP_WORDS"])
+
+
+def _folder() -> Path | None:
+    """Where spaCy keeps its languages."""
+    spec = find_spec("spacy")
+    return Path(spec.submodule_search_locations[0], "lang") if spec and spec.submodule_search_locations else None
