@@ -30,7 +30,6 @@ from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.assembly import choose_judge
 from crawlproject.configuration import default_settings, read_options
 from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages
-from crawlproject.core.reading import make_canonicalizer
 from crawlproject.evaluation.simulation.runner import Runner, read_pages
 from crawlproject.pages.text.relevance import TopicJudge, make_judge
 from crawlproject.parts.judges.examples import ExamplesJudge
@@ -38,6 +37,7 @@ from crawlproject.parts.judges.registry import register
 from crawlproject.records import Page, Topic
 from crawlproject.storage.read import read_visits
 from crawlproject.topic.parse import load_topic
+from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder

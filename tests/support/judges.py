@@ -8,9 +8,10 @@ from pathlib import Path
 from crawlproject.assembly import choose_judge
 from crawlproject.configuration import read_options
 from crawlproject.core.prior_knowledge import PriorKnowledge, PriorPages
-from crawlproject.core.reading import make_canonicalizer, make_reader
+from crawlproject.core.reading import make_reader
 from crawlproject.pages.text.relevance import TopicJudge, make_judge
 from crawlproject.records import Page, Topic
+from crawlproject.urls.canonical import make_canonicalizer
 from support.pages import ANALYZER, DictArchive, a_text_page
 
 REEF = "http://a.example/reef"

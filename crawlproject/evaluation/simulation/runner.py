@@ -11,7 +11,7 @@ from crawlproject.assembly import choose_judge
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.prior_knowledge import ARCHIVE_CACHE, PriorKnowledge, PriorPages
-from crawlproject.core.reading import make_canonicalizer, make_reader, make_traps, topic_in_canonical_urls
+from crawlproject.core.reading import make_reader, make_traps, topic_in_canonical_urls
 from crawlproject.core.robots import product_token
 from crawlproject.errors import BadCrawlDir
 from crawlproject.evaluation.simulation.run import CONCURRENCY, CrawlSimulation
