@@ -42,6 +42,8 @@ _NODE = {
     "duplicate_of": "string",
     "spam": "double",
 }
+_COLUMNS = {"at": "fetched_at"}  # of tables, whose name is another one: AT is a word of SQL
+_FIELDS = {column: name for name, column in _COLUMNS.items()}
 _EDGE = {"anchor": "string", "context_score": "double"}
 # Characters that XML 1.0 forbids, even escaped, and the controls of terminals that it allows.
 _NO_XML = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -66,7 +68,7 @@ def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, An
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
     names = list(properties or item_schema()["properties"])
-    rows.writerow(names)
+    rows.writerow([_COLUMNS.get(name, name) for name in names])
     count = 0
     for item in items:
         rows.writerow([_cell(item[name]) for name in names])
@@ -76,7 +78,10 @@ def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, An
 
 
 def write_parquet(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, Any] | None = None) -> int:
-    """Write Parquet, compressed with Zstandard; return the number of rows. ``at`` is a UTC time stamp, ``parts`` a map."""
+    """Write Parquet, compressed with Zstandard; return the number of rows.
+
+    ``fetched_at`` is ``at``, as a UTC time stamp; ``parts`` is a map.
+    """
     import pyarrow.parquet
 
     schema = _schema(properties or item_schema()["properties"], properties)
@@ -89,7 +94,7 @@ def write_parquet(items: Iterable[Item], file: BinaryIO, properties: Mapping[str
 
 
 def arrow_table(items: Iterable[Item], names: Iterable[str]) -> Any:
-    """The items as a table of Arrow with the columns ``names``, typed as in Parquet. All of it is in memory."""
+    """The items as a table of Arrow with columns for the fields ``names``, as in Parquet. All of it is in memory."""
     import pyarrow
 
     schema = _schema(names)
@@ -101,13 +106,15 @@ def _schema(names: Iterable[str], properties: Mapping[str, Any] | None = None) -
     import pyarrow
 
     properties = properties or item_schema()["properties"]
-    return pyarrow.schema([(name, _arrow_type(name, properties[name]["type"])) for name in names])
+    types = [(_COLUMNS.get(name, name), _arrow_type(name, properties[name]["type"])) for name in names]
+    return pyarrow.schema(types)
 
 
 def _table(items: list[Item], schema: Any) -> Any:
     import pyarrow
 
-    columns = {name: [_arrow_value(name, item[name]) for item in items] for name in schema.names}
+    fields = {column: _FIELDS.get(column, column) for column in schema.names}
+    columns = {column: [_arrow_value(name, item[name]) for item in items] for column, name in fields.items()}
     return pyarrow.Table.from_pydict(columns, schema=schema)
 
 

