@@ -87,7 +87,7 @@ def test_help_has_its_headings_and_no_others(name: str) -> None:
     )
     command.add_options(parser)
     underlined = re.findall(r"^(.+)\n=+$", parser.format_help(), re.MULTILINE)
-    assert underlined == ["Usage", "Options"]
+    assert underlined == ["Usage", "Options", "Examples"]
 
 
 def test_a_spider_or_an_argument_that_does_not_exist_is_named(tmp_path: Path) -> None:

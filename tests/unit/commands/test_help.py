@@ -16,4 +16,4 @@ def test_help_has_no_headings_but_its_own(monkeypatch: pytest.MonkeyPatch, colum
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = parser_of(name, make_command(name), Settings()).format_help().splitlines()
     headings = [line for line, below in pairwise(shown) if below and not below.strip("=-")]
-    assert headings == ["Usage", "Options", "Global Options"]
+    assert headings == ["Usage", "Options", "Global Options", "Examples"]

@@ -76,4 +76,4 @@ def test_the_schema_refuses(name: str, value: object) -> None:
 
 
 def test_a_package_has_the_schema_in_it() -> None:
-    assert '"crawlproject.storage": ["*.json"]' in (ROOT / "setup.py").read_text()
+    assert '"crawlproject.storage" = ["*.json"]' in (ROOT / "pyproject.toml").read_text()
