@@ -11,6 +11,7 @@ from pathlib import Path
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, cache_dir, reporting_errors
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput
 from crawlproject.evaluation.compare import compare
 from crawlproject.evaluation.importance import IMPORTANCE
@@ -28,7 +29,7 @@ class CompareCommand(Subcommand):
     summary = "Compare orderings over the runs of a rehearsal"
     description = (
         "Print the mean and standard error of each ordering over all topics and which differences are significant; "
-        "write compare.html into DIR. DIR holds crawl folders as written by `scrapy rehearse`. "
+        f"write compare.html into DIR. DIR holds crawl folders as written by `{program} rehearse`. "
         "Exit code 2: nothing to compare, or bad options."
     )
     examples = ("compare rehearsals --at 100 500 60s", "compare rehearsals --measure harvest --figure harvest.svg")

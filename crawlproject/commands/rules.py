@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors, require_part
+from crawlproject.configuration import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +103,7 @@ def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
     rule = UrlRule.spelled(spelled)
     having = [folder for folder in folders if rule in read_rules(folder)]
     if not having:
-        raise BadInput(f"rule {spelled!r}", "expected one of those that `scrapy rules CRAWL_DIR` lists")
+        raise BadInput(f"rule {spelled!r}", f"expected one of those that `{program} rules CRAWL_DIR` lists")
     for folder in having:
         with closing(FolderLock(folder)), closing(UrlRuleStore(folder)) as book:
             book.note(rule, OFF if off else ON, book.entries[rule].pairs)

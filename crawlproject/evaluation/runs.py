@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from crawlproject.configuration import program
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.evaluation.measures import Curve
@@ -89,7 +90,7 @@ def find_runs(folder: Path, warn: Callable[[str], object] | None = None) -> list
     Raises ``BadInput`` when there is no run, or when two runs do not differ.
     """
     if not folder.is_dir():
-        raise BadInput(str(folder), "expected a folder of runs, made by `scrapy rehearse ... --out DIR`")
+        raise BadInput(str(folder), f"expected a folder of runs, made by `{program} rehearse ... --out DIR`")
     found = []
     for path in _crawl_folders(folder):
         try:

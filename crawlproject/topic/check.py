@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
+from crawlproject.configuration import program
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.keyword_match import KeywordMatcher
@@ -61,7 +62,9 @@ def weak_as_written(topic: Topic, options: Options, analyzer: Analyzer) -> Itera
     hosts = {host_of(seed) for seed in topic.seeds}
     if len(topic.seeds) < FEW_SEEDS:
         what = f"only {len(topic.seeds)}: pages that cannot be reached from there are not found"
-        yield Weakness("warning", "seeds", what, "name a few good pages of different sites; `scrapy seeds` adds hubs")
+        yield Weakness(
+            "warning", "seeds", what, f"name a few good pages of different sites; `{program} seeds` adds hubs"
+        )
     elif len(hosts) == 1:
         what = f"all on {next(iter(hosts))}"
         yield Weakness("warning", "seeds", what, "a single host is crawled slowly; add pages of other sites")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from unicodedata import category
 
+from crawlproject.configuration import program
 from crawlproject.errors import BadTopic
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
@@ -154,7 +155,7 @@ class Draft:
 
 def topic_text(draft: Draft) -> str:
     lines = [
-        "# The topic of a crawl. Check it with `scrapy topic check`; docs/topic-file.md describes the fields.",
+        f"# The topic of a crawl. Check it with `{program} topic check`; docs/topic-file.md describes the fields.",
         f"name = {_text(draft.name)}",
         *_list("keywords", draft.keywords),
         *_list("seeds", draft.seeds, draft.sources),

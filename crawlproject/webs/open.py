@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from crawlproject.configuration import program
 from crawlproject.errors import BadWeb, InvalidUrl
 from crawlproject.extras import need
 from crawlproject.pages.text.printable import counted
@@ -88,7 +89,7 @@ class CrawledWeb:
         self._visits = dict(_visits(root / HISTORY))
         self._robots = dict(_robots(root / ROBOTS))
         if not any(visit.md5 and (self._pages / page_path(visit.md5)).is_file() for visit in self._visits.values()):
-            raise BadWeb(f"web {str(root)!r}", "a crawl folder without pages; expected one made by `scrapy crawl`")
+            raise BadWeb(f"web {str(root)!r}", f"a crawl folder without pages; expected one made by `{program} crawl`")
 
     def get(self, url: str) -> Reply:
         for name in spellings(url):

@@ -9,10 +9,11 @@ from math import exp, isfinite
 from pathlib import Path
 from typing import Any
 
+from crawlproject.configuration import program
 from crawlproject.errors import BadInput
 
 FORMAT = 1
-WISH = f"expected a model that `scrapy spam` wrote: format {FORMAT}, intercept, weights"
+WISH = f"expected a model that `{program} spam` wrote: format {FORMAT}, intercept, weights"
 
 Features = Mapping[str, float]  # a missing one is 0
 
