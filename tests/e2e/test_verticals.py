@@ -65,7 +65,8 @@ def test_posts_become_items_that_share_the_md5_of_their_page(crawled: tuple[Path
     with Path(f"{out}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     table = pyarrow.parquet.read_table(f"{out}.parquet")
-    assert len(rows) == table.num_rows == len(items) and list(rows[0]) == table.column_names == list(items[0])
+    columns = ["fetched_at" if name == "at" else name for name in items[0]]
+    assert len(rows) == table.num_rows == len(items) and list(rows[0]) == table.column_names == columns
 
 
 @pytest.mark.parametrize("options", [("--to", "graphml"), ("--to", "markdown"), ("--to", "jsonl", "--join-series")])
