@@ -81,7 +81,7 @@ lowest: $(BIN)/python
 	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit tests/contract
 
 crawl: $(VENV)/.installed $(VENV)/.compiled
-	@echo "crawling the sample web into crawls/demo; what was there before is removed. This takes a minute on a quiet machine"
+	@echo "crawling the sample web into crawls/demo; what was there before is removed"
 	@rm -rf crawls/demo
 	$(BIN)/scrapy crawl topical -a topic=topics/demo.toml -s VIRTUAL_WEB=sample -s CRAWL_DIR=crawls/demo
 	@echo "open crawls/demo/report.html"

@@ -161,6 +161,11 @@ def _distance(one: str, other: str, most: int) -> int:
     return rows[-1][-1]
 
 
+def is_code(judge: str) -> bool:
+    """Whether a judge is a ``module:Class``: only who starts a crawl may name it, no topic file and no folder of strangers."""
+    return ":" in judge
+
+
 def setting_wish(name: str, value: Any) -> str:
     """What is wrong with one setting of ours, taken alone; empty: nothing. Names and parameters of orderings are not checked."""
     for unknown, near in unknown_settings((name,)):

@@ -18,8 +18,10 @@ from crawlproject.records import Page, Topic
 
 NOT_FETCHED = 1
 _NO_TOPIC = Topic("page", ("page",), ())
-_OF_TOPIC = ("relevance", "context_score")  # what a page has only in view of a topic
-_SHOWN = ("url", "title", "published", "language", "status", "content_type", "digest", "relevance")
+_KNOWN = (
+    *("url", "title", "author", "published", "language", "license", "reserved", "status", "content_type", "digest"),
+    "spam",
+)  # fields of the item that say something of the page by itself
 
 
 class FetchCommand(Subcommand):
@@ -66,20 +68,19 @@ class FetchCommand(Subcommand):
             self.exitcode = NOT_FETCHED
             return
         item, text = preview.stored(found.landed)
+        known = {name: item[name] for name in _KNOWN}
         if opts.topic:
-            item = {**item, "relevance": found.page.relevance}
-        else:
-            item = {name: value for name, value in item.items() if name not in _OF_TOPIC}
+            known["relevance"] = found.page.relevance
         if opts.json:
-            print(orjson.dumps({**item, "markdown": text, "links": _links(found.page, opts.topic)}).decode())
+            print(orjson.dumps({**known, "markdown": text, "links": _links(found.page, opts.topic)}).decode())
         else:
-            print(f"{_front_matter(item)}\n{text}")
+            print(f"{_front_matter(known)}\n{text}")
 
 
-def _front_matter(item: Mapping[str, Any]) -> str:
+def _front_matter(known: Mapping[str, Any]) -> str:
     """What is known of the page, in YAML: a value of JSON is one of YAML, too."""
-    known = (f"{name}: {orjson.dumps(item[name]).decode()}" for name in _SHOWN if item.get(name) not in ("", None))
-    return "\n".join(("---", *known, "---"))
+    said = (f"{name}: {orjson.dumps(value).decode()}" for name, value in known.items() if value != "")
+    return "\n".join(("---", *said, "---"))
 
 
 def _links(page: Page, topic: str | None) -> list[dict[str, Any]]:

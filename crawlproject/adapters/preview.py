@@ -98,7 +98,7 @@ class Preview:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         is_over = (folder / MARKER).exists()  # no seed led to a page, which is seen below
         if done.returncode == BAD_INPUT and not is_over:
-            raise BadInput("look", done.stderr.strip().rpartition(f"{program}: ")[2])
+            raise BadInput("crawl", done.stderr.strip().rpartition(f"{program}: ")[2])
         if done.returncode not in (0, STOPPED, BAD_INPUT):  # no host answers: what is missing shows that
             raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
 

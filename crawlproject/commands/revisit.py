@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.running import crawl_of, time
 from crawlproject.adapters.subcommand import reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
-from crawlproject.configuration import program
+from crawlproject.configuration import is_code, program
 from crawlproject.pages.text.printable import counted
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class RevisitCommand(CrawlCommand):
             info = _stored_crawl(folder)
             assert self.crawler_process is not None, "scrapy.cmdline sets it"
             settings = self.crawler_process.settings
+            judge = str(info.settings.get("TOPIC_RELEVANCE", ""))
+            if is_code(judge) and settings["TOPIC_RELEVANCE"] != judge:
+                print(
+                    f"new pages are judged by words; if {judge} is yours: -s TOPIC_RELEVANCE={judge}", file=sys.stderr
+                )
             settings.set("CRAWL_DIR", str(folder), priority="cmdline")
             settings.set("CRAWL_REVISIT_ROUND", opts.pages or _tenth(folder), priority="cmdline")
             crawler = self._create_crawler("topical")

@@ -43,7 +43,7 @@ ORDERING = "ordering"  # the section of a file that has it; those of others have
 
 _FORMAT = {"format": "learned state", "version": 2}
 _SHARE = 0.02  # of the time that writing a file may take
-_NEWER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
+_OFTENER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
 _AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
 _OF_ORDERING = (
     "page_",
@@ -84,7 +84,7 @@ class Checkpoint(NamedTuple):
 
 
 @dataclass
-class _File:
+class _CheckpointFile:
     """One that is written each ``seconds`` at most, by a ``child`` that was forked at the time ``began``."""
 
     path: Path
@@ -114,8 +114,8 @@ class Checkpoints:
         self._ordering = ordering = feed.ordering
         self._learners = learners
         seconds = options.crawl_checkpoint_seconds
-        self._whole = _File(folder.path / NAME, seconds)
-        self._newer = _File(folder.path / NEWER, seconds / _NEWER)
+        self._whole = _CheckpointFile(folder.path / NAME, seconds)
+        self._newer = _CheckpointFile(folder.path / NEWER, seconds / _OFTENER)
         self._latest = 0.0  # time at which a page was offered
         self._lines = 0
         inherits = type(ordering).inherited_for_links is not BaseOrdering.inherited_for_links
@@ -158,7 +158,7 @@ class Checkpoints:
         if self._is_on and new >= _AT_THE_END:
             self._write(self._whole, self._head())
 
-    def _is_due(self, file: _File, now: float) -> bool:
+    def _is_due(self, file: _CheckpointFile, now: float) -> bool:
         """Whether it is time; not before the last one is written, and the later the more CPU time that took."""
         if not file.due:
             file.due = now + file.seconds
@@ -166,7 +166,7 @@ class Checkpoints:
             self._look_after(file)
         return now >= file.due and not file.child and self._is_on
 
-    def _look_after(self, file: _File) -> None:
+    def _look_after(self, file: _CheckpointFile) -> None:
         try:
             child, status, used = os.wait4(file.child, os.WNOHANG)
         except ChildProcessError:  # somebody else has looked after it
@@ -177,7 +177,7 @@ class Checkpoints:
             cost = used.ru_utime + used.ru_stime if used else 0.0
             file.due = max(file.due, file.began + cost / _SHARE)
 
-    def _fork(self, file: _File, now: float) -> None:
+    def _fork(self, file: _CheckpointFile, now: float) -> None:
         head = self._head()
         file.began, file.due = now, now + file.seconds
         if file is self._whole:
@@ -203,7 +203,7 @@ class Checkpoints:
         behind = links.place(0) if links else TailPosition()
         return {**_FORMAT, "at": self._latest, "place": place.as_json(), "links": behind.as_json()}
 
-    def _write(self, file: _File, head: Mapping[str, Any]) -> None:
+    def _write(self, file: _CheckpointFile, head: Mapping[str, Any]) -> None:
         states = self._states(self._learners if file is self._whole else {})
         sections = [
             {"name": name, "fits": self._fit(name), "size": len(state), "digest": _digest(state)}
@@ -255,7 +255,7 @@ class Checkpoints:
         if warning not in self._folder.warnings:  # as both files may have the same fault
             self._folder.warnings.append(warning)
 
-    def _try(self, file: _File, now: float, known: int = 0) -> Checkpoint | None:
+    def _try(self, file: _CheckpointFile, now: float, known: int = 0) -> Checkpoint | None:
         """The state in a file; the ordering only if it has learned from more lines than are ``known``."""
         if not self._is_on or not file.path.exists():
             return None
@@ -266,7 +266,7 @@ class Checkpoints:
                 self._tell(damage, "all lines are learned again" if known else "all pages are read again")
             return None
 
-    def _read(self, file: _File, now: float, known: int) -> Checkpoint:
+    def _read(self, file: _CheckpointFile, now: float, known: int) -> Checkpoint:
         with file.path.open("rb") as data:
             head = orjson.loads(data.readline())
             if {name: head.get(name) for name in _FORMAT} != _FORMAT:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from crawlproject.configuration import known_settings
+from crawlproject.configuration import is_code, known_settings
 from crawlproject.exporting.selection import Selection, whole_folder
 from crawlproject.library.stored_pages import StoredPages
 from crawlproject.parts.registry import part_module
@@ -38,11 +38,13 @@ def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Top
 def stored_settings(info: CrawlInfo) -> dict[str, Any]:
     """The settings of a stored crawl, parameters of its ordering among them, but for its folder and for what only shows it.
 
-    A port that was free then may be taken now, and nobody looks at a job of cron.
+    A port that was free then may be taken now, and nobody looks at a job of cron. Nor does a judge stay that is code.
     """
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     settings = {**known_settings(info.settings), **parameters}
     settings.pop("CRAWL_DIR", None)
+    if is_code(str(settings.get("TOPIC_RELEVANCE", ""))):
+        del settings["TOPIC_RELEVANCE"]
     return {name: value for name, value in settings.items() if not name.startswith(_SHOWING)}
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
-from crawlproject.configuration import setting_names, setting_wish
+from crawlproject.configuration import is_code, setting_names, setting_wish
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url, with_scheme
 
@@ -140,6 +140,8 @@ def _setting_wish(name: str, value: object) -> str | None:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str | int | float) for each in values):
         return f"{name} must be text, a number, true or false, or a list of these"
+    if name == "TOPIC_RELEVANCE" and is_code(str(value)):
+        return f"{name} must be the name of a judge: module:Class is code, which is named by -a judge={value}"
     return setting_wish(name, value) or None
 
 

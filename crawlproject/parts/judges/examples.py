@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from crawlproject.errors import BadSetting
+from crawlproject.extras import need
 from crawlproject.orderings.taxonomy import bad_pages, drawn_pages
 from crawlproject.parts.judges.base import Given, Judge, Text
 
@@ -35,6 +36,7 @@ class ExamplesJudge(Judge):
 
     def __init__(self, given: Given) -> None:
         super().__init__(given)
+        need("judge examples", "learn", "sklearn")
         examples = given.examples
         good = [*examples.positive, *examples.said_relevant]
         drawn = drawn_pages(examples, SAMPLE)

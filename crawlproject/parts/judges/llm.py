@@ -33,7 +33,7 @@ _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _NUMBER = re.compile(r"\s*(\d{1,3})\s*(?:%|/\s*100|\.)?\s*")
 
 
-class Answer(NamedTuple):
+class ChatAnswer(NamedTuple):
     """``said`` is from 0 to 1."""
 
     said: float
@@ -69,7 +69,7 @@ class ChatJudge(Judge):
         self._cheap = ExamplesJudge(given) if topic.positive else None
         about = f"Topic: {topic.description}\nIts keywords: " if topic.description else "The topic, in keywords: "
         self._about = about + ", ".join(topic.keywords)
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, ChatAnswer] = {}
         self._log: AppendLog | None = None
         self._lock = Lock()
         self._sent = 0  # in this run and, as far as answered, in earlier ones
@@ -136,7 +136,7 @@ class ChatJudge(Judge):
         path = folder / NAME
         for line in read_lines(path) if path.exists() else ():
             with suppress(KeyError, TypeError, ValueError):
-                self._answers[line["question"]] = Answer(float(line["said"]), int(line["tokens"]))
+                self._answers[line["question"]] = ChatAnswer(float(line["said"]), int(line["tokens"]))
         self._sent = len(self._answers)
         self._tokens = sum(answer.tokens for answer in self._answers.values())
         self._log = AppendLog(path)
@@ -151,7 +151,7 @@ class ChatJudge(Judge):
             self._log = None
 
 
-def read_answer(answer: Any) -> Answer:
+def read_answer(answer: Any) -> ChatAnswer:
     """Raises ``NoAnswer`` for anything but a number from 0 to 100."""
     try:
         said = _NUMBER.fullmatch(_THOUGHT.sub("", answer["choices"][0]["message"]["content"]))
@@ -160,4 +160,4 @@ def read_answer(answer: Any) -> Answer:
         raise NoAnswer("nonsense") from None
     if said is None or int(said[1]) > 100:
         raise NoAnswer("nonsense")
-    return Answer(int(said[1]) / 100, max(0, tokens))
+    return ChatAnswer(int(said[1]) / 100, max(0, tokens))

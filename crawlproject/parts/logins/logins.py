@@ -18,6 +18,7 @@ from http.cookiejar import LoadError, MozillaCookieJar
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
+from warnings import catch_warnings
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -27,20 +28,20 @@ Header = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$")]
 HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
 
 
-class _Table(BaseModel):
+class _LoginTable(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
-class _Host(_Table):
+class _HostLogin(_LoginTable):
     user: str = ""
     password: str = ""
     password_from: str = ""
     headers: dict[HeaderName, Header] = {}
 
 
-class _File(_Table):
+class _LoginFile(_LoginTable):
     cookies: str = ""
-    hosts: dict[str, _Host] = Field(default_factory=dict)
+    hosts: dict[str, _HostLogin] = Field(default_factory=dict)
 
 
 class Logins:
@@ -49,7 +50,7 @@ class Logins:
     def __init__(self, path: Path) -> None:
         place = f"setting CRAWL_LOGINS, file {path}"
         try:
-            file = _File.model_validate(tomllib.loads(path.read_text("utf-8-sig")))
+            file = _LoginFile.model_validate(tomllib.loads(path.read_text("utf-8-sig")))
         except (OSError, UnicodeDecodeError) as error:
             raise BadSetting(place, f"cannot be read: {error}") from None
         except tomllib.TOMLDecodeError as error:
@@ -61,9 +62,14 @@ class Logins:
         if file.cookies:
             cookies = path.parent / file.cookies
             try:
-                self.cookies.load(str(cookies), ignore_discard=True)
-            except (OSError, LoadError) as error:
-                raise BadSetting(place, f"cookies: expected a file in Netscape's format: {error}") from None
+                with catch_warnings(
+                    action="ignore"
+                ):  # a line that is no cookie is "a bug" of the library, with a traceback
+                    self.cookies.load(str(cookies), ignore_discard=True)
+            except LoadError:  # whose message has the line, and so the cookie
+                raise BadSetting(place, f"cookies: expected {cookies} in Netscape's format") from None
+            except OSError as error:
+                raise BadSetting(place, f"cookies: cannot be read: {error}") from None
         self._headers = {host.lower(): _headers(host, login, place) for host, login in file.hosts.items()}
         domains = {cookie.domain.lstrip(".").lower() for cookie in self.cookies}
         self._domains = domains | set(self._headers)
@@ -84,7 +90,7 @@ def _host(url: str) -> str:
     return (urlsplit(url).hostname or "").lower()
 
 
-def _headers(host: str, login: _Host, place: str) -> dict[str, str]:
+def _headers(host: str, login: _HostLogin, place: str) -> dict[str, str]:
     headers = dict(login.headers)
     if not login.user:
         return headers

@@ -26,8 +26,5 @@ class LoginPart(Part):
         return cls(Logins(Path(path))) if path else None
 
     def refusal(self, url: str, depth: int) -> str:
-        return (
-            "login/logout"
-            if _LOGOUT.search(url.partition("//")[2].partition("/")[2]) and self._logins.know(url)
-            else ""
-        )
+        path = url.partition("//")[2].partition("/")[2]
+        return "login/logout" if _LOGOUT.search(path) and self._logins.know(url) else ""

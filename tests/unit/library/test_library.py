@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import polars as pl
@@ -17,10 +17,12 @@ from support.items import a_crawl, an_item
 from crawlproject import Topic, open_crawl, ordering, rehearse
 from crawlproject.errors import BadCrawlDir, BadInput, BadSetting
 from crawlproject.library.crawling import crawl
+from crawlproject.library.stored_crawl import stored_settings
 from crawlproject.library.stored_pages import StoredPage
 from crawlproject.orderings import registry
 from crawlproject.orderings.baselines import BreadthFirst
 from crawlproject.storage.page_files import item_schema
+from crawlproject.storage.read import read_info
 
 REEFS = Topic("reefs", ("coral reef",), ("http://www.lagoon-notes.example/",))
 
@@ -166,3 +168,12 @@ def test_rehearsals_measure(tmp_path: Path) -> None:
     assert repr(runs).count("\n") == 2
     folder = rehearse("sample", REEFS, "dom", pages=2)[0].folder
     assert not folder.exists(), "a temporary folder goes with its rehearsals"
+
+
+def test_a_folder_brings_its_judge_but_no_code(folder: Path) -> None:
+    info = read_info(folder)
+    kept = [
+        stored_settings(replace(info, settings={**info.settings, "TOPIC_RELEVANCE": judge})).get("TOPIC_RELEVANCE")
+        for judge in ("examples", "this:Judge")
+    ]
+    assert kept == ["examples", None]

@@ -176,3 +176,10 @@ def test_a_folder_of_examples_is_all_its_pages_at_any_depth(tmp_path: Path) -> N
     assert topic.positive == (str(tmp_path / "sea" / "a.TXT"), str(tmp_path / "sea" / "reef" / "b.html"))
     with pytest.raises(BadTopic, match=r"'empty' is a folder without files of \.htm, \.html"):
         parse_topic(MINIMAL + '[examples]\npositive = ["empty"]', "t.toml", tmp_path)
+
+
+def test_a_topic_file_names_a_judge_but_no_code() -> None:
+    head = 'keywords = ["a"]\nseeds = ["http://a.example/"]\n[crawl]\n'
+    assert parse_topic(head + 'TOPIC_RELEVANCE = "examples"', "t.toml").settings == {"TOPIC_RELEVANCE": "examples"}
+    with pytest.raises(BadTopic, match="TOPIC_RELEVANCE must be the name of a judge: module:Class is code"):
+        parse_topic(head + 'TOPIC_RELEVANCE = "this:Judge"', "t.toml")

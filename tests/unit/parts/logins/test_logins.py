@@ -79,7 +79,8 @@ def test_links_that_log_out_are_refused_where_there_is_a_login(logins: Logins, u
         ('[hosts."a.example"]\npasword = "secret"', "hosts.a.example.pasword"),
         ('[hosts."a.example".headers]\nX = "sec\\nret"', "hosts.a.example.headers.X"),
         ('[hosts."a.example"]\nuser = "u"\npassword_from = "NOT_SET_AT_ALL"', "NOT_SET_AT_ALL"),
-        ('cookies = "missing.txt"', "cookies: expected a file in Netscape's format"),
+        ('cookies = "missing.txt"', "cookies: cannot be read"),
+        ('cookies = "logins.toml"  # a secret', "in Netscape's format"),
     ],
 )
 def test_what_is_wrong_is_said_without_a_secret(tmp_path: Path, text: str, said: str) -> None:
@@ -88,6 +89,14 @@ def test_what_is_wrong_is_said_without_a_secret(tmp_path: Path, text: str, said:
         Logins(tmp_path / "logins.toml")
     assert said in str(wrong.value) and "CRAWL_LOGINS" in str(wrong.value)
     assert "secret" not in str(wrong.value) and "sec\nret" not in str(wrong.value)
+
+
+def test_a_line_that_is_no_cookie_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "cookies.txt").write_text("# Netscape HTTP Cookie File\na.example secret\n")
+    (tmp_path / "logins.toml").write_text('cookies = "cookies.txt"')
+    with pytest.raises(BadSetting, match="in Netscape's format") as wrong:
+        Logins(tmp_path / "logins.toml")
+    assert "secret" not in str(wrong.value)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
