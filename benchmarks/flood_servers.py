@@ -2,7 +2,8 @@
 
 ``127.0.1.N`` are honest hosts: small pages with links to more of their own, without end. ``127.0.2.N`` is a host of the N-th
 kind of ``FLOODS``, ``127.0.3.N`` one of many that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the M-th host of a
-swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, of which each links to others, without end.
+swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, of which each links to others, without end. ``127.0.4.N`` are
+honest hosts that the control ``neighbours`` leads to, as many as ``robots_chain`` has.
 """
 
 from __future__ import annotations
@@ -141,6 +142,7 @@ _ROBOTS = {
 }
 OF_ONE_HOST = (*_PAGES, *_ROBOTS)
 FLOODS = (*OF_ONE_HOST, "robots_chain", "wildcard")
+KINDS = (*FLOODS, "neighbours")  # the control: what as many honest hosts take
 
 
 class FloodServer:
@@ -174,17 +176,18 @@ class FloodServer:
         robots = path.endswith("/robots.txt")
         if block == 3:
             return once(chained(host) % self.port if robots else honest_page(host, path))
-        if block == 1:
+        if block in (1, 4):
             return once(NOT_FOUND if robots else honest_page(host, path))
-        kind = FLOODS[number - 1]
+        kind = KINDS[number - 1]
         if robots and kind in _ROBOTS:
             return _ROBOTS[kind]()
         if robots:
             return once(NOT_FOUND)
         if kind == "wildcard":
             return once(strewn(host, name, self.port))
-        if kind == "robots_chain":
-            return once(front(host, (f"http://127.0.3.{n}:{self.port}/" for n in range(CHAIN_HOSTS))))
+        if kind in ("robots_chain", "neighbours"):
+            block = 3 if kind == "robots_chain" else 4
+            return once(front(host, (f"http://127.0.{block}.{n}:{self.port}/" for n in range(CHAIN_HOSTS))))
         flooding = kind in _PAGES and path.startswith("/flood/")
         return _PAGES[kind]() if flooding else once(front(host, (f"/flood/{n}" for n in range(40))))
 
@@ -213,10 +216,10 @@ class Ports(NamedTuple):
         ``named``: honest hosts have a domain each, floods are below one domain; a proxy knows where they are.
         """
         if swarm:
-            kinds = [FLOODS.index(floods[n % len(floods)]) + 1 for n in range(swarm)] if floods else []
+            kinds = [KINDS.index(floods[n % len(floods)]) + 1 for n in range(swarm)] if floods else []
             hosts = [f"127.1.{kind}.{n + 1}" for n, kind in enumerate(kinds)]
         else:
-            hosts = [f"127.0.2.{FLOODS.index(kind) + 1}" for kind in floods]
+            hosts = [f"127.0.2.{KINDS.index(kind) + 1}" for kind in floods]
         good = [f"127.0.1.{n + 1}" for n in range(honest)]
         if named:
             good = [f"{address.replace('.', '-')}.good{n}.example" for n, address in enumerate(good)]

@@ -29,7 +29,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from benchmarks.flood_servers import FLOODS, Ports, flood_servers
+from benchmarks.flood_servers import KINDS, Ports, flood_servers
 from benchmarks.forward_proxy import forward_proxy
 from benchmarks.measured_process import MeasuredProcess
 
@@ -111,7 +111,7 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kinds", nargs="*", default=list(FLOODS), help=f"of {', '.join(FLOODS)}; default: each")
+    parser.add_argument("--kinds", nargs="*", default=list(KINDS), help=f"of {', '.join(KINDS)}; default: each")
     parser.add_argument("--swarm", type=int, default=0, help="flooding hosts at once; 0: one")
     parser.add_argument("--pages", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=0.0, help="of a polite crawl, in place of pages")
