@@ -122,8 +122,9 @@ def learners(crawl: Crawl) -> list[Any]:
     return [crawl.services.feed, crawl.stopping, *(learn.__self__ for learn in crawl.parts.learning)]
 
 
-@pytest.mark.parametrize("frontier", ["memory", "disk"])
-@pytest.mark.parametrize("ordering", FIT)
+@pytest.mark.parametrize(
+    ("ordering", "frontier"), [*((name, "disk") for name in FIT), ("adaptive", "memory"), ("dom", "memory")]
+)
 def test_a_checkpoint_and_what_came_after_are_the_whole_history(tmp_path: Path, ordering: str, frontier: str) -> None:
     left = killed(tmp_path / "crawl", ordering, FRONTIER=frontier)
     assert_known_as_a_whole_replay_knows(left, ordering, FRONTIER=frontier)
