@@ -224,8 +224,8 @@ class Options(BaseModel):
     """origins | whose robots.txt is kept in memory"""
 
     crawl_checkpoint_seconds: Seconds = 60.0
-    """seconds | between two [checkpoints](adr/0062-checkpoints-of-the-parts.md) of what was learned, from which a resume
-    goes on; what the ordering has learned is written six times as often; 0: none, and a resume reads all pages again"""
+    """seconds | between two [checkpoints](adr/0062-checkpoints-of-the-parts.md) of what was learned, from which a
+    crawl resumes; what the ordering has learned is written six times as often; 0: none, and a resume reads all pages again"""
     crawl_fsync_seconds: Seconds = 0.0
     """seconds | between two times at which all that was written is forced onto the disk, against [power
     failures](crawl-folder.md#power-failures); 0: when the operating system wants to"""
