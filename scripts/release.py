@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -40,6 +41,7 @@ def main() -> int:
         print(*(f"no release: {obstacle}" for obstacle in found), sep="\n", file=sys.stderr)
         return 1
     dist = ROOT / "dist" / version
+    shutil.rmtree(dist, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "build"], check=True)
     subprocess.run([sys.executable, "-m", "build", "--outdir", str(dist), str(ROOT)], check=True)
     _git("tag", "--annotate", f"v{version}", "--message", f"Version {version}")
