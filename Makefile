@@ -126,9 +126,9 @@ $(VENV)/.installed-docs: $(VENV)/.installed-dev requirements-docs.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@
 
-# Any warning, such as of a link that leads nowhere, is an error.
+# Any warning, such as of a link that leads nowhere, is an error; with --quiet none would be counted.
 docs: reference $(VENV)/.installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir $(SITE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir $(SITE)
 	@echo "$(SITE)/index.html"
 
 hooks: $(VENV)/.installed-dev
