@@ -20,6 +20,8 @@ from support.markdown import PAGES, doc, fences, first_cells, headings, inline_c
 from crawlproject import __main__ as topical
 from crawlproject.adapters.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.configuration import read_options, refuse_unknown
+from crawlproject.evaluation.importance import IMPORTANCE
+from crawlproject.evaluation.question import MEASURES
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
 from scripts.commands_reference import OURS, options_of, parser_of
 
@@ -136,6 +138,15 @@ def test_every_command_has_a_section_with_every_option(name: str) -> None:
 def test_no_section_is_about_a_command_that_does_not_exist() -> None:
     shown = [heading.split()[1] for heading in headings(doc("commands.md")) if heading.startswith("scrapy ")]
     assert sorted(shown) == sorted(OURS)
+
+
+def test_every_measure_and_every_importance_has_a_row() -> None:
+    _, *tables = re.split(
+        r"^\| (?:measure|importance) \|", section(doc("commands.md"), "scrapy compare"), flags=re.MULTILINE
+    )
+    measures, importance = (re.findall(r"^\| (.+?) \|", table, re.MULTILINE) for table in tables)
+    assert {name for cell in measures for name in re.findall(r"`(\w+)`", cell)} == {*MEASURES}
+    assert {name for cell in importance for name in re.findall(r"`(\w+)`", cell)} == {*IMPORTANCE}
 
 
 def test_exit_codes() -> None:
