@@ -14,6 +14,10 @@ SECONDS ?= 60
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
+# Where `make docs` writes the site, and the least share of lines, in percent, that `make coverage` wants of the package.
+SITE  ?= build/site
+FLOOR := 80
+
 # What a checkout has of the extras in pyproject.toml; the others are for the tests only. UPGRADE=--upgrade takes the newest.
 EXTRAS  := search export content warc map learn nlp redis metrics
 UV      := uv==0.13.9
@@ -21,21 +25,26 @@ UPGRADE ?=
 LOCK     = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-package pip \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help crawl test lock lowest fuzz lint format docs bench egg deploy extension image clean
+.PHONY: help crawl test coverage lock lowest fuzz lint format reference docs hooks bench egg wheels deploy extension image release clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
 	@echo "make test    run every test"
+	@echo "make coverage  lines that the unit and contract tests run, by package"
 	@echo "make lock    write the lock files, requirements*.txt, from pyproject.toml"
 	@echo "make lowest  run the unit tests on the lowest versions that are allowed"
 	@echo "make fuzz    try every reader of what strangers write, SECONDS=60 for each"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  let ruff format the code"
-	@echo "make docs    write the tables of docs/settings.md from the models of the settings"
+	@echo "make reference  write what docs/ says of settings, options and decisions from the code"
+	@echo "make docs    build the documentation as a site in build/site"
+	@echo "make hooks   check each commit with pre-commit"
 	@echo "make bench   throughput against plain Scrapy"
 	@echo "make egg     an egg for Scrapyd in dist/"
+	@echo "make wheels  wheels for every Python, and an sdist, in dist/: needs a container engine on Linux"
 	@echo "make deploy  build the egg and send it to a Scrapyd"
 	@echo "make extension  pack the companion's extension for browsers into dist/"
+	@echo "make release build sdist and wheel of the version, and tag it; pushes nothing"
 	@echo "make image   build the image of the Dockerfile and crawl a little in it"
 
 # A bare Debian has Python without venv, or no Python at all.
@@ -71,6 +80,7 @@ lock: $(BIN)/python
 	$(LOCK) pyproject.toml $(addprefix --extra ,$(EXTRAS)) --output-file requirements.txt
 	$(LOCK) --group dev --constraint requirements.txt --output-file requirements-dev.txt
 	$(LOCK) --group build --constraint requirements-dev.txt --output-file requirements-build.txt
+	$(LOCK) --group docs --constraint requirements-dev.txt --output-file requirements-docs.txt
 
 # The tests without a crawl, on the lowest versions that pyproject.toml allows.
 lowest: $(BIN)/python
@@ -92,6 +102,11 @@ test: $(VENV)/.installed-dev $(VENV)/.compiled
 		./scripts/install-chromium
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
+# Of the tests without a crawl: the others run crawls in processes of their own.
+coverage: $(VENV)/.installed-dev $(VENV)/.compiled
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report= --cov-fail-under=0 tests/unit tests/contract
+	$(BIN)/python -m scripts.coverage_by_package --floor $(FLOOR)
+
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python tests/security/fuzz.py --seconds $(SECONDS)
 
@@ -104,14 +119,32 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.installed-dev
-	PYTHONPATH=. $(BIN)/python scripts/settings_reference.py
+reference: $(VENV)/.installed-dev
+	$(BIN)/python -m scripts.reference
+
+$(VENV)/.installed-docs: $(VENV)/.installed-dev requirements-docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
+
+# Any warning, such as of a link that leads nowhere, is an error; with --quiet none would be counted.
+docs: reference $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir $(SITE)
+	@echo "$(SITE)/index.html"
+
+hooks: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit==4.7.0
+	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
 
 bench: $(VENV)/.installed-dev $(VENV)/.compiled
 	$(BIN)/python benchmarks/throughput.py
 
 egg: $(VENV)/.installed-dev
 	$(BIN)/python setup.py --quiet bdist_egg
+
+wheels: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build cibuildwheel==4.3.5
+	$(BIN)/python -m cibuildwheel --output-dir dist
+	$(BIN)/python -m build --sdist --outdir dist
 
 deploy: $(VENV)/.installed-dev
 	$(BIN)/scrapyd-deploy $(if $(SCRAPYD_URL),given)
@@ -124,6 +157,9 @@ extension:
 image:
 	docker build --tag topical .
 	docker run --rm topical crawl demo -s VIRTUAL_WEB=sample -s CRAWL_MAX_PAGES=20
+
+release: $(VENV)/.installed-dev
+	$(BIN)/python -m scripts.release
 
 clean:
 	$(COMPILED) -delete

@@ -110,7 +110,7 @@ class Options(BaseModel):
     `spacy-lookups-data` for the topic's language (`pip install`, 98 MB); `word`, as it is spelled | 000 section
     2.4"""
     topic_relevance: Annotated[str, Field(min_length=1)] = "terms"
-    """the [judge](judges.md) of pages: `terms`, by the words they share with the keywords; `vectors`, by
+    """| the [judge](judges.md) of pages: `terms`, by the words they share with the keywords; `vectors`, by
     [meaning](#relevance-by-meaning); `examples`, `embeddings`, `llm`, or `module:Class`; `-a judge=NAME` wins | 000
     equation 1"""
     topic_vectors: str = ""
@@ -153,8 +153,8 @@ class Options(BaseModel):
     trap_max_url_length: Count = 256
     """characters | longer URLs are refused; 0: rule off, as for all of `TRAP_` | 000 section 2.4"""
     trap_max_segment_repeats: Count = 3
-    """times | that a path segment occurs at equal distances in a refused URL; at any distance once more, a run of
-    segments once less"""
+    """times | that one segment may stand in a path at equal distances (`/a/x/a/y/a`): from so many on, the URL is refused; at
+    any distances from one more on, a run of segments (`/a/b/a/b`) from one fewer on"""
     trap_max_segments: Count = 20
     """segments | of a path"""
     trap_max_depth: Count = 0
@@ -224,8 +224,8 @@ class Options(BaseModel):
     """origins | whose robots.txt is kept in memory"""
 
     crawl_checkpoint_seconds: Seconds = 60.0
-    """seconds | between two [checkpoints](adr/0062-checkpoints-of-the-parts.md) of what was learned, from which a resume
-    goes on; what the ordering has learned is written six times as often; 0: none, and a resume reads all pages again"""
+    """seconds | between two [checkpoints](adr/0062-checkpoints-of-the-parts.md) of what was learned, from which a
+    crawl resumes; what the ordering has learned is written six times as often; 0: none, and a resume reads all pages again"""
     crawl_fsync_seconds: Seconds = 0.0
     """seconds | between two times at which all that was written is forced onto the disk, against [power
     failures](crawl-folder.md#power-failures); 0: when the operating system wants to"""

@@ -1,4 +1,4 @@
-"""Writes the tables of our settings in ``docs/settings.md`` from the models that define them: ``make docs``."""
+"""Writes the tables of our settings in ``docs/settings.md`` from the models that define them: ``make reference``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,3 @@ def _rows(model: type[Options]) -> Iterator[str]:
             unit, meaning, origin = [*map(str.strip, said.split("|")), ""][:3] if "|" in said else ("", said, "")
             cells = (f"`{field.target.id.upper()}`", f"`{default}`", unit, meaning, origin)
             yield "|".join(f" {cell} " if cell else " " for cell in cells)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text()))

@@ -35,10 +35,16 @@ class ChangesCommand(Subcommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--since", metavar="T", help="only what was seen since a date (2026-03-02) or for a span (12h, 7d, 2w)"
+            "--since",
+            metavar="T",
+            help="only what was seen since a date (2026-03-02T14:00, UTC) or for a span (12h, 7d, 2w); harvest included",
         )
-        parser.add_argument("--to", choices=_FORMATS, default="text", help="format (default: text)")
-        parser.add_argument("--output", metavar="FILE", type=Path, help="write to this file (default: print)")
+        parser.add_argument(
+            "--to", choices=_FORMATS, default="text", help="text, jsonl, or atom, a feed (default: text)"
+        )
+        parser.add_argument(
+            "--output", metavar="FILE", type=Path, help="write to this file, whole or not at all (default: print)"
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:

@@ -48,13 +48,23 @@ class CompareCommand(Subcommand):
         parser.add_argument("--clicks", metavar="FILE", type=Path, help=clicks)
         top = "number of top pages among all crawls (top; default 100)"
         parser.add_argument("--top", metavar="N", type=int, default=100, help=top)
-        parser.add_argument("--test", choices=sorted(TESTS), default="t", help="significance test (default: t)")
+        parser.add_argument(
+            "--test",
+            choices=sorted(TESTS),
+            default="t",
+            help="significance test, paired and one-tailed: Student or Wilcoxon (default: t)",
+        )
         threshold = "relevance from which a page counts as relevant (harvest; default 0.1)"
         parser.add_argument("--threshold", metavar="X", type=float, default=0.1, help=threshold)
         window = "latest pages to average (relevance; default 50)"
         parser.add_argument("--window", metavar="N", type=int, default=50, help=window)
         parser.add_argument("--json", metavar="FILE", type=Path, help="also write all results as JSON")
-        parser.add_argument("--figure", metavar="FILE", type=Path, help="also write the plot of the means as SVG")
+        parser.add_argument(
+            "--figure",
+            metavar="FILE",
+            type=Path,
+            help="also write the plot of the means as SVG, over time when --at has only times",
+        )
         parser.add_argument("--csv", metavar="FILE", type=Path, help="also write the values by topic as CSV")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

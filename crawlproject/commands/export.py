@@ -47,14 +47,19 @@ class ExportCommand(Subcommand):
             metavar="X",
             type=float,
             default=0.0,
-            help="only pages with at least this relevance (default: 0)",
+            help="only pages of at least this relevance; wacz: those listed first; not for warc (default: 0)",
         )
-        parser.add_argument("--with-duplicates", action="store_true", help="include duplicate pages")
+        parser.add_argument(
+            "--with-duplicates", action="store_true", help="also near-duplicates; archives have them in any case"
+        )
         parser.add_argument(
             "--without-reserved", action="store_true", help="leave out pages that reserve uses, such as noai"
         )
         parser.add_argument(
-            "--fields", metavar="NAMES", default="", help="csv, jsonl, parquet: only these, such as url,title,markdown"
+            "--fields",
+            metavar="NAMES",
+            default="",
+            help="csv, jsonl, parquet: only these fields of the item, such as url,title,markdown",
         )
         parser.add_argument(
             "--words", metavar="N", type=int, default=300, help="chunks: the most words of a chunk (default: 300)"
@@ -88,7 +93,7 @@ class ExportCommand(Subcommand):
             metavar="N",
             type=int,
             default=8,
-            help="opensearch: failures in a row before giving up (default: 8)",
+            help="opensearch: tries in a row without progress, then exit code 3 (default: 8)",
         )
         parser.add_argument("--restart", action="store_true", help="opensearch: send all pages again")
 

@@ -29,7 +29,7 @@ class IndexCommand(Subcommand):
         parser.add_argument(
             "--with-duplicates",
             action=argparse.BooleanOptionalAction,
-            help="include or leave out duplicate pages (default: as before; at first, leave them out)",
+            help="with near-duplicates or not; a change builds the index anew (default: as before, at first without)",
         )
         parser.add_argument("--rebuild", action="store_true", help="begin anew")
 

@@ -28,7 +28,10 @@ class MapCommand(Subcommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--site", metavar="HOST", default="", help="only this host and its neighbours in the link graph"
+            "--site",
+            metavar="HOST",
+            default="",
+            help="only this host, its subdomains, and pages closely linked to them",
         )
         limit = f"pages on the map, 1 to {_MOST:,} (default: {_NODES:,})"
         parser.add_argument("--limit", metavar="N", type=int, default=_NODES, help=limit)

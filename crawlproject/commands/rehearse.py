@@ -56,7 +56,13 @@ class RehearseCommand(Subcommand):
         parser.add_argument(
             "--pages", metavar="N", type=int, default=1000, help="pages that a run stores (default: 1000)"
         )
-        parser.add_argument("--out", metavar="DIR", type=Path, default=Path("rehearsals"), help="default: rehearsals")
+        parser.add_argument(
+            "--out",
+            metavar="DIR",
+            type=Path,
+            default=Path("rehearsals"),
+            help="where runs go, as DIR/<topic>/<ordering>/ (default: rehearsals)",
+        )
         parser.add_argument(
             "--repeat",
             metavar="R",

@@ -32,7 +32,11 @@ class RulesCommand(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--off", metavar="RULE", help='switch a rule off, for example "a.example param sid"')
+        parser.add_argument(
+            "--off",
+            metavar="RULE",
+            help='switch a rule off, such as "a.example param sid", whatever a resumed crawl learns',
+        )
         parser.add_argument("--on", metavar="RULE", help="switch a rule on again")
         parser.add_argument("--json", action="store_true", help="print JSON lines")
 

@@ -52,7 +52,7 @@ class ServeCommand(Subcommand):
             dest="access_log",
             type=Path,
             metavar="FILE",
-            help="file to which a line of JSON per request is appended",
+            help="append a line of JSON per request: start, end, host, url, method, status, agent, bytes",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -55,7 +55,13 @@ class SpamCommand(Subcommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--web", metavar="WEB", help="a WARC file, a folder or a crawl folder with the pages")
-        parser.add_argument("--out", metavar="FILE", type=Path, default=Path("spam.json"), help="default: spam.json")
+        parser.add_argument(
+            "--out",
+            metavar="FILE",
+            type=Path,
+            default=Path("spam.json"),
+            help="where the model is written, JSON (default: spam.json)",
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         require_part("spam")

@@ -73,16 +73,30 @@ class TopicCommand(Subcommand):
 
     def _add_taxonomy_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--out", metavar="FOLDER", type=Path, default=Path("topics"), help="from-taxonomy: (default: topics)"
+            "--out",
+            metavar="FOLDER",
+            type=Path,
+            default=Path("topics"),
+            help="from-taxonomy: where topics go (default: topics)",
         )
         parser.add_argument(
-            "--ending", metavar="WORDS", default="", help="from-taxonomy: categories whose name ends so, with commas"
+            "--ending",
+            metavar="WORDS",
+            default="",
+            help="from-taxonomy: only categories whose name ends so, with commas",
         )
         parser.add_argument(
-            "--without", metavar="NAMES", default="", help="from-taxonomy: none with these in the path, with commas"
+            "--without",
+            metavar="NAMES",
+            default="",
+            help="from-taxonomy: no category with such a name in its path, with commas",
         )
         parser.add_argument(
-            "--least", metavar="N", type=int, default=21, help="from-taxonomy: pages of a category (default: 21)"
+            "--least",
+            metavar="N",
+            type=int,
+            default=21,
+            help="from-taxonomy: pages that a category must have (default: 21)",
         )
         parser.add_argument(
             "--seeds", metavar="N", type=int, default=10, help="new, from-taxonomy: seeds at most (default: 10)"
@@ -98,7 +112,11 @@ class TopicCommand(Subcommand):
         far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
         parser.add_argument("--neighbours", metavar="WEB", default="", help=far)
         parser.add_argument(
-            "--distance", metavar="N", type=int, default=2, help="from-taxonomy: links, at most (default: 2)"
+            "--distance",
+            metavar="N",
+            type=int,
+            default=2,
+            help="from-taxonomy: links from a seed to a page of the category, at most (default: 2)",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

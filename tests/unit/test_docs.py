@@ -8,11 +8,11 @@ import re
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from support.crawling import ROOT
 from support.markdown import (
-    DOCS,
     PAGES,
     anchors,
     doc,
@@ -22,6 +22,7 @@ from support.markdown import (
     inline_code,
     links,
     page_id,
+    prose,
     rows,
     section,
 )
@@ -34,7 +35,7 @@ from crawlproject.orderings import registry
 from crawlproject.parts.registry import OURS as PARTS
 from crawlproject.topic.parse import load_topic, parse_topic
 from crawlproject.webs.sample import SampleWeb
-from scripts import settings_reference
+from scripts import decisions_reference, reference, settings_reference
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=page_id)
 READ = (*OURS, *THEIRS)
@@ -54,6 +55,13 @@ def test_links_resolve(page: Path) -> None:
         assert target.exists(), link
         assert target.is_relative_to(ROOT), link
         assert not anchor or anchor in anchors(target.read_text()), link
+
+
+@every_page
+def test_rows_have_as_many_cells_as_their_head(page: Path) -> None:
+    for table in re.findall(r"(?:^\|.*\n?)+", prose(page.read_text()), re.MULTILINE):
+        widths = {re.sub(r"`[^`]*`", "", line).count("|") for line in table.splitlines()}
+        assert len(widths) == 1, table
 
 
 @every_page
@@ -106,27 +114,45 @@ def test_the_readme_shows_five_orderings_and_the_default() -> None:
 
 
 def test_the_changelog_has_the_version() -> None:
-    assert headings((ROOT / "CHANGELOG.md").read_text())[:2] == ["[Unreleased]", f"[{__version__}]"]
+    cut = headings((ROOT / "CHANGELOG.md").read_text())
+    assert cut[0] == "[Unreleased]" and cut[1].startswith(f"[{__version__}] - ")
+    dates = [re.fullmatch(r"\[\d+\.\d+\.\d+\] - (\d{4}-\d\d-\d\d)", heading) for heading in cut[1:]]
+    shown = [date and date[1] for date in dates]
+    assert None not in shown and shown == sorted(shown, reverse=True)  # type: ignore[type-var]
 
 
-def test_decisions_have_a_number_three_parts_and_an_entry() -> None:
-    pages = sorted((DOCS / "adr").glob("*.md"))
+def test_decisions_have_a_number_a_status_and_three_parts() -> None:
+    pages = decisions_reference.records()
     assert [page.name[:5] for page in pages] == [f"{number:04}-" for number in range(1, len(pages) + 1)]
     for number, page in enumerate(pages, start=1):
         text = page.read_text()
         assert text.startswith(f"# {number}. ")
         assert headings(text) == ["Context", "Decision", "Consequences"]
-    listed = section(doc("architecture.md"), "Decisions")
-    assert links(listed) == [f"adr/{page.name}" for page in pages]
+        assert re.match(r"(proposed|accepted|superseded by \[ADR|rejected)\b", decisions_reference.status(page)), (
+            page.name
+        )
 
 
-def test_architecture_lists_every_package_and_every_part() -> None:
+def test_a_decision_that_was_changed_names_its_successor_and_the_other_way_round() -> None:
+    named = {
+        (int(page.name[:4]), int(other))
+        for page in decisions_reference.records()
+        for other in re.findall(r"\]\((\d{4})-", decisions_reference.status(page))
+    }
+    assert len(named) > 30
+    assert named == {(other, one) for one, other in named}
+    for one, other in named:
+        later = decisions_reference.status(decisions_reference.records()[max(one, other) - 1])
+        assert re.search("Changes|Supersedes", later), later
+
+
+def test_every_package_and_every_part_is_listed() -> None:
     text = doc("architecture.md")
     shown = {Path(row[0].strip("`")).stem for row in rows(section(text, "The packages"))}
     assert shown == {path.stem for path in (ROOT / "crawlproject").glob("[a-z]*") if path.name != "py.typed"} | {
         "__main__"
     }
-    assert {row[0].strip("`") for row in rows(section(text, "The parts"))} == set(PARTS)
+    assert [row[0].strip("`") for row in rows(section(doc("parts.md"), "Our parts"))] == list(PARTS)
 
 
 def test_files_that_the_documentation_names_exist() -> None:
@@ -149,9 +175,10 @@ def cell_value(cell: str) -> object:
     return ast.literal_eval(cell.strip("`"))
 
 
-def test_settings_of_ours_are_as_their_models_have_them() -> None:
-    page = doc("settings.md")
-    assert page == settings_reference.written(page), "run `make docs`"
+@pytest.mark.parametrize("writer", reference.WRITERS, ids=lambda writer: writer.PAGE.name)
+def test_what_is_written_from_the_code_is_up_to_date(writer: ModuleType) -> None:
+    page = writer.PAGE.read_text(encoding="utf-8")
+    assert page == writer.written(page), "run `make reference`"
 
 
 def test_every_setting_of_ours_is_explained() -> None:

@@ -5,45 +5,28 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import dropwhile
 from pathlib import Path
-from pkgutil import iter_modules
 
 import pytest
-from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 from support.crawling import ROOT
 from support.markdown import PAGES, doc, fences, first_cells, headings, inline_code, page_id, section
 
 from crawlproject import __main__ as topical
-from crawlproject import commands
 from crawlproject.adapters.subcommand import BAD_INPUT, INTERRUPTED, STOPPED
 from crawlproject.configuration import read_options, refuse_unknown
+from crawlproject.evaluation.importance import IMPORTANCE
+from crawlproject.evaluation.question import MEASURES
 from crawlproject.orderings.registry import ORDERINGS, parameters_of
+from scripts.commands_reference import OURS, options_of, parser_of
 
-OURS = [module.name for module in iter_modules(commands.__path__)]
 WRITTEN_BY_THE_READER = {"topics/mine.toml"}
 EXTRA = {"host_memory"}  # the ordering that the manual teaches to write
-
-
-def parser_of(name: str) -> ArgumentParser:
-    """The parser of a sub-command of ours or of Scrapy's."""
-    settings = Settings()
-    settings.setmodule("crawlproject.settings")
-    module = import_module(f"{'crawlproject' if name in OURS else 'scrapy'}.commands.{name}")
-    classes = [
-        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
-    ]
-    (command,) = [cls() for cls in classes if issubclass(cls, ScrapyCommand)]
-    command.settings = settings
-    parser = ArgumentParser(prog=f"scrapy {name}", conflict_handler="resolve")
-    command.add_options(parser)
-    return parser
 
 
 def is_command(name: str) -> bool:
@@ -145,21 +128,25 @@ def test_settings_in_the_prose_exist(page: Path) -> None:
 # ---------------------------------------------------------------- docs/commands.md
 
 
-def options_of(name: str) -> set[str]:
-    """The options of a command, those that every command has left out."""
-    every = parser_of("list")._option_string_actions
-    return set(parser_of(name)._option_string_actions) - set(every)
-
-
 @pytest.mark.parametrize("name", OURS)
 def test_every_command_has_a_section_with_every_option(name: str) -> None:
     cells = "\n".join(first_cells(section(doc("commands.md"), f"scrapy {name}")))
-    assert set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", cells)) == options_of(name)
+    names = {string for option in options_of(name) for string in option.option_strings}
+    assert set(re.findall(r"(?<![\w-])--?[A-Za-z][\w-]*", cells)) == names
 
 
 def test_no_section_is_about_a_command_that_does_not_exist() -> None:
     shown = [heading.split()[1] for heading in headings(doc("commands.md")) if heading.startswith("scrapy ")]
     assert sorted(shown) == sorted(OURS)
+
+
+def test_every_measure_and_every_importance_has_a_row() -> None:
+    _, *tables = re.split(
+        r"^\| (?:measure|importance) \|", section(doc("commands.md"), "scrapy compare"), flags=re.MULTILINE
+    )
+    measures, importance = (re.findall(r"^\| (.+?) \|", table, re.MULTILINE) for table in tables)
+    assert {name for cell in measures for name in re.findall(r"`(\w+)`", cell)} == {*MEASURES}
+    assert {name for cell in importance for name in re.findall(r"`(\w+)`", cell)} == {*IMPORTANCE}
 
 
 def test_exit_codes() -> None:

@@ -34,7 +34,7 @@ class JudgeOptions(Options):
     """times | `llm` is asked about pages that by the cheap judge have more than `PAGE_RELEVANT` divided by this, and
     less than `PAGE_RELEVANT` times this"""
     judge_questions: Count = 1_000
-    """questions | that `llm` is asked in a crawl, over all resumes, by each worker; then the cheap judge goes on alone"""
+    """questions | that `llm` is asked in a crawl, over all resumes, by each worker; then the cheap judge continues alone"""
     judge_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
     """money | that 1,000 tokens cost, questions and answers alike"""
     judge_money: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0

@@ -1,4 +1,4 @@
-"""Settings of the part: pages that are visited again, and who hears of changes."""
+"""Settings of the part: pages that are visited again, and who is told of changes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from crawlproject.options import Count, Options, Port, Seconds, Share
 
 
 class RevisitOptions(Options):
-    """Pages that are visited again, and who hears of changes."""
+    """Pages that are visited again, and who is told of changes."""
 
     crawl_revisit: str = ""
     """| how pages are [visited again](revisits.md): a policy such as `"adaptive"`; empty: each page is visited once
     | 004 section 5"""
     crawl_revisit_round: Count = 0
-    """fetches | after which such a crawl ends, made as fast as politeness permits; 0: it goes on for ever"""
+    """fetches | after which such a crawl ends, made as fast as politeness permits; 0: it never ends"""
     crawl_rate: Seconds = 0.0
     """fetches an hour | after the first harvest (`CRAWL_MAX_PAGES`), of new pages and old; 0: as many a week as the
     collection has pages"""
@@ -41,6 +41,6 @@ class RevisitOptions(Options):
     """| the public address at which [hubs](revisits-running.md#websub) say that feeds have changed, such as
     `"https://crawler.example/websub/"`; empty: no hub is asked to | [WebSub](https://www.w3.org/TR/websub/)"""
     crawl_websub_port: Port = 8994
-    """where the crawl hears them, behind a reverse proxy; 0: any free one"""
+    """where hubs reach the crawl, behind a reverse proxy; 0: any free one"""
     crawl_websub_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     """address it listens on"""
