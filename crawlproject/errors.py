@@ -91,7 +91,6 @@ class Broken(TopicalError):
     advice = "report the error above, and run the same command to resume"
 
 
-
 class NoAnswer(TopicalError):
     """A judge, or a model, that does not know. ``reason`` is counted: a few words, without anything of the question, or of a key.
 

@@ -1,1 +1,1 @@
-"""Models of language that others made: installed ones, and addresses that speak the OpenAI protocol. Judges and the search ask them."""
+"""Models of others, installed or at an address that speaks the OpenAI protocol: what judges and the search ask."""

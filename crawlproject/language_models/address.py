@@ -16,8 +16,8 @@ LONGEST = 2**24  # bytes of an answer
 
 
 def ask(url: str, question: Mapping[str, Any], seconds: float, key: str) -> Any:
-    """What the address answers to ``question``, as JSON, within ``seconds``. ``key`` is the environment variable that has its key:
-    folders, logs and command lines never see that.
+    """What the address answers to ``question``, as JSON, within ``seconds``. ``key`` is the environment variable with its
+    key, which folders, logs and command lines never see.
 
     Redirects are not followed: the key is for this address. Raises ``NoAnswer``, whose reason repeats nothing that was said.
     """

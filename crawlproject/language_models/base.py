@@ -30,13 +30,15 @@ class Embedder:
     def vectors(self, texts: list[str]) -> Vectors:
         """A row of length 1 for each text; one of length 0 stays. Raises ``NoAnswer``, and what ``load`` does."""
         spelled = [text.encode("utf-8", "replace").decode() for text in texts]  # JSON has no halves of characters
+        embed = self._embed
         try:
-            found = np.asarray(self._embed(spelled), np.float32)
-        except (TypeError, ValueError) as wrong:
-            if isinstance(wrong, NoAnswer):
-                raise
-            raise NoAnswer("nonsense") from None
+            found = np.asarray(embed(spelled), np.float32)
+        except NoAnswer:
+            raise
+        except Exception as failure:  # whatever a library of models raises
+            is_shape = isinstance(failure, TypeError | ValueError)
+            raise NoAnswer("nonsense" if is_shape else type(failure).__name__) from None
         if found.ndim != 2 or len(found) != len(texts) or not found.shape[1] or not np.isfinite(found).all():
             raise NoAnswer("nonsense")
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.where(lengths > 0, lengths, np.float32(1))
+        return np.asarray(found / np.where(lengths > 0, lengths, 1), np.float32)

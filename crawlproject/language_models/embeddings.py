@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from crawlproject.errors import BadSetting, NoAnswer
-from crawlproject.language_models.address import ask
 from crawlproject.language_models.base import Embed, Embedder
 
 LIBRARIES = {  # what is tried, the cheaper first: class that has ``encode``, and how it is made from a name or a folder
@@ -39,6 +38,8 @@ def of_address(url: str, model: str, seconds: float, key: str) -> Embed:
 
 
 def _ask(url: str, model: str, seconds: float, key: str, texts: list[str]) -> list[Any]:
+    from crawlproject.language_models.address import ask  # aiohttp takes a while to import
+
     answer = ask(url, {"model": model, "input": texts, "encoding_format": "float"}, seconds, key)
     try:
         return [row["embedding"] for row in sorted(answer["data"], key=lambda row: row["index"])]
