@@ -33,6 +33,7 @@ OURS = (
     "TRAP_",
     "CRAWL_",
     "DASHBOARD",
+    "SEARCH_MODEL",
     "SEED_",
     "COMPANION",
     "VIRTUAL_WEB",

@@ -11,7 +11,8 @@
     ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
     │   └── ServerFailed    the server of the frontier did
     ├── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
-    └── Broken              a fault of the program, in the middle of something; ditto
+    ├── Broken              a fault of the program, in the middle of something; ditto
+    └── NoAnswer            a judge, or a model that was asked, does not know
 
 Commands turn ``BadInput`` into one message on standard error and exit code 2.
 """
@@ -88,6 +89,17 @@ class Broken(TopicalError):
     """An exception that nobody expected, where no page is to blame. ``advice`` is what to do, in the imperative."""
 
     advice = "report the error above, and run the same command to resume"
+
+
+class NoAnswer(TopicalError):
+    """A judge, or a model, that does not know. ``reason`` is counted: a few words, without anything of the question, or of a key.
+
+    ``is_failure``: it may be out of order, and a judge is left alone after some of these.
+    """
+
+    def __init__(self, reason: str, *, is_failure: bool = True) -> None:
+        super().__init__(reason)
+        self.reason, self.is_failure = reason, is_failure
 
 
 FATAL = StorageFailed, MemoryError, BadCrawlDir, Broken

@@ -260,6 +260,12 @@ class Options(BaseModel):
     """URL | of a search service that is asked for seeds, with `{query}`, see [below](#seeds-of-a-query); empty:
     none | 000 section 5.1"""
 
+    # ------------------------------------------------------------ search
+    search_model: Annotated[str, Field(exclude=True)] = ""  # may carry a password
+    """the model of the [search by meaning](hand-over.md#by-meaning): the name or the folder of one that model2vec or
+    sentence-transformers loads, or an address that speaks the OpenAI protocol, `#`, and its name for the model, such as
+    `http://127.0.0.1:11434/v1#nomic-embed-text`; the environment variable `TOPICAL_SEARCH_KEY` has its key"""
+
     # ------------------------------------------------------------ companion
     companion_dir: str = ""
     """folder | of the [companion](companion.md)'s profile and key; empty: `topical-crawler/companion` in the folder

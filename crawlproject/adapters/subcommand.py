@@ -104,6 +104,11 @@ class Subcommand(Described):
         names = [name for name in self.settings if self.settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]]
         return {name: self.settings[name] for name in names if isinstance(self.settings[name], str | int | float)}
 
+    @property
+    def search_model(self) -> str:
+        """The setting ``SEARCH_MODEL``."""
+        return str(self.settings.get("SEARCH_MODEL") or "")
+
 
 def require_part(part: str) -> None:
     """Raise ``UsageError`` where a part is not installed that a command is about."""

@@ -13,9 +13,24 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
-_OWN = ("DASHBOARD", "SEED_", "CRAWL_DIR", "LOG_FILE")  # settings of the command line that are not passed on to crawls
+_OWN = (
+    "DASHBOARD",
+    "SEARCH_MODEL",
+    "SEED_",
+    "CRAWL_DIR",
+    "LOG_FILE",
+)  # settings of the command line that are not passed on to crawls
 # Those that it needs itself: what is wrong in others, the crawls say.
-_READ = ("DASHBOARD", "SEED_", "VIRTUAL_WEB", "CRAWL_URL_", "CRAWL_ALLOWED_", "CRAWL_REFUSED_", "PAGE_RELEVANT")
+_READ = (
+    "DASHBOARD",
+    "SEED_",
+    "VIRTUAL_WEB",
+    "CRAWL_URL_",
+    "CRAWL_ALLOWED_",
+    "CRAWL_REFUSED_",
+    "PAGE_RELEVANT",
+    "SEARCH_MODEL",
+)
 
 
 class DashboardCommand(Subcommand):
@@ -59,7 +74,14 @@ async def _serve(root: Path, port: int | None, command: DashboardCommand) -> Non
     search = SeedSearch(options, str(command.settings["USER_AGENT"]))
     passed_on = {name: value for name, value in command.given.items() if not name.startswith(_OWN)}
     workshop = CrawlManager(root, passed_on, search)
-    dashboard = Dashboard(workshop, listening, host, orderings=offered_orderings, sources=search.sources)
+    dashboard = Dashboard(
+        workshop,
+        listening,
+        host,
+        orderings=offered_orderings,
+        sources=search.sources,
+        search_model=options.search_model,
+    )
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.extensions.progress import print_share
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
+from crawlproject.errors import BadSetting
 from crawlproject.pages.text.printable import counted
 
 
@@ -22,7 +23,7 @@ class IndexCommand(Subcommand):
         f"crawls; the folders of several workers are merged first. Next: {program} search CRAWL_DIR QUERY. "
         "Exit code 2: not a crawl folder, a damaged one, or another process updates the index."
     )
-    examples = ("index crawls/reefs",)
+    examples = ("index crawls/reefs", "index crawls/reefs --vectors -s SEARCH_MODEL=minishlab/potion-base-8M")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -31,14 +32,26 @@ class IndexCommand(Subcommand):
             action=argparse.BooleanOptionalAction,
             help="with near-duplicates or not; a change builds the index anew (default: as before, at first without)",
         )
+        parser.add_argument(
+            "--vectors",
+            action="store_true",
+            help="embed the pages, too, with the model that the setting SEARCH_MODEL names, for search by meaning",
+        )
         parser.add_argument("--rebuild", action="store_true", help="begin anew")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
-            from crawlproject.exporting.index import update
+            from crawlproject.exporting.index import update, update_vectors
             from crawlproject.exporting.selection import whole_folder
+            from crawlproject.language_models.embeddings import search_model
+
+            model = search_model(self.search_model) if opts.vectors else None
+            if opts.vectors and model is None:
+                raise BadSetting(
+                    "setting SEARCH_MODEL", "--vectors wants the name of a model, or an address and a name"
+                )
 
             folder = whole_folder(Path(args[0]))
             shown = partial(print_share, "indexed")
@@ -49,3 +62,9 @@ class IndexCommand(Subcommand):
             print(
                 f"{counted(done.added, 'page')} added{again}{copies}; {counted(done.pages, 'page')} in {folder / 'index'}"
             )
+            if model is not None:
+                shown = partial(print_share, "embedded")
+                embedded = update_vectors(folder, model, rebuild=opts.rebuild, progress=shown)
+                print(
+                    f"{counted(embedded.added, 'chunk')} embedded; {counted(embedded.chunks, 'chunk')} of {model.name}"
+                )

@@ -41,6 +41,6 @@ class McpCommand(Subcommand):
             need(f"{program} mcp", "mcp")
             from crawlproject.library.agent_server import make_server
 
-            server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self.given)
+            server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self.given, model=self.search_model)
         if server is not None:
             server.run("stdio")  # standard output belongs to the protocol, so nothing else may stand in between

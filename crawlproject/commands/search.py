@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
+from crawlproject.pages.text.printable import visible
 
 _SHOWN = 10
 
@@ -41,13 +42,18 @@ class SearchCommand(Subcommand):
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         with reporting_errors(self):
-            from crawlproject.exporting.index import is_behind, search
+            from crawlproject.exporting.index import is_behind, is_behind_vectors, search
+            from crawlproject.language_models.embeddings import search_model
             from crawlproject.reports.console import print_hits
 
-            found = search(Path(args[0]), query, opts.limit, opts.offset)
+            found = search(Path(args[0]), query, opts.limit, opts.offset, model=search_model(self.search_model))
             if opts.json:
                 print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))
             else:
                 print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)
-                if is_behind(Path(args[0])):
-                    print(f"The crawl has pages that are not indexed; run: {program} index {args[0]}", file=sys.stderr)
+                behind = " --vectors" if is_behind_vectors(Path(args[0])) else ""
+                if is_behind(Path(args[0])) or behind:
+                    command = f"{program} index {args[0]}{behind}"
+                    print(f"The crawl has pages that are not indexed; run: {command}", file=sys.stderr)
+            if found.note:
+                print(visible(f"{program}: {found.note}"), file=sys.stderr)

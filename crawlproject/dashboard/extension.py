@@ -73,7 +73,9 @@ class DashboardServer:
             logger.warning("DASHBOARD: only crawls of the topical spider have a dashboard")
             return
         live = RunningCrawl(self._crawler)
-        self._dashboard = Dashboard(OwnCrawl(live, crawl.folder.path), self._listening, self._host, live.document)
+        own = OwnCrawl(live, crawl.folder.path)
+        model = str(self._crawler.settings.get("SEARCH_MODEL") or "")
+        self._dashboard = Dashboard(own, self._listening, self._host, live.document, search_model=model)
         await self._dashboard.begin()
         address = address_file.AddressFile(self._dashboard.url, self._dashboard.token, os.getpid())
         try:

@@ -11,6 +11,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from crawlproject.adapters.running import time
 from crawlproject.dashboard.crawl_json import seeds_document
-from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, StorageFailed
 from crawlproject.http import loopback
 from crawlproject.http.loopback import Guard, answer, json_answer, json_body
 from crawlproject.parts.registry import part_module
@@ -63,7 +64,7 @@ class Crawls(Protocol):
 
 class Dashboard(loopback.LoopbackServer):
     """Serves ``crawls`` on a socket that listens already. ``live`` gives the numbers for ``/api/live``, ``sources`` says
-    where seeds are looked for."""
+    where seeds are looked for; ``search_model`` is the setting ``SEARCH_MODEL``."""
 
     def __init__(
         self,
@@ -73,13 +74,14 @@ class Dashboard(loopback.LoopbackServer):
         live: Callable[[], dict[str, Any]] | None = None,
         orderings: Callable[[], list[tuple[str, str]]] = list,
         sources: str = "",
+        search_model: str = "",
     ) -> None:
         super().__init__(listening)
         self.token = secrets.token_urlsafe(24)
         self._crawls = crawls
         self._guard = Guard(name, self.token)
         self._live = live
-        self._search_box = SearchBox()
+        self._search_box = SearchBox(model=search_model)
         self._orderings = orderings
         self._sources = sources
         self.assets = {
@@ -206,8 +208,9 @@ def _age(path: Path) -> int:
 class SearchBox:
     """Searches crawl folders; for threads, since indexing takes a while and most of it leaves Python's lock free."""
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic, model: str = "") -> None:
         self._clock = clock
+        self._model = model
         self._one_at_a_time = Lock()
         self._updated: dict[Path, float] = {}
 
@@ -218,12 +221,17 @@ class SearchBox:
         """
         if not query.strip():
             return {"total": 0, "hits": []}
-        from crawlproject.exporting.index import search
+        from crawlproject.exporting.index import search, search_words
+        from crawlproject.language_models.embeddings import search_model
 
         self._bring_up_to_date(folder)
-        found = search(folder, query, limit=limit, offset=offset)
+        try:
+            found = search(folder, query, limit=limit, offset=offset, model=search_model(self._model))
+        except BadSetting as wrong:  # of another model than this crawl's vectors, perhaps
+            found = replace(search_words(folder, query, limit=limit, offset=offset), note=f"by words alone: {wrong}")
         return {
             "total": found.total,
+            **({"note": found.note} if found.note else {}),
             "hits": [
                 {"url": clip(hit.url, 500), "web": is_web(hit.url) and len(hit.url) <= 500, "title": clip(hit.title, 200),
                  "snippet": hit.snippet, "score": hit.score, "relevance": hit.relevance}

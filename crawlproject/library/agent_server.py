@@ -7,6 +7,7 @@ the crawl of the folder, whose topic a person chose: an agent cannot send the cr
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import unescape
@@ -24,6 +25,8 @@ from crawlproject.errors import TopicalError
 from crawlproject.exporting.index import search as search_index
 from crawlproject.exporting.index import update
 from crawlproject.exporting.selection import Item, read_items
+from crawlproject.language_models.base import Embedder
+from crawlproject.language_models.embeddings import search_model
 from crawlproject.library.crawling import crawl
 from crawlproject.library.stored_crawl import StoredCrawl, stored_settings, stored_topic
 from crawlproject.pages.markdown import escaped, fenced, markdown
@@ -70,32 +73,41 @@ class Crawled:
     left: int
 
 
-def make_server(folder: Path, *, crawl_pages: int = 0, settings: Mapping[str, Any] | None = None) -> MCPServer[Any]:
+def make_server(
+    folder: Path, *, crawl_pages: int = 0, settings: Mapping[str, Any] | None = None, model: str = ""
+) -> MCPServer[Any]:
     """The server for a crawl folder. ``crawl_pages`` is how many pages agents may have fetched in all, 0 for none.
 
-    ``settings`` are for these crawls, on top of those of the folder. Raises ``BadCrawlDir``.
+    ``settings`` are for these crawls, on top of those of the folder; ``model`` is that of the search by meaning, as in
+    the setting ``SEARCH_MODEL``. Raises ``BadCrawlDir`` and ``BadSetting``.
     """
     stored = StoredCrawl(folder)
     instructions = _INSTRUCTIONS.format(keywords=", ".join(stored.topic.keywords))
     server: MCPServer[Any] = MCPServer(
         "topical-crawler", instructions=instructions, version=crawlproject.__version__, log_level="WARNING"
     )
-    for tool in (_searching(stored, writing=crawl_pages > 0), _reading(stored), _explaining(stored)):
+    for tool in (
+        _searching(stored, search_model(model), writing=crawl_pages > 0),
+        _reading(stored),
+        _explaining(stored),
+    ):
         server.tool(annotations=_READS)(tool)
     if crawl_pages:
         server.tool(annotations=_CRAWLS)(_crawling(stored, crawl_pages, settings or {}))
     return server
 
 
-def _searching(stored: StoredCrawl, *, writing: bool) -> Callable[..., Any]:
+def _searching(stored: StoredCrawl, model: Embedder | None, *, writing: bool) -> Callable[..., Any]:
     def search(query: str, limit: int = 10) -> Answer:
         """Find pages of the crawl, best first. Words are alternatives; +word, -word, "a phrase" and title:word work."""
         try:
             if writing:
                 update(stored.folder)
-            found = search_index(stored.folder, query, max(1, min(limit, MOST_HITS)))
+            found = search_index(stored.folder, query, max(1, min(limit, MOST_HITS)), model=model)
         except TopicalError as wrong:
             raise ToolError(str(wrong)) from None
+        if found.note:
+            print(found.note, file=sys.stderr)
         hits = [Found(url=h.url, title=h.title, snippet=_text(h.snippet), relevance=h.relevance, published=h.published)
                 for h in found.hits]  # fmt: skip
         return Answer(total=found.total, hits=hits)

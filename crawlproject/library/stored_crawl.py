@@ -25,7 +25,7 @@ def open_crawl(folder: str | Path) -> StoredCrawl:
     return StoredCrawl(Path(folder))
 
 
-_SHOWING = ("DASHBOARD", "CRAWL_METRICS_", "CRAWL_PROGRESS_SECONDS")
+_SHOWING = ("DASHBOARD", "CRAWL_METRICS_", "CRAWL_PROGRESS_SECONDS", "SEARCH_MODEL")
 
 
 def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
@@ -88,13 +88,17 @@ class StoredCrawl:
         """The stored bytes of a page. Raises ``FileNotFoundError``."""
         return PageRepository(self.folder / "pages").load(url)
 
-    def search(self, query: str, limit: int = 10) -> SearchResult:
-        """The best pages for ``query``. What is not in the index yet is added to it first."""
+    def search(self, query: str, limit: int = 10, *, model: str = "") -> SearchResult:
+        """The best pages for ``query``. What is not in the index yet is added to it first.
+
+        ``model``, as in the setting ``SEARCH_MODEL``, searches the vectors of the index, too, if there are any.
+        """
         from crawlproject.exporting.index import is_behind, search, update
+        from crawlproject.language_models.embeddings import search_model  # aiohttp takes a while to import
 
         if is_behind(self.folder):
             update(self.folder)
-        return search(self.folder, query, limit)
+        return search(self.folder, query, limit, model=search_model(model))
 
     def why(self, url: str) -> str:
         """Why ``url`` was, or was not, fetched: as ``scrapy why`` prints it. Raises ``BadInput`` for what is no URL."""

@@ -112,7 +112,7 @@ class _Cutter:
 
     def _rank_of(self, line: str, at: int, after_blank: bool) -> int:
         if heading := _HEADING.match(line):
-            self._headings.append(_Heading(at, at + len(line), len(heading[1]), _plain(heading[2].strip())))
+            self._headings.append(_Heading(at, at + len(line), len(heading[1]), plain(heading[2].strip())))
             return len(heading[1])
         if line[0] in " >\t":
             return _INNER if after_blank else _LINE
@@ -239,6 +239,6 @@ class _Cutter:
         return tuple(headings[same[0]].title for same in shared)
 
 
-def _plain(title: str) -> str:
+def plain(title: str) -> str:
     """A heading without markup: escapes, links, emphasis, code."""
-    return _INLINE.sub(lambda found: found[1] or (_plain(found[2]) if found[2] else ""), title).strip()
+    return _INLINE.sub(lambda found: found[1] or (plain(found[2]) if found[2] else ""), title).strip()

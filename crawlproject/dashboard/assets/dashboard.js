@@ -350,7 +350,8 @@ async function search(event) {
   searched = crawls;
   const total = answers.reduce((sum, answer) => sum + answer.total, 0);
   const problems = answers.map((answer) => answer.problem).filter(Boolean);
-  note.textContent = problems[0] || (total ? `${count(total)} pages found; the best ${hits.length}:` : "No stored page matches.");
+  const remark = answers.map((answer) => answer.note).find(Boolean);
+  note.textContent = problems[0] || (remark ? `${remark}. ` : "") + (total ? `${count(total)} pages found; the best ${hits.length}:` : "No stored page matches.");
   drawHits();
 }
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
@@ -55,10 +55,19 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """``total`` pages match; ``hits`` are those that were asked for, best first."""
+    """``total`` pages match; ``hits`` are those that were asked for, best first. ``note`` says what was not done, and why."""
 
     total: int
     hits: tuple[Hit, ...]
+    note: str = ""
+
+
+class Ranking(NamedTuple):
+    """``total`` pages match a query; ``matches`` are scores and places of those that were asked for, best first."""
+
+    query: tantivy.Query
+    total: int
+    matches: list[tuple[float, tantivy.DocAddress]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,28 +81,16 @@ class Match:
 
 def matches(crawl_dir: Path, words: str, limit: int) -> list[Match]:
     """The ``limit`` pages that match ``words`` best, which have no operators, by the measure of ``search``. Raises as that."""
-    return _searchable(crawl_dir).matches(_NO_OPERATOR.sub(" ", words)[:MAX_QUERY], limit)
+    return searchable(crawl_dir).matches(_NO_OPERATOR.sub(" ", words)[:MAX_QUERY], limit)
 
 
 def frequencies(crawl_dir: Path, words: Sequence[str]) -> tuple[int, list[int]]:
     """How many pages the index has, and on how many of them each of ``words`` is. Raises as ``search``."""
-    return _searchable(crawl_dir).frequencies(words)
+    return searchable(crawl_dir).frequencies(words)
 
 
-def search(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
-    """The ``limit`` best pages for ``query`` after the first ``offset``.
-
-    The score is BM25 over title, text and the anchor that led to the page, matches in the title counting three times and
-    in the anchor twice, times log2(2 + 6 r) for a page of relevance r to the topic: of two pages that match alike the
-    more topical one comes first. Words are alternatives; ``+word``, ``-word``, ``"a phrase"``, ``AND``, ``OR``,
-    parentheses and ``title:word`` work, and ``*`` finds every page. What cannot be understood as such is searched for as words.
-
-    Raises ``BadCrawlDir`` when the folder has no index, or a damaged one.
-    """
-    return _searchable(crawl_dir).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
-
-
-def _searchable(crawl_dir: Path) -> _Searchable:
+def searchable(crawl_dir: Path) -> Searchable:
+    """The full-text index of a folder. Raises ``BadCrawlDir`` when there is none, or a damaged one."""
     stamp = crawl_dir / FOLDER / "pages" / "meta.json"
     try:
         changed = stamp.stat().st_mtime_ns
@@ -103,12 +100,12 @@ def _searchable(crawl_dir: Path) -> _Searchable:
 
 
 @lru_cache(maxsize=4)
-def _opened(crawl_dir: Path, changed: int) -> _Searchable:
+def _opened(crawl_dir: Path, changed: int) -> Searchable:
     """``changed``: an index that was added to is opened again."""
-    return _Searchable(crawl_dir, read_state(crawl_dir) or IndexState(""))
+    return Searchable(crawl_dir, read_state(crawl_dir) or IndexState(""))
 
 
-class _Searchable:
+class Searchable:
     def __init__(self, crawl_dir: Path, state: IndexState) -> None:
         self._crawl_dir = crawl_dir
         self._index, self._folder = open_to_search(crawl_dir, state)
@@ -117,17 +114,56 @@ class _Searchable:
         self._analyzer = _analyzer_of(state.language)
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
+        """The score is BM25 over title, text and the anchor that led to the page, matches in the title counting three times and
+        in the anchor twice, times log2(2 + 6 r) for a page of relevance r to the topic: of two pages that match alike the
+        more topical one comes first. Words are alternatives; ``+word``, ``-word``, ``"a phrase"``, ``AND``, ``OR``,
+        parentheses and ``title:word`` work, and ``*`` finds every page. What cannot be understood as such is searched for as
+        words.
+        """
+        found = self.ranking(text, limit, offset)
+        return SearchResult(found.total, tuple(self.hits(found.query, found.matches)))
+
+    def ranking(self, text: str, limit: int, offset: int) -> Ranking:
         wanted = max(1, min(limit, MAX_REACH - offset))
         if offset >= MAX_REACH:
             wanted, offset, limit = 1, 0, 0
         try:
             query, found = self._found(text, wanted, count=True, offset=offset)
-            snippets = tantivy.SnippetGenerator.create(self._searcher, query, self._index.schema, TEXT)
-            snippets.set_max_num_chars(_PASSAGE)
-            hits = [self._hit(float(score), place, snippets) for score, place in found.hits[:limit]]
         except (ValueError, OSError) as damage:
             raise damaged(self._crawl_dir, damage) from None
-        return SearchResult(int(getattr(found, "count", 0)), tuple(hits))
+        matches = [(float(score), place) for score, place in found.hits[:limit]]
+        return Ranking(query, int(getattr(found, "count", 0)), matches)
+
+    def hits(self, query: tantivy.Query, matches: Sequence[tuple[float, tantivy.DocAddress]]) -> list[Hit]:
+        try:
+            snippets = tantivy.SnippetGenerator.create(self._searcher, query, self._index.schema, TEXT)
+            snippets.set_max_num_chars(_PASSAGE)
+            pages = [(score, self._searcher.doc(place)) for score, place in matches]
+            return [
+                self._hit(score, page, self._snippet(_first(page, TEXT), snippets.snippet_from_doc(page)))
+                for score, page in pages
+            ]
+        except (ValueError, OSError) as damage:
+            raise damaged(self._crawl_dir, damage) from None
+
+    def page(self, place: tantivy.DocAddress) -> str:
+        """The MD5 of a page."""
+        return _first(self._searcher.doc(place), "md5")
+
+    def place(self, page: str) -> tantivy.DocAddress | None:
+        """Where the page of that MD5 is; None when it is not in the index."""
+        found = self._searcher.search(tantivy.Query.term_query(self._index.schema, "md5", page), 1).hits
+        return found[0][1] if found else None
+
+    def hit(self, score: float, place: tantivy.DocAddress, snippet: str) -> Hit:
+        """A page that is shown with a ``snippet`` of HTML."""
+        return self._hit(score, self._searcher.doc(place), snippet)
+
+    def count_among(self, query: tantivy.Query, pages: Sequence[str]) -> int:
+        """How many of these pages, by MD5, match a query."""
+        among = tantivy.Query.term_set_query(self._index.schema, "md5", pages)
+        both = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, among)])
+        return int(getattr(self._searcher.search(both, 1, count=True), "count", 0) or 0) if pages else 0
 
     def matches(self, words: str, limit: int) -> list[Match]:
         try:
@@ -173,12 +209,11 @@ class _Searchable:
                 )
         return tantivy.Query.boolean_query(words) if words else tantivy.Query.empty_query()
 
-    def _hit(self, score: float, place: tantivy.DocAddress, snippets: tantivy.SnippetGenerator) -> Hit:
-        page = self._searcher.doc(place)
+    def _hit(self, score: float, page: tantivy.Document, snippet: str) -> Hit:
         return Hit(
             url=_first(page, "url"),
             title=_line(_first(page, "title")),
-            snippet=self._snippet(_first(page, TEXT), snippets.snippet_from_doc(page)),
+            snippet=snippet,
             score=score,
             relevance=float(_first(page, "relevance")),
             at=float(_first(page, "at")),

@@ -2,6 +2,7 @@
 
 index/state.json     what is indexed, and up to which line of items.jsonl
 index/pages/         Tantivy's files
+index/vectors/       the vectors of ``vectors.py``, if there are any
 """
 
 from __future__ import annotations
@@ -154,13 +155,19 @@ def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
 
 
 def remove(crawl_dir: Path) -> None:
-    """Remove the index. Raises ``StorageFailed``."""
+    """Remove the index, but for the vectors, which are dear. Raises ``StorageFailed``."""
+    (crawl_dir / FOLDER / "state.json").unlink(missing_ok=True)
+    remove_folder(crawl_dir / FOLDER / "pages")
+
+
+def remove_folder(folder: Path) -> None:
+    """Raises ``StorageFailed``."""
     try:
-        shutil.rmtree(crawl_dir / FOLDER)
+        shutil.rmtree(folder)
     except FileNotFoundError:
         return
     except OSError as error:
-        raise StorageFailed(f"cannot remove {crawl_dir / FOLDER}: {error}") from error
+        raise StorageFailed(f"cannot remove {folder}: {error}") from error
 
 
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:

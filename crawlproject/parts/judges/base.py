@@ -13,21 +13,11 @@ from random import Random
 from typing import ClassVar, NamedTuple
 
 from crawlproject.core.prior_knowledge import PriorKnowledge
+from crawlproject.errors import NoAnswer as NoAnswer
 from crawlproject.options import Options
 from crawlproject.orderings.base import OrderingContext, PageArchive
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Page, Topic
-
-
-class NoAnswer(Exception):
-    """A judge that does not know. ``reason`` is counted: a few words, without anything of the question, or of a key.
-
-    ``is_failure``: the judge may be out of order, and is left alone after some of these.
-    """
-
-    def __init__(self, reason: str, *, is_failure: bool = True) -> None:
-        super().__init__(reason)
-        self.reason, self.is_failure = reason, is_failure
 
 
 class Text(NamedTuple):

@@ -13,10 +13,10 @@ from threading import Lock
 from typing import Any, ClassVar, NamedTuple
 
 from crawlproject.errors import BadSetting, StorageFailed
-from crawlproject.parts.judges.address import ask
+from crawlproject.language_models.address import ask
 from crawlproject.parts.judges.base import Given, Judge, NoAnswer, Text
 from crawlproject.parts.judges.examples import ExamplesJudge
-from crawlproject.parts.judges.options import JudgeOptions
+from crawlproject.parts.judges.options import KEY, JudgeOptions
 from crawlproject.records import Page
 from crawlproject.storage.append_log import AppendLog, read_lines
 
@@ -110,7 +110,9 @@ class ChatJudge(Judge):
             if not self._is_affordable():
                 raise NoAnswer("over budget", is_failure=False)
             self._sent += 1
-        answer = read_answer(ask(f"{self._options.judge_url}/chat/completions", question, self._options.judge_seconds))
+        answer = read_answer(
+            ask(f"{self._options.judge_url}/chat/completions", question, self._options.judge_seconds, KEY)
+        )
         with self._lock:
             self._answers[key] = answer
             self._tokens += answer.tokens

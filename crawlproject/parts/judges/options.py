@@ -12,6 +12,8 @@ from pydantic import AfterValidator, Field
 
 from crawlproject.options import Count, Options, Seconds
 
+KEY = "TOPICAL_JUDGE_KEY"  # environment variable with the key of the address
+
 
 def _base_url(value: str) -> str:
     parts = urlsplit(value)

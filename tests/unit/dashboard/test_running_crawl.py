@@ -16,6 +16,7 @@ from crawlproject.dashboard import server as searching
 from crawlproject.dashboard.running_crawl import RunningCrawl, Throttled
 from crawlproject.dashboard.server import REFRESH, SearchBox
 from crawlproject.errors import BadCrawlDir
+from crawlproject.exporting.index import SearchResult
 from crawlproject.records import Topic
 
 
@@ -87,7 +88,7 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
 
     hit = SimpleNamespace(url="http://a.example/", title="A", snippet="<b>a</b>", score=1.0, relevance=0.5)
     monkeypatch.setattr("crawlproject.exporting.index.update", update)
-    monkeypatch.setattr("crawlproject.exporting.index.search", lambda *a, **k: SimpleNamespace(total=1, hits=(hit,)))
+    monkeypatch.setattr("crawlproject.exporting.index.search", lambda *a, **k: SearchResult(1, (hit,)))
     box = SearchBox(lambda: now[0])
     for _ in range(3):
         assert box.search(tmp_path, "a", 10, 0)["hits"][0]["url"] == "http://a.example/"

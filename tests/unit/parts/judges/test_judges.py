@@ -18,7 +18,8 @@ from support.markdown import doc, fences
 
 from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.errors import BadSetting, BadTopic
-from crawlproject.parts.judges import embeddings, llm
+from crawlproject.language_models import embeddings
+from crawlproject.parts.judges import llm
 from crawlproject.parts.judges.appointed import AppointedJudge
 from crawlproject.parts.judges.base import Judge
 from crawlproject.parts.judges.examples import LogisticModel

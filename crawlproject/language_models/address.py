@@ -1,4 +1,4 @@
-"""One question to an address that speaks the OpenAI protocol. Called in the thread of a judge, never in the crawl's."""
+"""One question to an address that speaks the OpenAI protocol. Never called in the event loop of a crawl."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 import aiohttp
 import orjson
 
-from crawlproject.parts.judges.base import NoAnswer
+from crawlproject.errors import NoAnswer
 
-KEY = "TOPICAL_JUDGE_KEY"  # environment variable: what the crawl folder, the log and the command line never see
 LONGEST = 2**24  # bytes of an answer
 
 
-def ask(url: str, question: Mapping[str, Any], seconds: float) -> Any:
-    """What the address answers to ``question``, as JSON, within ``seconds``.
+def ask(url: str, question: Mapping[str, Any], seconds: float, key: str) -> Any:
+    """What the address answers to ``question``, as JSON, within ``seconds``. ``key`` is the environment variable with its
+    key, which folders, logs and command lines never see.
 
     Redirects are not followed: the key is for this address. Raises ``NoAnswer``, whose reason repeats nothing that was said.
     """
     try:
-        return asyncio.run(_ask(url, question, seconds))
+        return asyncio.run(_ask(url, question, seconds, os.environ.get(key, "").strip()))
     except TimeoutError:
         raise NoAnswer("timeout") from None
     except (aiohttp.ClientError, OSError, EOFError):
@@ -31,8 +31,7 @@ def ask(url: str, question: Mapping[str, Any], seconds: float) -> Any:
         raise NoAnswer("nonsense") from None
 
 
-async def _ask(url: str, question: Mapping[str, Any], seconds: float) -> Any:
-    key = os.environ.get(KEY, "").strip()
+async def _ask(url: str, question: Mapping[str, Any], seconds: float, key: str) -> Any:
     headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
     limit = aiohttp.ClientTimeout(total=seconds)
     async with (

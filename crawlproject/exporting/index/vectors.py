@@ -1,0 +1,276 @@
+"""The vectors of the chunks of a crawl, beside the full text: files that NumPy maps into memory, and reads from end to end.
+
+index/vectors/state.json       the model, how much of the other files counts, and how far the items were read
+index/vectors/rows.N.bin       a row for each chunk: its vector, a byte a number; page, digest of the page, place in the next
+index/vectors/chunks.N.jsonl   a line for each chunk: the headings above it, and how it begins
+
+Files are appended to, then the state is written: what a killed process left behind the state is cut off. N grows when the files
+are written anew, without what has no use any more. Why it is not a database: ``docs/adr/0067-vectors-in-a-mapped-file.md``.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+
+from crawlproject.configuration import program
+from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.exporting.index.store import FOLDER
+from crawlproject.language_models.base import Vectors
+from crawlproject.storage.append_log import write_atomically
+
+VERSION = 1
+_BLOCK = 1_024  # rows that are looked at together: so few BLAS multiplies in one thread, which waits for no other
+_CANDIDATES = 10  # chunks for each page that is wanted: a page has several
+
+
+class Passage(NamedTuple):
+    """A chunk: its page, by MD5, the ``headings`` above it, how its ``text`` begins, and the cosine with the question."""
+
+    page: str
+    headings: tuple[str, ...]
+    text: str
+    cosine: float = 0.0
+
+
+@dataclass(frozen=True)
+class VectorState:
+    """``rows`` chunks count, and so many ``bytes`` of their lines; ``items`` are the bytes of the items that were read, and
+    ``unused`` rows are of pages that are gone or have changed.
+    """
+
+    model: str
+    dimensions: int = 0  # 0: nothing was embedded yet
+    rows: int = 0
+    bytes: int = 0
+    generation: int = 0
+    unused: int = 0
+    items: int = 0
+    version: int = VERSION
+
+
+def read_vector_state(crawl_dir: Path) -> VectorState | None:
+    """None when there are no vectors. Raises ``BadCrawlDir``."""
+    path = _folder(crawl_dir) / "state.json"
+    try:
+        found = orjson.loads(path.read_bytes())
+        if isinstance(found, Mapping) and found.get("version") != VERSION:
+            raise ValueError(f"version {found.get('version')}")
+        state = VectorState(**found)
+        if not all(isinstance(value, int) and value >= 0 for name, value in asdict(state).items() if name != "model"):
+            raise ValueError("expected numbers")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, TypeError, ValueError) as damage:
+        raise damaged(path, damage) from None
+    return state
+
+
+def written(crawl_dir: Path) -> int:
+    """When the state was written, in nanoseconds since 1970; 0: never."""
+    try:
+        return (_folder(crawl_dir) / "state.json").stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def damaged(path: Path, damage: object) -> BadCrawlDir:
+    """The error for vectors that cannot be read."""
+    advice = f"{program} index --vectors --rebuild makes new ones, without {path.parent} the text is searched"
+    return BadCrawlDir(str(path), f"the vectors cannot be read ({damage}); {advice}")
+
+
+class VectorReader:
+    """Finds the chunks that are nearest to a vector. Raises ``BadCrawlDir`` for files that are damaged."""
+
+    def __init__(self, crawl_dir: Path, state: VectorState) -> None:
+        self._rows_path, self._lines_path = _files(crawl_dir, state)
+        self._lines_size = state.bytes
+        kind = _row(state.dimensions)
+        for path, size in ((self._rows_path, state.rows * kind.itemsize), (self._lines_path, state.bytes)):
+            if (there := _size(path)) < size:
+                raise damaged(path, f"{there:,} bytes of {size:,} are there")
+        self.rows: Any = np.memmap(self._rows_path, kind, "r", shape=(state.rows,)) if state.rows else np.zeros(0, kind)
+
+    def nearest(self, question: Vectors, pages: int) -> list[Passage]:
+        """The chunk with the largest cosine of each of up to ``pages`` pages, best first. Each cosine is above 0."""
+        cosines = np.empty(len(self.rows), np.float32)
+        for start in range(0, len(self.rows), _BLOCK):
+            block = self.rows[start : start + _BLOCK]
+            cosines[start : start + _BLOCK] = block["numbers"].astype(np.float32) @ question
+            cosines[start : start + _BLOCK] *= block["factor"]
+        if not np.isfinite(cosines).all():
+            raise damaged(self._rows_path, "it has what is no number")
+        wanted = min(_CANDIDATES * pages, len(cosines))
+        best = np.argpartition(-cosines, wanted - 1)[:wanted] if wanted else np.zeros(0, int)
+        found: dict[bytes, int] = {}
+        for number in best[np.lexsort((best, -cosines[best]))]:
+            if cosines[number] > 0 and len(found) < pages:
+                found.setdefault(self.rows["page"][number].tobytes(), int(number))
+        return [self._passage(number, float(cosines[number])) for number in found.values()]
+
+    def _passage(self, number: int, cosine: float) -> Passage:
+        row = self.rows[number]
+        try:
+            with self._lines_path.open("rb") as file:
+                file.seek(int(row["line"]))
+                headings, text = orjson.loads(file.readline())
+            return Passage(row["page"].tobytes().hex(), tuple(map(str, headings)), str(text), cosine)
+        except (OSError, TypeError, ValueError) as damage:
+            raise damaged(self._lines_path, damage) from None
+
+
+class VectorWriter:
+    """Adds and takes away the chunks of pages. ``known`` is the digest of each page that is there. Raises ``StorageFailed``."""
+
+    def __init__(self, crawl_dir: Path, state: VectorState) -> None:
+        self._crawl_dir = crawl_dir
+        self.state = state
+        rows = VectorReader(crawl_dir, state).rows
+        used = np.flatnonzero(rows["factor"])
+        self._places: dict[bytes, list[int]] = {}
+        self.known: dict[bytes, bytes] = {}
+        for start in range(0, len(used), _BLOCK):
+            block = used[start : start + _BLOCK]
+            for number, page, digest in zip(block.tolist(), rows["page"][block], rows["digest"][block], strict=True):
+                self._places.setdefault(page.tobytes(), []).append(number)
+                self.known[page.tobytes()] = digest.tobytes()
+        for path, size in zip(_files(crawl_dir, state), (rows.nbytes, state.bytes), strict=True):
+            with _storing(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("ab") as file:
+                    file.truncate(size)
+
+    def add(self, page: bytes, digest: bytes, vectors: Vectors, passages: Sequence[Passage]) -> None:
+        """Append the chunks of a page. ``commit`` makes them count."""
+        if not self.state.dimensions:
+            self.state = replace(self.state, dimensions=vectors.shape[1])
+        lines = [
+            orjson.dumps([passage.headings, passage.text], option=orjson.OPT_APPEND_NEWLINE) for passage in passages
+        ]
+        ends = np.cumsum([self.state.bytes, *map(len, lines)])
+        rows = np.zeros(len(lines), _row(self.state.dimensions))
+        largest = np.abs(vectors).max(axis=1, keepdims=True)
+        rows["numbers"] = np.rint(vectors * (127 / np.where(largest > 0, largest, 1)))
+        rows["factor"] = np.where(largest > 0, largest, 1)[:, 0] / 127
+        rows["page"], rows["digest"], rows["line"] = np.void(page), np.void(digest), ends[:-1]
+        self._append(rows.tobytes(), b"".join(lines))
+        self._places[page] = [*range(self.state.rows, self.state.rows + len(rows))]
+        self.known[page] = digest
+        self.state = replace(self.state, rows=self.state.rows + len(rows), bytes=int(ends[-1]))
+
+    def remove(self, page: bytes) -> None:
+        """A page is gone, or has changed: its rows have the factor 0."""
+        rows, _ = _files(self._crawl_dir, self.state)
+        kind = _row(self.state.dimensions)
+        with _storing(rows), rows.open("r+b") as file:
+            for number in self._places.pop(page):
+                file.seek(number * kind.itemsize + kind.fields["factor"][1])  # type: ignore[index]
+                file.write(bytes(4))
+                self.state = replace(self.state, unused=self.state.unused + 1)
+        del self.known[page]
+
+    def commit(self) -> None:
+        """What was added counts from now on."""
+        for path in _files(self._crawl_dir, self.state):
+            with _storing(path), path.open("rb") as file:
+                os.fsync(file.fileno())
+        _write_state(self._crawl_dir, self.state)
+
+    def finish(self, items: int) -> None:
+        """All items up to that byte are in. Where most rows have no use, the files are written anew."""
+        before = self.state
+        self.state = replace(self.state, items=items)
+        if self.state.unused > self.state.rows / 2:
+            self._write_anew()
+        self.commit()
+        if self.state.generation != before.generation:
+            for path in _files(self._crawl_dir, before):
+                path.unlink(missing_ok=True)
+
+    def _write_anew(self) -> None:
+        old = self.state
+        reader = VectorReader(self._crawl_dir, old)
+        self.state = replace(old, generation=old.generation + 1, rows=0, bytes=0, unused=0)
+        for path in _files(self._crawl_dir, self.state):
+            path.unlink(missing_ok=True)  # of a process that was killed
+        lines = _files(self._crawl_dir, old)[1].read_bytes()
+        for page, places in self._places.items():
+            rows = reader.rows[places]
+            kept = [lines[start : lines.index(b"\n", start) + 1] for start in rows["line"].tolist()]
+            rows["line"] = np.cumsum([self.state.bytes, *map(len, kept)])[:-1]
+            self._append(rows.tobytes(), b"".join(kept))
+            self._places[page] = [*range(self.state.rows, self.state.rows + len(rows))]
+            size = self.state.bytes + sum(map(len, kept))
+            self.state = replace(self.state, rows=self.state.rows + len(rows), bytes=size)
+
+    def _append(self, rows: bytes, lines: bytes) -> None:
+        for path, more in zip(_files(self._crawl_dir, self.state), (rows, lines), strict=True):
+            with _storing(path), path.open("ab") as file:
+                file.write(more)
+
+
+@contextmanager
+def writing_alone(crawl_dir: Path) -> Iterator[None]:
+    """Nobody else writes vectors meanwhile. Raises ``BadCrawlDir`` when somebody does."""
+    folder = _folder(crawl_dir)
+    with _storing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "lock").open("ab")
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BadCrawlDir(str(folder), "another process writes these vectors; wait until it has ended") from None
+        yield
+
+
+def begin_vectors(crawl_dir: Path, model: str) -> VectorState:
+    """Without any vectors yet. What an earlier process left is removed."""
+    for path in _folder(crawl_dir).glob("*.*"):
+        with suppress(FileNotFoundError):
+            path.unlink()
+    state = VectorState(model)
+    _write_state(crawl_dir, state)
+    return state
+
+
+def _write_state(crawl_dir: Path, state: VectorState) -> None:
+    write_atomically(_folder(crawl_dir) / "state.json", [orjson.dumps(asdict(state), option=orjson.OPT_INDENT_2)])
+
+
+def _row(dimensions: int) -> np.dtype[Any]:
+    fields = [("numbers", "i1", dimensions), ("factor", "<f4"), ("page", "V16"), ("digest", "V16"), ("line", "<u8")]
+    return np.dtype(fields)
+
+
+def _folder(crawl_dir: Path) -> Path:
+    return crawl_dir / FOLDER / "vectors"
+
+
+def _files(crawl_dir: Path, state: VectorState) -> tuple[Path, Path]:
+    folder = _folder(crawl_dir)
+    return folder / f"rows.{state.generation}.bin", folder / f"chunks.{state.generation}.jsonl"
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+@contextmanager
+def _storing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageFailed(f"cannot write {path}: {error}") from error

@@ -1,0 +1,44 @@
+"""What turns texts into vectors, whoever does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crawlproject.errors import NoAnswer
+
+Vectors = NDArray[np.float32]
+Embed = Callable[[list[str]], Any]
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """A model by its ``name``. It is loaded when it is asked first; ``load`` raises ``BadSetting`` where it cannot be."""
+
+    name: str
+    load: Callable[[], Embed]
+
+    @cached_property
+    def _embed(self) -> Embed:
+        return self.load()
+
+    def vectors(self, texts: list[str]) -> Vectors:
+        """A row of length 1 for each text; one of length 0 stays. Raises ``NoAnswer``, and what ``load`` does."""
+        spelled = [text.encode("utf-8", "replace").decode() for text in texts]  # JSON has no halves of characters
+        embed = self._embed
+        try:
+            found = np.asarray(embed(spelled), np.float32)
+        except NoAnswer:
+            raise
+        except Exception as failure:  # whatever a library of models raises
+            is_shape = isinstance(failure, TypeError | ValueError)
+            raise NoAnswer("nonsense" if is_shape else type(failure).__name__) from None
+        if found.ndim != 2 or len(found) != len(texts) or not found.shape[1] or not np.isfinite(found).all():
+            raise NoAnswer("nonsense")
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        return np.asarray(found / np.where(lengths > 0, lengths, 1), np.float32)
