@@ -27,6 +27,7 @@ GLUE = (
     "crawlproject.companion.person",
     "crawlproject.companion.service",
     "crawlproject.exporting.search_server",
+    "crawlproject.parts.documents.middleware",
     "crawlproject.parts.judges.address",
     "crawlproject.parts.judges.appointed",
     "crawlproject.parts.judges.embeddings",
