@@ -1,4 +1,5 @@
-"""The HTML that a document becomes: what is known of it in the head, its blocks in one ``main``.
+"""The HTML that a document becomes: what is known of it in the head, its blocks in the body, without ``class``, ``id`` and
+sectioning elements: so all of it is main content (``pages/main_content.py``, rule 2).
 
 What a document says reaches the page as text, never as markup: everything is escaped here, and only links to the web are links.
 """
@@ -98,7 +99,7 @@ class Draft:
             ),
             *([f'<meta name="date" content="{_escaped(folded(self.published))}">'] if self.published else []),
         ]
-        return f"{''.join(head)}</head><body><main>\n{body}\n</main></body></html>\n".encode("utf-8", "replace")
+        return f"{''.join(head)}</head><body>\n{body}\n</body></html>\n".encode("utf-8", "replace")
 
     def _add(self, tag: str, inner: str, *, in_list: bool = False) -> None:
         if not inner:

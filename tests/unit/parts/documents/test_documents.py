@@ -174,7 +174,10 @@ def test_a_broken_cross_reference_table_is_mended(opener: Opener) -> None:
     body = pdf(["Coral survey"])
     wrong = body.replace(b"startxref\n", b"startxref\n9")
     assert "Coral survey" in read(opener, wrong).text
-    assert "Coral survey" in read(opener, body[: body.index(b"xref\n")] + b"trailer << /Root 1 0 R >>\nstartxref\n0\n%%EOF").text
+    assert (
+        "Coral survey"
+        in read(opener, body[: body.index(b"xref\n")] + b"trailer << /Root 1 0 R >>\nstartxref\n0\n%%EOF").text
+    )
 
 
 def test_ten_thousand_pages(opener: Opener) -> None:
