@@ -67,7 +67,13 @@ def assemble(
     place = _place(topic, options, folder)
     judgments = partial(_judgments, place)
     prior_pages = PriorPages(
-        options, by_words, canonicalize, new_reader, cache_dir=cache_dir or place, rehearsed=archive
+        options,
+        by_words,
+        canonicalize,
+        new_reader,
+        cache_dir=cache_dir or place,
+        rehearsed=archive,
+        readable=registry.readable,
     )
     known = PriorKnowledge(options, by_words, prior_pages, graph, None if rehearsal else place, judgments)
     judge = judge or choose_judge(topic, known)

@@ -16,6 +16,7 @@ EXTRAS = {  # extra -> name in ``import`` -> name of the package
     "export": {"pyarrow": "pyarrow", "surt": "surt"},
     "frames": {"pandas": "pandas", "polars": "polars", "pyarrow": "pyarrow"},
     "content": {"resiliparse": "resiliparse"},
+    "documents": {"pypdf": "pypdf", "docx": "python-docx"},
     "warc": {"fastwarc": "fastwarc"},
     "map": {"resvg_py": "resvg-py"},
     "learn": {"sklearn": "scikit-learn", "scipy": "scipy"},

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
 NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (core/stopping.py)
@@ -34,7 +34,32 @@ def as_object(value: object) -> object:
     return json.loads(value) if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else value
 
 
+DOCUMENT_TYPES = {  # name, which is also how their files end -> media type
+    "pdf": "application/pdf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "epub": "application/epub+zip",
+}
+_PAGE_TYPES = {
+    "html": ("text/html", "application/xhtml+xml"),
+    "text": ("text/plain",),
+    **{name: (media_type,) for name, media_type in DOCUMENT_TYPES.items()},
+}
+
+
+def media_types(names: list[str]) -> list[str]:
+    """Media types in lower case, with those that short names stand for. Documents become HTML, so that is read with them."""
+    found: list[str] = []
+    for name in map(str.lower, names):
+        if "/" not in name and name not in _PAGE_TYPES:
+            raise ValueError(f"expected media types, or names of {', '.join(_PAGE_TYPES)}; not {name!r}")
+        found += _PAGE_TYPES.get(name, (name,))
+    if not {*DOCUMENT_TYPES.values()}.isdisjoint(found):
+        found.insert(0, "text/html")
+    return [*dict.fromkeys(found)]
+
+
 Names = Annotated[list[str], BeforeValidator(as_list)]
+ContentTypes = Annotated[list[str], BeforeValidator(as_list), AfterValidator(media_types)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -120,8 +145,9 @@ class Options(BaseModel):
     # ------------------------------------------------------------ pages
     page_max_bytes: Positive = 1_048_576
     """bytes | of a body that are fetched; the rest is cut | 000 section 2.3"""
-    page_content_types: Names = ["text/html", "application/xhtml+xml", "text/plain"]
-    """content types that are read; others stop at the headers; a response without one is read"""
+    page_content_types: ContentTypes = ["text/html", "application/xhtml+xml", "text/plain"]
+    """media types that are read, or `html`, `text`, `pdf`, `docx`, `epub` for [theirs](page-content.md#documents); others stop at
+    the headers; a response without one is read"""
     page_max_links: Count = 20_000
     """links | of a page that are looked at"""
     page_obey_nofollow: bool = True

@@ -334,7 +334,8 @@ class Reply:
 
     ``url`` is the requested URL. ``headers`` have lower-case names and describe ``body``, whose transfer and content
     encodings and their headers are removed. ``seconds`` is the simulated duration of the fetch, where it is simulated. If
-    ``error`` is set, there was no HTTP reply, ``status`` is 0 and the body is empty.
+    ``error`` is set, there was no HTTP reply, ``status`` is 0 and the body is empty. ``unread`` says why a body that came could
+    not be read.
     """
 
     url: str
@@ -343,6 +344,7 @@ class Reply:
     body: bytes = b""
     seconds: float = 0.0
     error: Failure = ""
+    unread: str = ""
 
 
 def _no_page() -> None:

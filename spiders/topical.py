@@ -19,6 +19,7 @@ from crawlproject.adapters.running import (
     ANY_TYPE,
     ENDED_AT,
     LEASE,
+    UNREAD,
     apply_topic_settings,
     attach,
     fetch_of,
@@ -169,7 +170,9 @@ class TopicalSpider(scrapy.Spider):
         )
         page = None
         with stopping(self.crawler):
-            page = self.crawl.receive(lease, Reply(request.url, response.status, headers, response.body), fetch)
+            unread = request.meta.get(UNREAD, "")
+            reply = Reply(request.url, response.status, headers, response.body, unread=unread)
+            page = self.crawl.receive(lease, reply, fetch)
         if page is not None:
             body = response.body[: self.crawl.options.page_max_bytes]
             cookies = response.headers.getlist(b"Set-Cookie")

@@ -52,6 +52,8 @@ ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, s
 ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
 LEASE = "frontier_lease"  # the key of the lease inside which the request is fetched
 AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
+LONGEST = "longest_body"  # bytes of the body that are read, where they are not as many as of a page
+UNREAD = "unread"  # why the body of the response could not be read
 ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 RESOURCE = "page_resource"  # the request is of a page in the browser
 EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over the network, when the crawl is archived
@@ -294,4 +296,5 @@ def robots_agent(settings: BaseSettings) -> str:
 def longest_body(request: Request, page_max_bytes: int) -> int:
     """How many bytes of the body are read, unpacked or not: of a robots.txt as many as RFC 9309 allows to stop at."""
     meta = request.meta
-    return ROBOTS_MAX_BYTES if ROBOTS in meta else LONGEST_RESOURCE if RESOURCE in meta else page_max_bytes
+    longest: int = meta.get(LONGEST, page_max_bytes)
+    return ROBOTS_MAX_BYTES if ROBOTS in meta else LONGEST_RESOURCE if RESOURCE in meta else longest

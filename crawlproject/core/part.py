@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from crawlproject.orderings.base import BaseOrdering
     from crawlproject.pages.text.relevance import TopicJudge
     from crawlproject.storage.crawl_folder import CrawlFolder
+    from crawlproject.webs.base import Web
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,14 @@ class Part:
         ``<link>`` elements name, and the languages of links.
         """
         return ()
+
+    @classmethod
+    def readable(cls, web: Web, options: Options) -> Web:
+        """``web``, whose replies a rehearsal or an ordering is to read: with those that the part turns into HTML turned.
+
+        Raises ``BadInput``.
+        """
+        return web
 
     @classmethod
     def is_endless(cls, options: Options) -> bool:

@@ -29,8 +29,8 @@ ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering look
 class PriorPages:
     """Pages that are there before the crawl: what ``ORDERING_ARCHIVE`` names, and the rehearsed web if there is one.
 
-    ``new_reader`` makes readers whose counters are not the crawl's. ``cache_dir`` keeps the indexes of archives. Raises
-    ``BadWeb`` when the archive cannot be opened.
+    ``new_reader`` makes readers whose counters are not the crawl's. ``cache_dir`` keeps the indexes of archives. ``readable`` is
+    what the parts make of a web (``Part.readable``). Raises ``BadWeb`` when the archive cannot be opened.
     """
 
     def __init__(
@@ -42,12 +42,14 @@ class PriorPages:
         *,
         cache_dir: Path,
         rehearsed: PageArchive | None,
+        readable: Callable[[Web, Options], Web] = lambda web, options: web,
     ) -> None:
         self._options = options
         self._judge = judge
         self._canonicalize = canonicalize
         self._new_reader = new_reader
         self._cache_dir = cache_dir
+        self._readable = readable
         self.rehearsed = rehearsed
         self.named = self._named(options.ordering_archive) if options.ordering_archive else None
 
@@ -60,6 +62,7 @@ class PriorPages:
             self._new_reader,
             cache_dir=self._cache_dir,
             rehearsed=self.rehearsed,
+            readable=self._readable,
         )
 
     def examples(self, crawl_folder: Path | None) -> ExampleReader:
@@ -81,7 +84,7 @@ class PriorPages:
             raise BadWeb(f"setting ORDERING_ARCHIVE: {wrong.place}", wrong.wish) from None
 
     def _opened(self, web: str) -> PageArchive:
-        return self._archive(open_web(web, cache_dir=self._cache_dir))
+        return self._archive(self._readable(open_web(web, cache_dir=self._cache_dir), self._options))
 
     def _archive(self, web: Web) -> PageArchive:
         cache = PageCache(web, self._new_reader(), self._options, size=ARCHIVE_CACHE)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from crawlproject.core.peers import ALONE, Peers
 from crawlproject.extras import need
 from crawlproject.frontier.base import CountingFrontier, Frontier
-from crawlproject.options import Options
+from crawlproject.options import DOCUMENT_TYPES, Options
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.records import Topic
@@ -24,9 +24,14 @@ def make_traps(options: Options, frontier: Frontier | None = None, peers: Peers 
         max_segments=options.trap_max_segments,
         max_depth=options.trap_max_depth,
         max_urls_per_host=0 if peers.has_server else options.trap_max_urls_per_host,
-        extensions={*NOT_A_PAGE, *options.trap_extensions},
+        extensions={*(NOT_A_PAGE - _read_as_pages(options)), *options.trap_extensions},
         urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
     )
+
+
+def _read_as_pages(options: Options) -> set[str]:
+    """How the files of documents end whose media type is read."""
+    return {name for name, media_type in DOCUMENT_TYPES.items() if media_type in options.page_content_types}
 
 
 def make_reader(

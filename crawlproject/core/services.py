@@ -108,6 +108,8 @@ def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
     """Why a reply has no page to keep, as the history says it; empty when it has one."""
     if not 200 <= reply.status < 300:
         return f"http {reply.status}"
+    if reply.unread:
+        return reply.unread
     if is_page(reply, content_types):
         return ""
     return f"content type {printable(media_type(reply.headers.get('content-type', ''))[:60])}"

@@ -11,10 +11,14 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from crawlproject.core.part import Part
 from crawlproject.errors import BadSetting
 from crawlproject.options import Options
+
+if TYPE_CHECKING:
+    from crawlproject.webs.base import Web
 
 GROUP = "crawlproject.parts"
 
@@ -22,6 +26,7 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "filters": "Filters",
     "languages": "Languages",
     "logins": "LoginPart",
+    "documents": "Documents",
     "spam": "Spam",
     "sites": "Sites",
     "probes": "Probes",
@@ -41,7 +46,8 @@ PIPELINES = {  # name of the part -> its entries of ``ITEM_PIPELINES``
     "judges": {"crawlproject.parts.judges.pipeline.JudgePipeline": 45},
 }
 MIDDLEWARES = {  # ditto, of ``DOWNLOADER_MIDDLEWARES``
-    "logins": {"crawlproject.parts.logins.middleware.LoginMiddleware": 540}
+    "logins": {"crawlproject.parts.logins.middleware.LoginMiddleware": 540},
+    "documents": {"crawlproject.parts.documents.middleware.DocumentMiddleware": 530},
 }
 EXTENSIONS = {  # ditto, of ``EXTENSIONS``
     "judgments": {"crawlproject.parts.judgments.watch.JudgmentWatch": 28},
@@ -108,6 +114,13 @@ def modules_beside(module: str) -> Iterator[ModuleType]:
 def reads(options: Options) -> Set[str]:
     """What is read of a page for the parts (``Part.reads``)."""
     return {what for part in part_classes().values() for what in part.reads(options)}
+
+
+def readable(web: Web, options: Options) -> Web:
+    """``web`` as the parts make it readable (``Part.readable``). Raises ``BadInput``."""
+    for part in part_classes().values():
+        web = part.readable(web, options)
+    return web
 
 
 def settings_models() -> Iterator[type[Options]]:

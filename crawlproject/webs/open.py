@@ -24,6 +24,7 @@ from urllib.parse import quote
 from crawlproject.configuration import program
 from crawlproject.errors import BadWeb, InvalidUrl
 from crawlproject.extras import need
+from crawlproject.options import DOCUMENT_TYPES
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import GONE, MOVED, Failure, Reply
 from crawlproject.storage.append_log import read_lines, unexpected
@@ -245,7 +246,8 @@ def _file_reply(url: str, path: Path) -> Reply:
 
 
 def _content_type(path: Path, body: bytes) -> str:
-    guess, _ = mimetypes.guess_type(path.name.partition("?")[0], strict=True)
+    name = path.name.partition("?")[0]
+    guess = DOCUMENT_TYPES.get(name.rpartition(".")[2].lower()) or mimetypes.guess_type(name, strict=True)[0]
     if guess is None:
         guess = "text/html" if body[:256].lstrip().startswith(b"<") else "text/plain"
     return guess

@@ -26,8 +26,8 @@ ROUND_TRIP = 0.1  # latency model: seconds from the request to the first byte of
 
 _REDIRECTS = 5  # as many as for robots.txt
 # The code that parses pages: when any of it changes, pages are parsed again.
-_READERS = ("pages", "pages/html", "pages/text", "urls", "records.py", "webs/page_store.py")
-_LIBRARIES = ("ada-url", "lxml", "PyStemmer", "spacy", "spacy-lookups-data", "w3lib")
+_READERS = ("pages", "pages/html", "pages/text", "parts/documents", "urls", "records.py", "webs/page_store.py")
+_LIBRARIES = ("ada-url", "lxml", "pypdf", "PyStemmer", "python-docx", "spacy", "spacy-lookups-data", "w3lib")
 
 
 def latency(reply: Reply) -> float:
@@ -110,8 +110,8 @@ class PageCache:
     def _asked(self, url: str) -> tuple[Reply, Page | None]:
         reply = self.web.get(url)
         seconds = latency(reply)
-        if not is_page(reply, self._options.page_content_types):
-            return Reply(reply.url, reply.status, reply.headers, b"", seconds, reply.error), None
+        if reply.unread or not is_page(reply, self._options.page_content_types):
+            return replace(reply, body=b"", seconds=seconds), None
         page = self._page(url, reply)
         empty = Reply(reply.url, reply.status, {}, b"", seconds)
         if self._store is not None:
@@ -235,6 +235,8 @@ def code_version() -> str:
 def _sources(place: Traversable) -> list[Traversable]:
     if place.is_file():
         return [place]
+    if not place.is_dir():  # a part that is not there
+        return []
     return sorted(
         (file for file in place.iterdir() if file.name.endswith((".py", ".pyx", ".pxd"))), key=lambda file: file.name
     )

@@ -29,6 +29,7 @@ GLUE = (
     "crawlproject.companion.person",
     "crawlproject.companion.service",
     "crawlproject.exporting.search_server",
+    "crawlproject.parts.documents.middleware",
     "crawlproject.parts.judges.appointed",
     "crawlproject.parts.judges.embeddings",
     "crawlproject.parts.judges.llm",

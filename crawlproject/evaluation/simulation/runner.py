@@ -116,7 +116,7 @@ class Runner:
             rehearsal = CrawlSimulation(
                 topic,
                 chosen,
-                self.web,
+                registry.readable(self.web, chosen),
                 agent=self.agent,
                 folder=folder,
                 concurrency=self.concurrency,
@@ -151,6 +151,7 @@ class Runner:
             lambda: cache.reader.twin(),
             cache_dir=self.cache_dir or Path(),
             rehearsed=ArchivedPages(cache, JudgedPages(cache, by_words, ARCHIVE_CACHE), canonicalize),
+            readable=registry.readable,
         )
         return choose_judge(topic, PriorKnowledge(options, by_words, prior, None, None, dict), folder)
 
@@ -199,7 +200,7 @@ def read_pages(
         agent=product_token(agent),
     )
     store = shelf.store(language, reading_key(language, options, agent)) if shelf else None
-    return PageCache(web, reader, options, store=store)
+    return PageCache(registry.readable(web, options), reader, options, store=store)
 
 
 def run_name(ordering: str, repeat: int = 1) -> str:

@@ -19,6 +19,7 @@ from lxml import etree
 from crawlproject.pages.html.document import Document, RawLink
 from crawlproject.pages.html.document_builder import DocumentBuilder, TooDeep
 from crawlproject.pages.html.encoding import as_utf8, media_type
+from crawlproject.pages.text.printable import printable
 
 try:
     from crawlproject.pages.html import tree_walk
@@ -33,6 +34,8 @@ MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
 _PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
+_TITLE_WITHIN = 2_000  # characters of plain text
+_LONGEST_TITLE = 120
 _WEB = ("http://", "https://")
 _LARGEST_TREE = 1_000_000  # bytes; a tree takes up to 40 times the memory of its page
 
@@ -55,7 +58,7 @@ def parse_document(
     an image, mostly a widget or an advertisement, and is not followed. The text of a link without text is the ``alt``
     of its images. ``aggregation_level`` is that of ``AggregationNodes``; ``tag_paths`` is False where nobody reads the tag
     paths of links, which then stay empty. ``agent`` is the name of this robot in meta tags. Plain text (any ``text/`` type
-    but HTML and XML) is taken as it is.
+    but HTML and XML) is taken as it is, its first line as the title.
 
     Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading
     ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
@@ -68,7 +71,8 @@ def parse_document(
     if kind.startswith("text/") and kind not in ("text/html", "text/xml"):
         markup = data.decode("utf-8")
         text = " ".join(markup[:max_text].split())
-        return Document(text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
+        title = printable(next(filter(None, map(str.strip, markup[:_TITLE_WITHIN].splitlines())), ""))[:_LONGEST_TITLE]
+        return Document(title=title, text=text, base=url, encoding=encoding, truncated=len(markup) > max_text)
     new_builder = partial(
         DocumentBuilder, aggregation_level, max_links=max_links, max_text=max_text, tag_paths=tag_paths, agent=agent
     )

@@ -1,0 +1,155 @@
+"""The HTML that a document becomes: what is known of it in the head, its blocks in the body, without ``class``, ``id`` and
+sectioning elements: so all of it is main content (``pages/main_content.py``, rule 2).
+
+What a document says reaches the page as text, never as markup: everything is escaped here, and only links to the web are links.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from html import escape
+
+MAX_SECONDS = 10.0  # of CPU time: what was read until then is the page
+LONGEST_TITLE = 300  # characters
+LONGEST_HREF = 2_048
+
+Inline = str | tuple[str, str]  # text, or a link: address and text
+
+_WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
+# What programs write as the title when their user gave none.
+_NO_TITLE = re.compile(
+    r"(?:untitled|unknown|document|title|slide|powerpoint presentation|microsoft (?:word|powerpoint|excel))[\s\d]*"
+    r"|microsoft (?:word|powerpoint|excel) - .*|\S+\.(?:docx?|dvi|epub|html?|indd|odt|p65|pdf|pptx?|ps|qxd|rtf|tex|txt)",
+    re.IGNORECASE,
+)
+
+
+class Unreadable(Exception):
+    """A document cannot be read; ``reason`` is one of those of ``opener.py``."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Full(Exception):
+    """Enough was read: as many bytes or seconds as a page may have."""
+
+
+class Draft:
+    """Collects the blocks of a document in order. ``most`` is in bytes of HTML; ``Full`` is raised behind the last block."""
+
+    def __init__(self, most: int) -> None:
+        self.title = ""
+        self.authors: list[str] = []
+        self.published = ""  # as ISO 8601 writes it, or as the document does
+        self.language = ""
+        self._blocks: list[str] = []
+        self._left = most
+        self._first = ""  # the first heading, else the first line
+        self._has_heading = False
+        self._list = False
+        self._until = time.process_time() + MAX_SECONDS
+
+    def heading(self, level: int, inlines: Iterable[Inline]) -> None:
+        inlines = [*inlines]
+        if not self._has_heading and (text := folded("".join(map(_text, inlines)))):
+            self._first, self._has_heading = text, True
+        self._add(f"h{min(max(level, 1), 6)}", markup(inlines))
+
+    def paragraph(self, inlines: Iterable[Inline]) -> None:
+        inlines = [*inlines]
+        self._first = self._first or folded("".join(map(_text, inlines)))
+        self._add("p", markup(inlines))
+
+    def item(self, inlines: Iterable[Inline]) -> None:
+        """An item of a list, the one that is open or a new one."""
+        self._add("li", markup([*inlines]), in_list=True)
+
+    def table(self, rows: Iterable[Iterable[Iterable[Inline]]]) -> None:
+        cells = ("".join(f"<td>{markup([*cell])}</td>" for cell in row) for row in rows)
+        self._add("table", "".join(f"<tr>{row}</tr>" for row in cells))
+
+    def html(self, markup: str, first: str = "") -> None:
+        """Blocks that are HTML already, without anything that runs; ``first`` is the first line of their text."""
+        if first and not self._has_heading:
+            self._first, self._has_heading = folded(first), True
+        self._add("", markup)
+
+    def document(self, name: str) -> bytes:
+        """The HTML; ``name`` is that of the file, its title if there is no other. Raises ``Unreadable`` when it has no text."""
+        self._close_list()
+        body = "\n".join(self._blocks)
+        if not re.sub(r"<[^>]*>", "", body).strip():
+            raise Unreadable("document/textless")
+        known = folded(self.title)
+        title = known if known and not _NO_TITLE.fullmatch(known) else self._first or name
+        language = _LANGUAGE.match(self.language.strip())
+        head = [
+            f'<!DOCTYPE html>\n<html{f" lang={language[0].lower()}" if language else ""}><head><meta charset="utf-8">',
+            f"<title>{_escaped(title[:LONGEST_TITLE])}</title>",
+            *(
+                f'<meta name="author" content="{_escaped(folded(author))}">'
+                for author in self.authors
+                if author.strip()
+            ),
+            *([f'<meta name="date" content="{_escaped(folded(self.published))}">'] if self.published else []),
+        ]
+        return f"{''.join(head)}</head><body>\n{body}\n</body></html>\n".encode("utf-8", "replace")
+
+    def _add(self, tag: str, inner: str, *, in_list: bool = False) -> None:
+        if not inner:
+            return
+        if not in_list:
+            self._close_list()
+        elif not self._list:
+            self._blocks.append("<ul>")
+            self._list = True
+        block = f"<{tag}>{inner}</{tag}>" if tag else inner
+        self._left -= len(block.encode("utf-8", "replace"))
+        if self._left < 0:
+            raise Full
+        self._blocks.append(block)
+        if time.process_time() > self._until:
+            raise Full
+
+    def _close_list(self) -> None:
+        if self._list:
+            self._blocks.append("</ul>")
+            self._list = False
+
+
+def markup(inlines: Iterable[Inline]) -> str:
+    """Text and links as HTML, white space folded."""
+    return re.sub(r"\s+", " ", "".join(_marked(inlines))).strip()
+
+
+def folded(text: str) -> str:
+    return " ".join(_CONTROLS.sub(" ", text).split())
+
+
+def is_web(href: str) -> bool:
+    """Whether a link leads into the web, and not into the document, or to a program."""
+    return len(href) <= LONGEST_HREF and _WEB.match(href.strip()) is not None
+
+
+def _marked(inlines: Iterable[Inline]) -> Iterator[str]:
+    for inline in inlines:
+        if isinstance(inline, str):
+            yield _escaped(inline)
+        elif is_web(inline[0]):
+            yield f'<a href="{_escaped(inline[0].strip())}">{_escaped(inline[1])}</a>'
+        else:
+            yield _escaped(inline[1])
+
+
+def _text(inline: Inline) -> str:
+    return inline if isinstance(inline, str) else inline[1]
+
+
+def _escaped(text: str) -> str:
+    return escape(_CONTROLS.sub(" ", text))

@@ -1,0 +1,24 @@
+"""ZIP files of strangers: how much may be in one."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from zipfile import ZipFile
+
+from crawlproject.parts.documents.draft import Unreadable
+
+MAX_UNPACKED = 100_000_000  # bytes of all files together, by the directory of the archive: no more is read of each
+MAX_FILES = 10_000
+
+
+def checked(body: bytes) -> ZipFile:
+    """The archive. Raises ``Unreadable`` for a bomb, ``BadZipFile`` for what is none."""
+    archive = ZipFile(BytesIO(body))
+    files = archive.infolist()
+    if len(files) > MAX_FILES or sum(file.file_size for file in files) > MAX_UNPACKED:
+        archive.close()
+        raise Unreadable("document/bomb")
+    if any(file.flag_bits & 1 for file in files):
+        archive.close()
+        raise Unreadable("document/encrypted")
+    return archive
