@@ -26,7 +26,8 @@ import numpy as np
 import orjson
 
 from crawlproject.adapters.subcommand import cache_dir
-from crawlproject.exporting.index import search, update, update_vectors
+from crawlproject.exporting.index import search, update
+from crawlproject.exporting.index.embedding import update_vectors
 from crawlproject.exporting.index.search import searchable
 from crawlproject.exporting.index.vectors import VectorReader, read_vector_state
 from crawlproject.exporting.selection import read_items

@@ -43,7 +43,7 @@ class IndexCommand(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
-            from crawlproject.exporting.index import update, update_vectors
+            from crawlproject.exporting.index import update
             from crawlproject.exporting.selection import whole_folder
             from crawlproject.language_models.embeddings import search_model
 
@@ -63,6 +63,8 @@ class IndexCommand(Subcommand):
                 f"{counted(done.added, 'page')} added{again}{copies}; {counted(done.pages, 'page')} in {folder / 'index'}"
             )
             if model is not None:
+                from crawlproject.exporting.index.embedding import update_vectors
+
                 shown = partial(print_share, "embedded")
                 embedded = update_vectors(folder, model, rebuild=opts.rebuild, progress=shown)
                 print(

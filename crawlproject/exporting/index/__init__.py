@@ -1,22 +1,20 @@
 """Full-text search over the pages of a crawl folder, in an index inside the folder.
 
     update(crawl_dir)                      adds what was crawled since the last time
-    update_vectors(crawl_dir, model)       embeds the chunks of these pages, for search by meaning
     search(crawl_dir, "coral reef")        the best pages, with highlights
 
-All may be called during the crawl, from any thread or process. Built on Tantivy
+``embedding.update_vectors`` embeds the chunks of these pages, for search by meaning.
+Both may be called during the crawl, from any thread or process. Built on Tantivy
 (``docs/adr/0017-tantivy-is-the-index.md``), the vectors on NumPy
 (``docs/adr/0067-vectors-in-a-mapped-file.md``).
 """
 
-from crawlproject.exporting.index.embedding import Embedded, update_vectors
 from crawlproject.exporting.index.hybrid import is_behind_vectors, search, search_words
 from crawlproject.exporting.index.search import Hit, Match, SearchResult, frequencies, matches
 from crawlproject.exporting.index.store import is_behind
 from crawlproject.exporting.index.update import Updated, update
 
 __all__ = [
-    "Embedded",
     "Hit",
     "Match",
     "SearchResult",
@@ -28,5 +26,4 @@ __all__ = [
     "search",
     "search_words",
     "update",
-    "update_vectors",
 ]

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crawlproject.configuration import program
-from crawlproject.errors import BadSetting, NoAnswer, ServerFailed
+from crawlproject.errors import NoAnswer, ServerFailed
 from crawlproject.exporting.index.search import SNIPPET
 from crawlproject.exporting.index.store import IndexState, read_state
 from crawlproject.exporting.index.vectors import (
@@ -19,6 +18,7 @@ from crawlproject.exporting.index.vectors import (
     VectorState,
     VectorWriter,
     begin_vectors,
+    other_model,
     read_vector_state,
     writing_alone,
 )
@@ -29,7 +29,7 @@ from crawlproject.pages.chunks import chunks, plain
 from crawlproject.storage.append_log import ITEMS
 
 WORDS = 150  # of a chunk: 256 tokens, which small models look at, have title and headings in them, too
-BATCH = 64  # chunks that a model is shown at a time
+BATCH = 32  # chunks that a model is shown at a time
 _COMMIT = 1_024  # chunks between two commits
 
 
@@ -64,14 +64,6 @@ def update_vectors(
             raise other_model(state, model)
         state = state or begin_vectors(crawl_dir, model.name)
         return _Embedding(crawl_dir, model, state).run(read_state(crawl_dir) or IndexState(""), progress)
-
-
-def other_model(state: VectorState, model: Embedder) -> BadSetting:
-    """The error for vectors of one model and a question, or pages, of another."""
-    wish = f"the vectors of this crawl are those of {state.model!r}, not of {model.name!r}"
-    return BadSetting(
-        "setting SEARCH_MODEL", f"{wish}; name that, or make new ones: {program} index --vectors --rebuild"
-    )
 
 
 class _Embedding:

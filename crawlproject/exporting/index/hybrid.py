@@ -10,9 +10,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from crawlproject.errors import NoAnswer
-from crawlproject.exporting.index.embedding import other_model
 from crawlproject.exporting.index.search import MAX_QUERY, Hit, Searchable, SearchResult, searchable
-from crawlproject.exporting.index.vectors import Passage, VectorReader, VectorState, read_vector_state, written
+from crawlproject.exporting.index.vectors import (
+    Passage,
+    VectorReader,
+    VectorState,
+    other_model,
+    read_vector_state,
+    written,
+)
 from crawlproject.language_models.base import Embedder
 from crawlproject.pages.text.printable import printable
 

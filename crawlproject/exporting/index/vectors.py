@@ -22,9 +22,9 @@ import numpy as np
 import orjson
 
 from crawlproject.configuration import program
-from crawlproject.errors import BadCrawlDir, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadSetting, StorageFailed
 from crawlproject.exporting.index.store import FOLDER
-from crawlproject.language_models.base import Vectors
+from crawlproject.language_models.base import Embedder, Vectors
 from crawlproject.storage.append_log import write_atomically
 
 VERSION = 1
@@ -86,6 +86,14 @@ def damaged(path: Path, damage: object) -> BadCrawlDir:
     """The error for vectors that cannot be read."""
     advice = f"{program} index --vectors --rebuild makes new ones, without {path.parent} the text is searched"
     return BadCrawlDir(str(path), f"the vectors cannot be read ({damage}); {advice}")
+
+
+def other_model(state: VectorState, model: Embedder) -> BadSetting:
+    """The error for vectors of one model and a question, or pages, of another."""
+    wish = f"the vectors of this crawl are those of {state.model!r}, not of {model.name!r}"
+    return BadSetting(
+        "setting SEARCH_MODEL", f"{wish}; name that, or make new ones: {program} index --vectors --rebuild"
+    )
 
 
 class VectorReader:

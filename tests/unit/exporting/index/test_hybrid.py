@@ -19,7 +19,8 @@ from crawlproject.commands.search import SearchCommand
 from crawlproject.dashboard.server import SearchBox
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.index import embedding as embedding_module
-from crawlproject.exporting.index import search, update, update_vectors
+from crawlproject.exporting.index import search, update
+from crawlproject.exporting.index.embedding import update_vectors
 from crawlproject.exporting.index.hybrid import fuse
 from crawlproject.exporting.index.vectors import read_vector_state, writing_alone
 from crawlproject.language_models import embeddings
