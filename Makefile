@@ -15,7 +15,7 @@ SECONDS ?= 60
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
 # What a checkout has of the extras in pyproject.toml; the others are for the tests only. UPGRADE=--upgrade takes the newest.
-EXTRAS  := search export content warc map learn nlp redis metrics
+EXTRAS  := search export content warc map learn nlp redis metrics remote
 UV      := uv==0.13.9
 UPGRADE ?=
 LOCK     = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-package pip \
