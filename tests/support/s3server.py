@@ -15,6 +15,7 @@ from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 import fsspec
+
 from support.scrapyd import free_port
 
 SECRET = "q7-very-secret-key"
