@@ -91,7 +91,7 @@ def test_what_is_wrong_is_told_before_the_crawl(s3: S3Server, tmp_path: Path) ->
         assert done.returncode == 2 and said in done.stderr and "CRAWL_MIRROR" in done.stderr
         assert not (tmp_path / "crawl").exists()
     topic = tmp_path / "topic.toml"
-    topic.write_text(TOPIC.read_text() + f'\n[crawl]\nCRAWL_MIRROR = "{MIRROR}"\n')
+    topic.write_text(TOPIC.read_text().replace("[crawl]\n", f'[crawl]\nCRAWL_MIRROR = "{MIRROR}"\n'))
     done = crawl(topic, tmp_path / "crawl", VIRTUAL_WEB="sample")
     assert done.returncode == 2 and "a topic file must not set it" in done.stderr
     s3.refuse()
