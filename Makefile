@@ -19,7 +19,7 @@ SITE  ?= build/site
 FLOOR := 80
 
 # What a checkout has of the extras in pyproject.toml; the others are for the tests only. UPGRADE=--upgrade takes the newest.
-EXTRAS  := search export content documents warc map learn nlp redis metrics
+EXTRAS  := search export content documents warc map learn nlp redis metrics remote
 UV      := uv==0.13.9
 UPGRADE ?=
 LOCK     = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-package pip \

@@ -24,6 +24,7 @@ EXTRAS = {  # extra -> name in ``import`` -> name of the package
     "redis": {"redis": "redis", "scrapy_redis": "scrapy-redis"},
     "metrics": {"prometheus_client": "prometheus-client"},
     "mcp": {"mcp": "mcp"},
+    "remote": {"fsspec": "fsspec"},
 }
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -28,7 +31,8 @@ class ExportCommand(Subcommand):
     usage = "CRAWL_DIR --to FORMAT TARGET"
     summary = "Export a crawl as tables, a graph or an archive, or to a search server"
     description = (
-        "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), or send them to the index of "
+        "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), which may be an address such as "
+        "s3://bucket/pages.parquet, or send them to the index of "
         "OpenSearch or Elasticsearch at the URL TARGET (http://host:9200/index). Works on running, finished and killed "
         "crawls; the folders of several workers are merged first. What is written appears when it is complete; an "
         "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
@@ -36,6 +40,7 @@ class ExportCommand(Subcommand):
     )
     examples = (
         "export crawls/reefs --to parquet reefs.parquet",
+        "export crawls/reefs --to wacz s3://my-bucket/reefs.wacz",
         "export crawls/reefs --to opensearch http://localhost:9200/reefs",
     )
 
@@ -125,16 +130,41 @@ class ExportCommand(Subcommand):
                     raise BadInput(option, f"is for csv, jsonl and parquet, not for {opts.to}")
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
-            elif opts.to == "markdown":
-                print(export_markdown(folder, Path(args[1]), selection))
-            elif opts.to == "chunks":
-                target = Path(args[1])
-                print(export_chunks(folder, target, selection, words=opts.words, overlap=opts.overlap))
-            else:
-                found = part_module("verticals", "site_template") if opts.split_units else None
-                templates = found.chosen_templates(read_options(self.settings or {})) if found is not None else None
-                told = partial(export_file, now=time.time(), templates=templates, fields=fields)
-                print(told(folder, Path(args[1]), opts.to, selection))
+                return
+            with _landed(args[1]) as target:
+                if opts.to == "markdown":
+                    told = export_markdown(folder, target, selection)
+                elif opts.to == "chunks":
+                    told = export_chunks(folder, target, selection, words=opts.words, overlap=opts.overlap)
+                else:
+                    found = part_module("verticals", "site_template") if opts.split_units else None
+                    templates = found.chosen_templates(read_options(self.settings or {})) if found is not None else None
+                    export = partial(export_file, now=time.time(), templates=templates, fields=fields)
+                    told = export(folder, target, opts.to, selection)
+            print(told.replace(str(target), args[1]))
+
+
+@contextmanager
+def _landed(target: str) -> Iterator[Path]:
+    """Where the export is written: at ``target``, or for an address in a folder that is sent there at the end.
+
+    Raises what ``Remote`` does, and ``BadInput`` for a folder at an address that is not empty.
+    """
+    from crawlproject.storage.remote import Remote, is_remote
+
+    if not is_remote(target):
+        yield Path(target)
+        return
+    remote = Remote(target)
+    with TemporaryDirectory(prefix="topical-export-") as folder:
+        local = Path(folder) / remote.name
+        yield local
+        if local.is_file():
+            remote.send(local)
+        elif remote.is_empty():
+            remote.send_folder(local)
+        else:
+            raise BadInput(target, "expected the name of a new or an empty folder")
 
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:

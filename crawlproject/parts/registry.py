@@ -39,6 +39,7 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "topics": "TopicsPart",
     "judgments": "Judgments",
     "judges": "Judges",
+    "mirror": "MirrorPart",
     "workers": "Workers",
 }
 PIPELINES = {  # name of the part -> its entries of ``ITEM_PIPELINES``
@@ -51,6 +52,7 @@ MIDDLEWARES = {  # ditto, of ``DOWNLOADER_MIDDLEWARES``
 }
 EXTENSIONS = {  # ditto, of ``EXTENSIONS``
     "judgments": {"crawlproject.parts.judgments.watch.JudgmentWatch": 28},
+    "mirror": {"crawlproject.parts.mirror.ending.MirrorEnding": 29},
     "workers": {"crawlproject.parts.workers.pushed_seeds.PushedSeedsFeed": 30},
     "revisits": {
         "crawlproject.parts.revisits.change_hook.ChangeHook": 50,

@@ -64,6 +64,7 @@ _FILES = frozenset(_LOGS) | {
     "learned",
     "learned.ordering",
     "lock",
+    "mirror.json",
     "pages",
     "report.json",
     "sketches.others.jsonl",

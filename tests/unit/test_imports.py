@@ -38,6 +38,7 @@ GLUE = (
     "crawlproject.parts.judgments.judged_examples",
     "crawlproject.parts.judgments.watch",
     "crawlproject.parts.logins.middleware",
+    "crawlproject.parts.mirror",
     "crawlproject.parts.rendering.browser",
     "crawlproject.parts.rendering.pipeline",
     "crawlproject.parts.revisits.change_hook",
@@ -47,6 +48,7 @@ GLUE = (
     "crawlproject.parts.topics.adapter",
     "crawlproject.parts.topics.adapter",
     "crawlproject.parts.workers.pushed_seeds",
+    "crawlproject.storage.remote",
 )
 FRAMEWORKS = {"scrapy", "twisted", "itemadapter", "scrapy_redis"}
 NETWORK = {"aiohttp", "asyncio", "ftplib", "httpx", "redis", "requests", "smtplib", "socket", "ssl", "urllib3"}

@@ -1,0 +1,129 @@
+"""The part that keeps the mirror of a crawl; it is written by a thread."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from threading import Event, Thread
+from typing import Any
+
+from crawlproject.core.part import Part, Setup
+from crawlproject.errors import BadInput, BadSetting, StorageFailed
+from crawlproject.parts.mirror.mirror import Mirror
+from crawlproject.parts.mirror.options import MirrorOptions
+from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.storage.remote import Remote
+
+logger = logging.getLogger(__name__)
+
+SETTING = "CRAWL_MIRROR"
+EVERY = 10.0  # seconds from the end of a round to the next
+LONGEST = 60.0  # seconds between two tries while it fails
+LAST_TRIES = 5  # without anything sent in between, when the crawl has ended
+PATIENCE = 20.0  # seconds for which the start of a crawl waits for an answer
+
+
+class MirrorPart(Part):
+    """There with ``CRAWL_MIRROR``, but in rehearsals. What is wrong with the address is told before the crawl begins."""
+
+    name = "mirror"
+
+    def __init__(self, mirror: Mirror, *, every: float = EVERY) -> None:
+        self.mirror = mirror
+        self.failed = 0
+        self._every = every
+        self._ending = Event()
+        self._thread = Thread(target=self._work, name="mirror", daemon=True)
+
+    @classmethod
+    def make(cls, setup: Setup) -> MirrorPart | None:
+        address = setup.options.of(MirrorOptions).crawl_mirror
+        if not address or setup.rehearsal:
+            return None
+        if setup.options.frontier == "redis":  # each worker has a folder
+            address = f"{address.rstrip('/')}/workers/{setup.folder.path.name}"
+        return cls(_claimed(address, setup.folder))
+
+    def begin(self, now: float) -> None:
+        self._thread.start()
+
+    def finish(self) -> None:
+        """The crawl has ended and its folder is complete: wait until all is sent, or nothing more can be."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def counters(self) -> Mapping[str, int]:
+        return {
+            "mirror/files": self.mirror.files,
+            "mirror/bytes": self.mirror.bytes,
+            **({"mirror/failed": self.failed} if self.failed else {}),
+        }
+
+    def _work(self) -> None:
+        wait = self._every
+        while not self._ending.wait(wait):
+            try:
+                self.mirror.update()
+            except Exception as failure:
+                self._failed(failure, first=wait == self._every)
+                wait = min(LONGEST, max(1.0, 2 * wait if wait != self._every else 0))
+            else:
+                if wait != self._every:
+                    logger.warning("%s: %s is up to date again", SETTING, self.mirror.remote.address)
+                wait = self._every
+        self._finish()
+
+    def _finish(self) -> None:
+        tries, wait = 0, 1.0
+        while True:
+            before = self.mirror.files
+            try:
+                self.mirror.update(over=True)
+                return
+            except Exception as failure:
+                tries = 1 if self.mirror.files > before else tries + 1
+                self._failed(failure, first=False)
+                if tries == LAST_TRIES or isinstance(failure, BadInput):
+                    told = "%s: not all of the crawl is at %s (%s). Run the same command again, or `scrapy push %s %s`"
+                    remote = self.mirror.remote
+                    logger.error(told, SETTING, remote.address, failure, self.mirror.folder, remote.address)
+                    return
+            Event().wait(wait)
+            wait *= 2
+
+    def _failed(self, failure: Exception, *, first: bool) -> None:
+        self.failed += 1
+        if first:
+            expected = isinstance(failure, BadInput | StorageFailed)
+            logger.warning(
+                "%s: %s. It is tried again; the crawl goes on.",
+                SETTING,
+                failure,
+                exc_info=None if expected else failure,
+            )
+
+
+def _claimed(address: str, folder: CrawlFolder) -> Mirror:
+    """The mirror, whose address was tried. Raises ``BadSetting``, not where the network is away."""
+    found: list[Any] = []
+    try:
+        mirror = Mirror(folder.path, Remote(address))
+    except BadInput as wrong:
+        raise BadSetting(f"setting {SETTING}", str(wrong)) from None
+
+    def claim() -> None:
+        try:
+            mirror.claim(folder.manifest.found)
+        except (BadInput, StorageFailed) as failure:
+            found.append(failure)
+
+    thread = Thread(target=claim, name="mirror-claim", daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if found and isinstance(found[0], BadInput):
+        raise BadSetting(f"setting {SETTING}", str(found[0]))
+    if found or thread.is_alive():
+        told = str(found[0]) if found else f"{mirror.remote.address} does not answer"
+        logger.warning("%s: %s. It is tried again; the crawl goes on.", SETTING, told)
+    return mirror

@@ -1,0 +1,190 @@
+"""Files at an address that fsspec understands, such as ``s3://bucket/key``: each is sent whole, or is not there.
+
+A store of objects (S3, Google, Azure) shows an object when all of it has come: a small one is one request, a large one an upload
+in pieces that is completed at the end. Elsewhere a file gets its name when it is complete. Who may write is said by the
+environment, or by the configuration of fsspec, never by an address.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from crawlproject.errors import BadInput, MissingExtra, StorageFailed
+from crawlproject.extras import need
+from crawlproject.storage.crawl_files import refuse_crawl_file
+
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_SMALL = 8 * 2**20  # bytes that are sent in one request
+_AT_ONCE = 8  # requests
+_PERMISSION = re.compile(r"(?:Credential|Token|Profile|Auth)\w*(?:Error|NotFound)$")  # names of exceptions
+_SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|KEY", re.IGNORECASE)  # names of variables
+
+
+def is_remote(target: str) -> bool:
+    """Whether it is an address, not a path of this machine."""
+    return _ADDRESS.match(target) is not None
+
+
+class Remote:
+    """The place ``address``: a file, or a folder of ``keys``, relative paths with ``/``.
+
+    Raises ``BadInput`` for an address that cannot be used, ``MissingExtra`` where a package is missing. The others raise
+    ``BadInput`` where a person has to do something (no bucket, no credentials, refused) and ``StorageFailed`` for what may pass.
+    """
+
+    def __init__(self, address: str) -> None:
+        if not is_remote(address) or "::" in address:
+            raise BadInput(address, "expected an address such as s3://bucket/folder")
+        if "@" in urlsplit(address).netloc or "?" in address:
+            shown = address.partition("://")[0] + "://..."
+            raise BadInput(shown, "an address must have no user, password or query; credentials are in the environment")
+        self.address = address.rstrip("/")
+        scheme, _, path = self.address.partition("://")
+        if not path.strip("/"):
+            raise BadInput(address, "expected a bucket or a folder behind ://")
+        self._files, self._path = _opened(scheme.lower(), self.address)
+        if scheme.lower() in ("file", "local"):
+            refuse_crawl_file(Path(self._path))
+        self._folders: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        """Its last part."""
+        return self.address.rpartition("/")[2]
+
+    def send(self, source: Path, key: str = "") -> int:
+        """Send a file; return its size in bytes. Raises ``FileNotFoundError`` when ``source`` is not there."""
+        size = source.stat().st_size
+        if size <= _SMALL:
+            data = source.read_bytes()
+            self.put(key, data)
+            return len(data)
+        with self._failing(key):
+            # s3fs and gcsfs hold ten pieces in memory, of 50 MB unless told
+            pieces = {"chunksize": _SMALL} if {"s3", "gs"} & {*self._files.protocol} else {}
+            self._place(key, lambda path: self._files.put_file(str(source), path, **pieces))
+        return size
+
+    def put(self, key: str, data: bytes) -> None:
+        """Write these bytes."""
+        with self._failing(key):
+            self._place(key, lambda path: self._files.pipe_file(path, data))
+
+    def get(self, key: str) -> bytes | None:
+        """What is there; None: nothing, or nobody may read it."""
+        with self._failing(key):
+            try:
+                return bytes(self._files.cat_file(self._at(key)))
+            except (FileNotFoundError, PermissionError):
+                return None
+
+    def remove(self, key: str) -> None:
+        """Remove a file, if it is there."""
+        with self._failing(key), suppress(FileNotFoundError):
+            self._files.rm_file(self._at(key))
+
+    def is_empty(self) -> bool:
+        """Whether nothing is below it."""
+        with self._failing():
+            self._files.invalidate_cache()
+            try:
+                return not [*islice(self._files.ls(self._path, detail=False), 1)]
+            except FileNotFoundError:
+                return True
+
+    def send_all(self, sources: Sequence[tuple[Path, str]]) -> int:
+        """Send these files to these keys, several at a time; return their bytes. Files that are not there are left out."""
+
+        def sent(each: tuple[Path, str]) -> int:
+            try:
+                return self.send(*each)
+            except FileNotFoundError:
+                return 0
+
+        with ThreadPoolExecutor(_AT_ONCE, "upload") as pool:
+            return sum(pool.map(sent, sources))
+
+    def send_folder(self, folder: Path) -> None:
+        """Send what is in a folder, below ``address``; when that fails, what was sent is removed again."""
+        sources = [(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")) if path.is_file()]
+        try:
+            self.send_all(sources)
+        except BaseException:
+            with suppress(BadInput, StorageFailed):
+                for _, key in sources:
+                    self.remove(key)
+            raise
+
+    def _place(self, key: str, write: Any) -> None:
+        path = self._at(key)
+        if self._files.async_impl:  # a store of objects; it has no folders: to make one might make a bucket
+            write(path)
+            return
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            self._files.makedirs(folder, exist_ok=True)
+            self._folders.add(folder)
+        draft = f"{folder}/.{name}.part"
+        try:
+            write(draft)
+            self._files.mv(draft, path)
+        except BaseException:
+            with suppress(Exception):
+                self._files.rm_file(draft)
+            raise
+
+    def _at(self, key: str) -> str:
+        return f"{self._path}/{key}" if key else self._path
+
+    @contextmanager
+    def _failing(self, key: str = "") -> Iterator[None]:
+        """Inside, what a file system may raise, which is anything, becomes an error of ours that names the address."""
+        place = f"{self.address}/{key}" if key else self.address
+        try:
+            yield
+        except (BadInput, StorageFailed):
+            raise
+        except FileNotFoundError as failure:
+            raise BadInput(place, f"there is no such bucket or folder ({_told(failure)})") from None
+        except Exception as failure:
+            if isinstance(failure, PermissionError):
+                raise BadInput(place, f"the server refuses: {_told(failure)}") from None
+            if _PERMISSION.search(type(failure).__name__):
+                wish = (
+                    "give credentials in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://"
+                )
+                raise BadInput(place, f"{_told(failure)}; {wish}") from None
+            raise StorageFailed(f"cannot write {place}: {_told(failure)}") from None
+
+
+def _opened(scheme: str, address: str) -> tuple[Any, str]:
+    """The file system of fsspec, and the path in it."""
+    need(f"{scheme}://", "remote")
+    import fsspec
+
+    if scheme not in fsspec.available_protocols():
+        raise BadInput(address, f"fsspec has no file system for {scheme}://")
+    try:
+        files, path = fsspec.core.url_to_fs(address)
+    except ImportError as failure:
+        raise MissingExtra(address, f"{failure}; for s3://, pip install s3fs") from None
+    except Exception as failure:  # of a file system whose configuration is wrong
+        raise BadInput(address, _told(failure)) from None
+    return files, str(path)
+
+
+def _told(failure: BaseException) -> str:
+    """The failure on a line, without the secrets of the environment."""
+    said = " ".join(str(failure).split()) or type(failure).__name__
+    for name, value in os.environ.items():
+        if len(value) > 7 and _SECRET.search(name):
+            said = said.replace(value, "***")
+    return said[:300]
