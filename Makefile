@@ -16,7 +16,7 @@ WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
 # Where `make docs` writes the site, and the least share of lines, in percent, that `make coverage` wants of the package.
 SITE  ?= build/site
-FLOOR := 80
+FLOOR := 78
 
 # What a checkout has of the extras in pyproject.toml; the others are for the tests only. UPGRADE=--upgrade takes the newest.
 EXTRAS  := search export content documents warc map learn nlp redis metrics remote
