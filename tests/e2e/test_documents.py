@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.crawling import ROOT, crawl, environment, history, refusals, scrapy, topic_file
-from support.documents import DOCX, EPUB, PDF, chapter, docx, epub_files, pdf, zipped
+from support.documents import DOCX, EPUB, PDF, chapter, docx, endless, epub_files, pdf, zipped
 from support.httpserver import QuietHandler, listening, local
 
 NAMES = "html,text,pdf,docx,epub"
@@ -137,6 +137,28 @@ def test_one_page(tmp_path: Path) -> None:
         asked = [*command, f"http://reef.example/{path}"]
         done = subprocess.run(asked, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
         assert done.returncode == code and said in done.stdout + done.stderr, done.stderr
+
+
+@pytest.mark.slow
+def test_a_document_that_takes_for_ever_holds_up_no_other_host(tmp_path: Path) -> None:
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:
+            slow = self.path.endswith(".pdf")
+            body = endless() if slow else b"<title>x</title><p>coral reef <a href='/a'>a</a> <a href='/b'>b</a>"
+            self.send_response(404 if self.path.endswith("robots.txt") else 200)
+            self.send_header("Content-Type", PDF if slow else "text/html")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    folder = tmp_path / "crawl"
+    with listening(Handler) as port:
+        topic = topic_file(tmp_path, "http://slow.example/long.pdf", "http://quick.example/")
+        done = crawl(topic, folder, port=port, PAGE_CONTENT_TYPES=NAMES, **QUIET)
+    assert done.returncode == 0, done.stderr
+    quick = [("http://quick.example/", ""), ("http://quick.example/a", ""), ("http://quick.example/b", "")]
+    found = [(line["url"], line["error"]) for line in history(folder)]
+    assert found[-1] == ("http://slow.example/long.pdf", "document/time") and sorted(found[:-1]) == quick
 
 
 @pytest.mark.parametrize(("wanted", "said"), [("pdf,doc", "'doc'"), ("pdf", "pip install")])

@@ -121,3 +121,19 @@ def chapter(body: str) -> str:
         '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="a.js"/>'
         f"</head><body>{body}</body></html>"
     )
+
+
+def endless() -> bytes:
+    """A PDF of a few kB with one page, which draws a form of 50,000 words a hundred times: pypdf needs minutes for it."""
+    form = stream(b"BT /F 9 Tf (reef) Tj ET\n" * 50_000)
+    objects = {
+        1: b"<< /Type /Catalog /Pages 2 0 R >>",
+        2: b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /XObject << /X 6 0 R >> >> >>",
+        4: stream(b"/X Do\n" * 100),
+        5: b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        6: form.replace(
+            b"<<", b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F 5 0 R >> >>", 1
+        ),
+    }
+    return pdf_of(objects)

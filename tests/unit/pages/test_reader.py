@@ -148,3 +148,8 @@ def test_spans_nest_as_the_tree_does(soup: list[str]) -> None:
             low, high = other.context_span
             nested = (outer_start <= low and high <= outer_end) or (low <= outer_start and outer_end <= high)
             assert nested or high <= outer_start or outer_end <= low
+
+
+def test_the_title_of_plain_text_is_its_first_line() -> None:
+    page = reader().read("http://a.example/n.txt", b"\n \n Notes on\x07 reefs \nmore", content_type="text/plain")
+    assert (page.title, page.text) == ("Notes on reefs", "Notes on\x07 reefs more")

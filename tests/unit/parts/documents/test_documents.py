@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.documents import DOCX, EPUB, PDF, chapter, docx, epub_files, pdf, pdf_of, stream, zipped
+from support.documents import DOCX, EPUB, PDF, chapter, docx, endless, epub_files, pdf, pdf_of, stream, zipped
 
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
@@ -161,13 +161,6 @@ LOOP = pdf_of({
     4: b"<< /Type /Page /Parent 4 0 R /Contents 5 0 R >>",
     5: b"5 0 R",
 })  # fmt: skip
-ENDLESS = pdf_of({
-    1: b"<< /Type /Catalog /Pages 2 0 R >>",
-    2: b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-    3: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
-    4: stream(b"BT /F 9 Tf (reef) Tj ET\n" * 2_000_000),  # 90 kB, packed
-    5: b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-})  # fmt: skip
 
 
 def test_a_broken_cross_reference_table_is_mended(opener: Opener) -> None:
@@ -226,7 +219,7 @@ def test_entities_of_a_book_do_not_grow(opener: Opener) -> None:
 
 def test_a_document_that_takes_for_ever_is_given_up() -> None:
     opener = Opener([PDF], longest=2_000_000, most=1_000_000, seconds=3)
-    assert opened(opener, ENDLESS).unread == "document/time"
+    assert opened(opener, endless()).unread == "document/time"
     assert "Coral survey" in read(opener, pdf(["Coral survey"])).text
     opener.close()
 
