@@ -1,10 +1,11 @@
 """How greedy should a crawler be, and how large its frontier (paper 001): best-first with several commitments and sizes.
 
-    python -m benchmarks.greediness WEB TOPIC... --pages 1000 --out greediness --json greediness.json
+    python -m benchmarks.greediness WEB TOPIC... --pages 1000 --out greediness --json greediness.json [--full newest]
 
 Each topic is rehearsed with each ``FRONTIER_COMMIT`` (N) on each ``FRONTIER_MAX_URLS``, and breadth-first with the limited
-frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs beside the N that are committed. The k rule and
-politeness are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all
+frontier as a FIFO queue, as in the paper, whose frontiers have 256 URLs beside the N that are committed. ``--full newest``: what
+comes replaces the worst of them whatever its own score (Figure 1); it has an ``--out`` of its own. The k rule and politeness
+are off and one page is fetched at a time, as in the paper: what is left is the order of the links. The pool of all
 these crawls of a topic is ranked lexically and by links (paper 001 Table 2). The table shows means over topics with their
 standard error; runs that are there are kept.
 """
@@ -74,6 +75,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--commits", type=int, nargs="*", default=[1, 16, 64, 128, 256])
     parser.add_argument("--frontiers", type=int, nargs="*", default=[256, 1024], help="0: no limit")
+    parser.add_argument("--full", choices=["best", "newest"], default="best", help="FRONTIER_FULL")
     parser.add_argument("--at", type=int, nargs="+", default=[100, 500, 1000])
     parser.add_argument("--top", type=int, default=100, help="top pages of the static scheme")
     parser.add_argument("--out", type=Path, default=Path("greediness"))
@@ -84,7 +86,7 @@ def _arguments() -> argparse.Namespace:
 def _rehearse(options: argparse.Namespace, ordering: str, commit: int, size: int) -> None:
     name = FIFO if ordering == FIFO else f"commit-{commit}"
     topics = tuple(map(load_topic, options.topics))
-    chosen = {**ALONE, "FRONTIER_COMMIT": commit, "FRONTIER_MAX_URLS": size}
+    chosen = {**ALONE, "FRONTIER_COMMIT": commit, "FRONTIER_MAX_URLS": size, "FRONTIER_FULL": options.full}
     plan = Plan(
         web=options.web,
         topics=topics,

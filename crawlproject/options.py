@@ -95,6 +95,9 @@ class Options(BaseModel):
     frontier_max_urls: Count = 1_000_000
     """URLs | that may wait, beside a batch of `FRONTIER_COMMIT`; the worst are dropped, and may come back; 0: no
     limit | 000 section 2.1"""
+    frontier_full: Literal["best", "newest"] = "best"
+    """who stays in a frontier that is full: the `best`; or the `newest`, a newcomer in place of the worst, whatever its
+    own score | 001 Figure 1"""
     frontier_redis_name: str = ""
     """of the crawl in Redis; empty: the name of the topic, or of the spider"""
     frontier_redis_slots: Positive = 1

@@ -53,7 +53,7 @@ _OF_ORDERING = (
     "crawl_seed",
     "ordering",
 )  # settings that change what an ordering learns
-_OF_ALL = (*_OF_ORDERING, "crawl_", "frontier_max_urls")  # and what others learn, but for these:
+_OF_ALL = (*_OF_ORDERING, "crawl_", "frontier_max_urls", "frontier_full")  # and what others learn, but for these:
 _OF_NOBODY = (
     *("crawl_checkpoint_", "crawl_dir", "crawl_fsync_", "crawl_max_outage", "crawl_max_pages", "crawl_max_seconds"),
     *("crawl_metrics_", "crawl_min_timeout", "crawl_progress_", "crawl_retry_", "crawl_scarce", "crawl_warc"),

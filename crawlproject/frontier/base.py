@@ -31,7 +31,8 @@ while there is one, no URL and no host should have them of its own; on disk such
 by (own class, score, arrival) are committed. Classes of hosts, the ceiling and the floor change nothing; the k rule concerns
 all hosts.
 
-**A full frontier** evicts the URL of the highest class, of these the one of the lowest score, of these the latest.
+**A full frontier** evicts the URL of the highest class, of these the one of the lowest score, of these the latest. A newcomer
+that would itself be that URL is refused; where newcomers stay, only when its class is higher than any that waits.
 
 **Leases.** A taken URL is leased until ``done`` or ``release``. After a crash, leased URLs wait again.
 

@@ -22,12 +22,13 @@ class FrontierCore:
     """A ``Frontier`` over a store. What changes nothing, the store answers itself; ``resting`` are the hosts with waiting
     URLs that may not be visited yet, O(1).
 
-    ``max_urls``: waiting URLs kept, the best ones, beside those of a batch of Best-N-First; 0: no limit. Every operation that
+    ``max_urls``: waiting URLs kept, the best ones, beside those of a batch of Best-N-First; 0: no limit. ``newcomers_stay``: a
+    newcomer replaces the worst whatever its own score, as in paper 001 Figure 1. Every operation that
     changes something may raise what the store's ``commit`` raises. It has happened in memory then, and is made durable with
     the next one that succeeds.
     """
 
-    def __init__(self, store: UrlStore, max_urls: int) -> None:
+    def __init__(self, store: UrlStore, max_urls: int, *, newcomers_stay: bool = False) -> None:
         self._store = store
         self.leased = store.lease_of
         self.leases = store.count_leases
@@ -41,6 +42,7 @@ class FrontierCore:
         self.resting = store.hosts.resting
         self._limit = max_urls or math.inf
         self._is_bounded = max_urls > 0
+        self._newcomers_stay = newcomers_stay
         self._in_batch = False
 
     def __len__(self) -> int:
@@ -282,7 +284,9 @@ class FrontierCore:
             return False
         if self._is_bounded and store.count_buffered() >= self._limit:
             worst = store.worst()
-            if worst is None or (url.precedence, -score) >= (worst.precedence, -worst.score):
+            if worst is None or url.precedence > worst.precedence:
+                return False
+            if url.precedence == worst.precedence and score <= worst.score and not self._newcomers_stay:
                 return False
             self._evict(worst)
         store.wait(url)

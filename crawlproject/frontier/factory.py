@@ -36,6 +36,7 @@ def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> 
         strict=is_strict(options),
         commit=_commit(options, commit),
         max_urls=options.frontier_max_urls,
+        newcomers_stay=options.frontier_full == "newest",
         politeness=make_politeness(options, margin),
         random=Random(options.crawl_seed),
     )
@@ -73,6 +74,7 @@ def open_frontier(
             strict=is_strict(options),
             commit=_commit(options, commit),
             max_urls=options.frontier_max_urls,
+            newcomers_stay=options.frontier_full == "newest",
             politeness=make_politeness(options),
             random=Random(options.crawl_seed),
             clock=clock,
@@ -148,6 +150,7 @@ def redis_rules(options: Options, commit: int = 1, *, endless: bool = False) -> 
         batch_size=options.frontier_batch_size,
         strict=is_strict(options),
         max_urls=-(-options.frontier_max_urls // slots),
+        newcomers_stay=options.frontier_full == "newest",
         commit=_commit(options, commit),
         max_urls_per_host=options.trap_max_urls_per_host,
         max_pages=options.crawl_max_pages if slots == 1 and not endless else 0,

@@ -127,7 +127,7 @@ class JournaledFrontier(FrontierCore):
         slack: int = 16 * 2**20,
         behind: float = 0.0,
     ) -> None:
-        super().__init__(inner.store, inner.max_urls)
+        super().__init__(inner.store, inner.max_urls, newcomers_stay=inner.newcomers_stay)
         self._history = inner.store.history
         self._slack = slack
         self._journal = ChangeLog(folder / NAME)

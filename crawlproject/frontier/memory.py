@@ -15,7 +15,7 @@ class MemoryFrontier(FrontierCore):
 
     ``batch_size``: k of the k rule (paper 003 section 4.1 has 50). ``strict``: whether the crawl ever waits for it.
     ``commit``: N of Best-N-First (paper 001 Figure 1; 1: look again at every take). ``max_urls``: waiting URLs kept, the best
-    ones; 0: no limit. ``random`` shuffles what is committed.
+    ones, or with ``newcomers_stay`` the newcomer and the best others; 0: no limit. ``random`` shuffles what is committed.
     """
 
     def __init__(
@@ -25,6 +25,7 @@ class MemoryFrontier(FrontierCore):
         strict: bool = True,
         commit: int = 1,
         max_urls: int = 1_000_000,
+        newcomers_stay: bool = False,
         politeness: Politeness,
         random: Random,
     ) -> None:
@@ -32,8 +33,8 @@ class MemoryFrontier(FrontierCore):
         self.store = MemoryStore(
             rule=KRule(batch_size, strict=strict), commit=commit, politeness=politeness, random=random
         )
-        self.max_urls = max_urls
-        super().__init__(self.store, max_urls)
+        self.max_urls, self.newcomers_stay = max_urls, newcomers_stay
+        super().__init__(self.store, max_urls, newcomers_stay=newcomers_stay)
 
     def recover(self, now: float) -> None:
         """After a replay: nobody holds the leases any more. Their URLs wait again, their hosts rest from ``now`` on."""

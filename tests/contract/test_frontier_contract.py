@@ -1471,6 +1471,18 @@ def test_a_full_frontier_keeps_the_best(make):
     assert drain(frontier) == ["b/", "d/", "c/"]
 
 
+def test_to_the_letter_of_figure_1_a_newcomer_replaces_the_minimum(make):
+    """001 Figure 1: ``dequeue_link_with_min_score``, then ``enqueue``, whatever the score of what comes."""
+    frontier = make([url("a/", 0.1), url("b/", 0.5), url("c/", 0.3)], max_urls=3, newcomers_stay=True)
+    assert frontier.put(url("d/", 0.05)), "worse than all that wait; a leaves"
+    assert frontier.put(url("e/", 0.05)), "as bad as the worst; d leaves"
+    assert not frontier.put(url("f/", 0.9, precedence=WASTE)), (
+        "classes are not of the paper: none gives way to a later one"
+    )
+    assert (len(frontier), frontier.evicted()) == (3, 2)
+    assert drain(frontier) == ["b/", "c/", "e/"]
+
+
 def test_the_latest_of_the_worst_is_evicted(make):
     frontier = make([url("a/", 0.1), url("b/", 0.1), url("c/", 0.1), url("d/", 0.2)], max_urls=3)
     assert drain(frontier) == ["d/", "a/", "b/"]

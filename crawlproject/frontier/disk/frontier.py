@@ -16,10 +16,11 @@ from crawlproject.frontier.politeness import Politeness
 class DiskFrontier(FrontierCore):
     """A ``Frontier`` in ``folder``, of which only the part in use is in memory.
 
-    ``batch_size``, ``strict``, ``commit``, ``max_urls`` and ``random`` as in ``MemoryFrontier``; the politeness is asked by
-    the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were leased wait again, and
-    their hosts rest from then on; ``behind`` says by how many seconds it was set back since the last run. ``cache`` bounds the
-    bytes of mapped files that stay in memory (default 512 MiB); the rest is for the operating system to keep or to drop.
+    ``batch_size``, ``strict``, ``commit``, ``max_urls``, ``newcomers_stay`` and ``random`` as in ``MemoryFrontier``; the
+    politeness is asked by the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were
+    leased wait again, and their hosts rest from then on; ``behind`` says by how many seconds it was set back since the last
+    run. ``cache`` bounds the bytes of mapped files that stay in memory (default 512 MiB); the rest is for the operating
+    system to keep or to drop.
     ``limits`` bounds the queues in memory.
 
     Every operation that changes something may raise ``StorageFailed``. Opening raises ``BadCrawlDir`` for a damaged folder.
@@ -33,6 +34,7 @@ class DiskFrontier(FrontierCore):
         strict: bool = True,
         commit: int = 1,
         max_urls: int = 0,
+        newcomers_stay: bool = False,
         politeness: Politeness,
         random: Random,
         clock: Callable[[], float],
@@ -52,7 +54,7 @@ class DiskFrontier(FrontierCore):
             limits=limits or MemoryLimits(),
             behind=behind,
         )
-        super().__init__(self._disk, max_urls)
+        super().__init__(self._disk, max_urls, newcomers_stay=newcomers_stay)
         self._evict_surplus()
         self._commit()
 

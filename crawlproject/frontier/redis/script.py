@@ -25,13 +25,15 @@ Operation = tuple[bytes | str | int | float, ...]  # a name and its arguments, s
 class FrontierRules:
     """The settings of a frontier, sent with every call, so that the server keeps none.
 
-    ``strict`` as in ``KRule``. ``max_urls`` is of one slot; ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease``
-    is for how many seconds a worker may be silent before others fetch what it was fetching.
+    ``strict`` as in ``KRule``. ``max_urls`` is of one slot, ``newcomers_stay`` as in ``MemoryFrontier``;
+    ``max_urls_per_host``, ``max_pages``: 0 for no limit. ``lease`` is for how many seconds a worker may be silent before
+    others fetch what it was fetching.
     """
 
     batch_size: int = 50
     strict: bool = True
     max_urls: int = 0
+    newcomers_stay: bool = False
     commit: int = 1
     max_urls_per_host: int = 0
     max_pages: int = 0
@@ -58,6 +60,7 @@ class Script:
             text_of(rule.lease),
             *map(text_of, (rule.min_delay, rule.factor, rule.margin)),
             int(rule.strict),
+            int(rule.newcomers_stay),
         )
 
     def call(

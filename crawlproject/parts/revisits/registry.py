@@ -10,7 +10,7 @@ from typing import Any
 from crawlproject.errors import BadSetting
 from crawlproject.parts.revisits.base import RevisitPolicy
 from crawlproject.parts.revisits.policies.adaptive.adaptive import AdaptiveRevisits
-from crawlproject.parts.revisits.policies.buckets import Buckets
+from crawlproject.parts.revisits.policies.buckets import Buckets, WebFountain
 from crawlproject.parts.revisits.policies.capture import CaptureRevisits
 from crawlproject.parts.revisits.policies.closed_form import Age, Freshness, OpicRevisits, Proportional, Uniform
 from crawlproject.parts.revisits.policies.content import Content
@@ -29,6 +29,7 @@ POLICIES: dict[str, type[RevisitPolicy]] = {
     "impact": Impact,
     "capture": CaptureRevisits,
     "buckets": Buckets,
+    "webfountain": WebFountain,
     "opic": OpicRevisits,
     "spawning": Spawning,
     "nutch": Nutch,

@@ -42,7 +42,10 @@ class Waiting:
 class Model:
     """The contract, O(n) an operation."""
 
-    def __init__(self, k: int, commit: int, max_urls: int, random: Random, *, strict: bool = True) -> None:
+    def __init__(
+        self, k: int, commit: int, max_urls: int, random: Random, *, strict: bool = True, newcomers_stay: bool = False
+    ) -> None:
+        self.newcomers_stay = newcomers_stay
         self.k, self.commit, self.max_urls, self.random, self.strict = k, commit, max_urls, random, strict
         self.floor = self.spare = -math.inf
         self.ceiling = WASTE
@@ -73,7 +76,9 @@ class Model:
             return False
         if self.max_urls and len(self.buffer()) >= self.max_urls:
             worst = self.worst().record
-            if (record.precedence, -record.score) >= (worst.precedence, -worst.score):
+            if record.precedence > worst.precedence:
+                return False
+            if record.precedence == worst.precedence and record.score <= worst.score and not self.newcomers_stay:
                 return False
             self.evict()
         self.waiting[record.url] = Waiting(record, self.arrivals)
@@ -373,18 +378,26 @@ class Pair:
     """A frontier and its model, driven together."""
 
     def __init__(
-        self, make: Callable[..., Frontier], k: int, commit: int, max_urls: int, *, strict: bool = True
+        self,
+        make: Callable[..., Frontier],
+        k: int,
+        commit: int,
+        max_urls: int,
+        *,
+        strict: bool = True,
+        newcomers_stay: bool = False,
     ) -> None:
         self.frontier = make(
             batch_size=k,
             strict=strict,
             commit=commit,
             max_urls=max_urls,
+            newcomers_stay=newcomers_stay,
             politeness=Politeness(MIN_DELAY, FACTOR),
             random=Random(5),
         )
         self.has_classes = False
-        self.model = Model(k, commit, max_urls, Random(5), strict=strict)
+        self.model = Model(k, commit, max_urls, Random(5), strict=strict, newcomers_stay=newcomers_stay)
         self.now = 1.0
 
     def both(self, method: str, *arguments: Any, **options: Any) -> Any:
@@ -470,9 +483,9 @@ class Pair:
 
 
 def check(
-    make: Callable[..., Frontier], k: int, commit: int, max_urls: int, strict: bool, operations: list[tuple[Any, ...]]
+    make: Callable[..., Frontier], k: int, commit: int, max_urls: int, strict: bool, stay: bool, operations: list[Any]
 ) -> None:
-    pair = Pair(make, k, commit, max_urls, strict=strict)
+    pair = Pair(make, k, commit, max_urls, strict=strict, newcomers_stay=stay)
     for operation in operations:
         pair.do(*operation)
         pair.compare()
@@ -484,20 +497,21 @@ CASES = given(
     commit=st.sampled_from([1, 1, 2, 5]),
     max_urls=st.sampled_from([0, 0, 3, 10]),
     strict=st.booleans(),
+    stay=st.booleans(),
     operations=st.lists(OPERATIONS, max_size=120),
 )
 
 
 @settings(max_examples=400, deadline=None)
 @CASES
-def test_every_answer_is_the_models(k, commit, max_urls, strict, operations):
-    check(make_memory, k, commit, max_urls, strict, operations)
+def test_every_answer_is_the_models(k, commit, max_urls, strict, stay, operations):
+    check(make_memory, k, commit, max_urls, strict, stay, operations)
 
 
 @settings(max_examples=150, deadline=None)
 @CASES
-def test_every_answer_of_the_frontier_on_disk_is_the_models(k, commit, max_urls, strict, operations):
-    check(make_disk, k, commit, max_urls, strict, operations)
+def test_every_answer_of_the_frontier_on_disk_is_the_models(k, commit, max_urls, strict, stay, operations):
+    check(make_disk, k, commit, max_urls, strict, stay, operations)
 
 
 @settings(max_examples=6, deadline=None)

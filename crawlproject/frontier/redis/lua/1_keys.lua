@@ -1,21 +1,22 @@
 -- One call of this script is one atomic step of a frontier. All keys carry the hash tag of one slot.
 --
 -- KEYS   1 prefix of the crawl, 2 prefix of what all crawls of the server share
--- ARGV   the fourteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
+-- ARGV   the fifteen of HEAD, then operations: a name and its arguments each (see 6_operations.lua)
 --
 -- A host is a text, a URL its 16-byte digest, an arrival six bytes: the number of a waiting URL, big-endian, so that
 -- members of equal score are in the order in which they came. rank is the negative score: least first. A class is a digit.
 
 local call = redis.call
 local ROOT, SHARED = KEYS[1], KEYS[2]
-local HEAD = 14
+local HEAD = 15
 
 local WORKER, TOKEN, SENT = ARGV[1], ARGV[2], ARGV[3]
 local K, MAX_URLS, COMMIT = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local MAX_PER_HOST, MAX_PAGES, LEASE = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local MIN_DELAY, FACTOR, MARGIN = tonumber(ARGV[10]), tonumber(ARGV[11]), tonumber(ARGV[12])
 local STRICT = ARGV[13] == '1' -- whether the crawl waits for the k rule while k hosts wait
-local HOSTS_ELSEWHERE = tonumber(ARGV[14]) -- hosts with waiting URLs in other slots
+local NEWCOMERS_STAY = ARGV[14] == '1' -- whether one replaces the worst whatever its own score (paper 001 Figure 1)
+local HOSTS_ELSEWHERE = tonumber(ARGV[15]) -- hosts with waiting URLs in other slots
 
 -- of the crawl
 local META = ROOT .. ':meta' -- hash: arrivals, seen, buckets, evicted, pages, worst, held, classed, classes

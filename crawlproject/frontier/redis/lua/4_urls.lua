@@ -144,7 +144,7 @@ local function make_room(rank, class)
     return true
   end
   local arrival, host, worst, class_of_worst = worst_of_all()
-  if not arrival or class > class_of_worst or (class == class_of_worst and rank >= worst) then
+  if not arrival or class > class_of_worst or (class == class_of_worst and rank >= worst and not NEWCOMERS_STAY) then
     return false
   end
   evict(arrival, host)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +27,16 @@ FASTEST = (
 RATIO = 1.7
 FIRST_BUCKET = 15  # four months, the median of Cho and Garcia-Molina's sample
 LEAST = 1e-9
+MOST_NEW = 0.9  # of the budget for pages that were never visited, however many wait
 
 
-def shares_of_budget(sizes: Array, rates: Array, weights: Array, budget: float) -> Array:
+def shares_of_budget(sizes: Array, rates: Array, weights: Array, budget: float, uncrawled: float = 0.0) -> Array:
     """Visits per second and page of each bucket: the least time that pages are out of date.
 
     Minimises Σ weight × (1 - F(rate, f)) with F = f / rate × (1 - e^(-rate / f)), subject to Σ size × f = budget and f >= 0,
     by SciPy's SLSQP over the shares of the budget. ``sizes``: pages; ``rates``: changes per second; ``weights``: sums over a
-    bucket. (B,) each.
+    bucket. (B,) each. ``uncrawled``: how long a page that was never visited is up to date after its visit, times its weight, in
+    seconds; it is out of date until then (freshness 0), and such visits have what is left of the budget.
     """
     from scipy.optimize import minimize  # takes a third of a second, and Scrapy imports all commands at every start
 
@@ -52,18 +54,24 @@ def shares_of_budget(sizes: Array, rates: Array, weights: Array, budget: float) 
         slope = (-np.expm1(-x) - x * np.exp(-np.minimum(x, 700))) / ratio
         return float((worth * (1 - fresh)).sum()), -worth * slope
 
-    start = np.full(len(some), 1 / len(some))
+    gain = float(budget * uncrawled / weights[some].sum())
+
+    def stale_with_new(share: Array) -> tuple[float, Array]:
+        of_known, slope = stale(share[:-1])
+        return of_known - gain * float(share[-1]), np.append(slope, -gain)
+
+    bounds = [(0.0, 1.0)] * len(some) + [(0.0, MOST_NEW)] * (gain > 0)
     found = minimize(
-        stale,
-        start,
+        stale_with_new if gain > 0 else stale,
+        np.full(len(bounds), 1 / len(bounds)),
         jac=True,
         method="SLSQP",
-        bounds=[(0, 1)] * len(some),
+        bounds=bounds,
         constraints={"type": "eq", "fun": lambda u: u.sum() - 1, "jac": np.ones_like},
         options={"maxiter": 500, "ftol": 1e-10},
     )
     share = np.maximum(found.x, 0)
-    result[some] = scale * share / share.sum()
+    result[some] = scale * (share / share.sum())[: len(some)]
     return result
 
 
@@ -111,3 +119,24 @@ class Buckets(IntervalPolicy):
 
     def rates(self, rows: Rows = ALL) -> Array:
         return np.asarray(1 / (FASTEST * RATIO ** self.pages["bucket"][rows].astype(np.float64)))
+
+
+class WebFountain(Buckets):
+    """``buckets`` with new pages in its programme, as published: they have freshness 0 until their first visit.
+
+    A new page stays up to date for as long as the mean page of the collection does. It is worth that, times its expected weight.
+    """
+
+    name = "webfountain"
+    weighs_new: ClassVar[bool] = True
+
+    def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
+        alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
+        if not new_value or not len(alive):
+            return super().plan(now, rate)
+        rates = 1 / (FASTEST * RATIO ** np.arange(BUCKETS))
+        bucket = self.pages["bucket"][alive]
+        sizes = np.bincount(bucket, minlength=BUCKETS).astype(np.float64)
+        weights = np.bincount(bucket, weights=self.weights(alive), minlength=BUCKETS).astype(np.float64)
+        uncrawled = new_value / float(rates @ sizes / len(alive))
+        return super().plan(now, float(shares_of_budget(sizes, rates, weights, rate, uncrawled) @ sizes))

@@ -214,6 +214,14 @@ def test_the_programme_over_buckets_is_near_the_lagrange_optimum(
     assert fresh(found) >= fresh(best(price) * min(1.0, budget / (best(price) @ sizes))) - 0.01
 
 
+@pytest.mark.parametrize(("hours", "new"), [(0.1, 0.0), (0.7699, 0.625)])
+def test_new_pages_have_freshness_0_in_the_programme(hours: float, new: float) -> None:
+    """One page that changes once in 2 hours, a visit an hour. Another visit gains 2 hours × (1 - (1 + x) e^-x), x being the
+    interval / 2 hours: 0.18 hours when it has all visits (x = 1/2), 0.7699 when it has 3/8 of them (x = 4/3)."""
+    found = shares_of_budget(np.ones(1), np.array([1 / 7200]), np.ones(1), 1 / 3600, hours * 3600)
+    assert found[0] * 3600 == pytest.approx(1 - new, abs=0.005)
+
+
 class TestAdaptive:
     def collection(self, hosts: int = 4, pages: int = 20) -> tuple[RevisitPolicy, list[int]]:
         """Each host was rebuilt every 20 days, all its pages at once; all pages are visited every five."""
