@@ -51,7 +51,7 @@ def crawls(tmp_path_factory: pytest.TempPathFactory) -> Crawls:
         assert len(crawl.frontier) > 10 and crawl.stats.fetches > 30
         if closed:
             crawl.close("stopped", NOW)
-        shutil.copytree(folder / "live", folder / "left")
+        shutil.copytree(folder / "live", folder / "left", ignore=shutil.ignore_patterns("*.tmp"))
         if not closed:
             crawl.close("stopped", NOW)
         return Crawled(folder / "left", undamaged(folder / "left", frontier, ordering))

@@ -42,7 +42,7 @@ def killed(folder: Path, **settings: object) -> list[str]:
     """A crawl that was killed after some fetches; the URLs of its history."""
     crawl = opened(folder, **settings)
     crawl_on(crawl, WEB, FETCHES)
-    shutil.copytree(folder, folder.with_name("left"))
+    shutil.copytree(folder, folder.with_name("left"), ignore=shutil.ignore_patterns("*.tmp"))
     crawl.close("stopped", 0.0)
     shutil.rmtree(folder)
     folder.with_name("left").rename(folder)
