@@ -12,7 +12,7 @@ export SCRAPYD_URL
 SECONDS ?= 60
 
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 + 2 )))
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
 # Where `make docs` writes the site, and the least share of lines, in percent, that `make coverage` wants of the package.
 SITE  ?= build/site
