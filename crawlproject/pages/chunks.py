@@ -126,8 +126,11 @@ class _Cutter:
             line = bisect_right(starts, place) - 1
             return line >= 0 and place < torn[line][1]
 
+        begins_word = {
+            *self._words
+        }  # between two marks, as in 。。, no word begins, and half of one would be repeated uncounted
         for found in _SENTENCE.finditer(text):
-            if not is_torn(found.end()):
+            if found.end() in begins_word and not is_torn(found.end()):
                 ranks.setdefault(found.end(), _SENTENCE_START)
         for place in self._words:
             if place and not text[place - 1].isspace():

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawlproject.pages.chunks import Chunk, chunks
@@ -34,6 +34,7 @@ def texts(text: str, found: list[Chunk]) -> list[str]:
 
 
 @given(pages | wild, sizes)
+@example("、ー。。ーー", (3, 1))
 def test_no_text_is_lost_and_none_is_twice_but_the_overlap(text: str, sizes: tuple[int, int]) -> None:
     found = chunks(text, *sizes)
     reached = 0
