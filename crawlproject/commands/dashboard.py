@@ -13,13 +13,8 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
-_OWN = (
-    "DASHBOARD",
-    "SEARCH_MODEL",
-    "SEED_",
-    "CRAWL_DIR",
-    "LOG_FILE",
-)  # settings of the command line that are not passed on to crawls
+# Settings of the command line that are not passed on to crawls.
+_OWN = ("DASHBOARD", "SEARCH_MODEL", "SEED_", "CRAWL_DIR", "LOG_FILE")
 # Those that it needs itself: what is wrong in others, the crawls say.
 _READ = (
     "DASHBOARD",

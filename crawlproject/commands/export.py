@@ -131,7 +131,7 @@ class ExportCommand(Subcommand):
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
                 return
-            with _landed(args[1]) as target:
+            with _landed(args[1], is_folder=opts.to == "markdown") as target:
                 if opts.to == "markdown":
                     told = export_markdown(folder, target, selection)
                 elif opts.to == "chunks":
@@ -145,7 +145,7 @@ class ExportCommand(Subcommand):
 
 
 @contextmanager
-def _landed(target: str) -> Iterator[Path]:
+def _landed(target: str, *, is_folder: bool) -> Iterator[Path]:
     """Where the export is written: at ``target``, or for an address in a folder that is sent there at the end.
 
     Raises what ``Remote`` does, and ``BadInput`` for a folder at an address that is not empty.
@@ -156,15 +156,15 @@ def _landed(target: str) -> Iterator[Path]:
         yield Path(target)
         return
     remote = Remote(target)
+    if is_folder and not remote.is_empty():
+        raise BadInput(target, "expected the name of a new or an empty folder")
     with TemporaryDirectory(prefix="topical-export-") as folder:
         local = Path(folder) / remote.name
         yield local
-        if local.is_file():
-            remote.send(local)
-        elif remote.is_empty():
+        if is_folder:
             remote.send_folder(local)
         else:
-            raise BadInput(target, "expected the name of a new or an empty folder")
+            remote.send(local)
 
 
 def _send(folder: Path, url: str, selection: Selection, opts: argparse.Namespace) -> str:

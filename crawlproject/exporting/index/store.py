@@ -156,7 +156,11 @@ def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
 
 def remove(crawl_dir: Path) -> None:
     """Remove the index, but for the vectors, which are dear. Raises ``StorageFailed``."""
-    (crawl_dir / FOLDER / "state.json").unlink(missing_ok=True)
+    path = crawl_dir / FOLDER / "state.json"
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageFailed(f"cannot remove {path}: {error}") from error
     remove_folder(crawl_dir / FOLDER / "pages")
 
 

@@ -35,9 +35,8 @@ from crawlproject.pages.html.encoding import media_type
 from crawlproject.records import Reply
 
 WORKERS = 2  # processes, and so documents that are read at the same time
-MAX_SECONDS = (
-    60.0  # from the request to the answer; ``worker.MAX_SECONDS`` of CPU time come first, on a machine that is not busy
-)
+# From the request to the answer. ``worker.MAX_SECONDS`` of CPU time come first, on a machine that is not busy.
+MAX_SECONDS = 60.0
 MODULES = {"pdf": "pypdf", "docx": "docx"}  # that the readers need besides what a default install has
 
 _WORKER = "crawlproject.parts.documents.worker"
@@ -66,10 +65,10 @@ class Opener:
         self.longest = longest
         self._most = most
         self._seconds = seconds
-        self._idle: SimpleQueue[_Worker | None] = SimpleQueue()
+        self._idle: SimpleQueue[_ReaderProcess | None] = SimpleQueue()
         for _ in range(WORKERS):
             self._idle.put(None)
-        self._started: set[_Worker] = set()
+        self._started: set[_ReaderProcess] = set()
         self._lock = Lock()
         self._closed = False
 
@@ -118,19 +117,19 @@ class Opener:
         finally:
             self._idle.put(worker)
 
-    def _start(self, before: _Worker | None) -> _Worker:
+    def _start(self, before: _ReaderProcess | None) -> _ReaderProcess:
         with self._lock:
             if before is not None:
                 before.kill()
                 self._started.discard(before)
-            worker = _Worker()
+            worker = _ReaderProcess()
             self._started.add(worker)
             if self._closed:
                 worker.kill()
             return worker
 
 
-class _Worker:
+class _ReaderProcess:
     """One process. It gets nothing of our environment but where the code is."""
 
     def __init__(self) -> None:

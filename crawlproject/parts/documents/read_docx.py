@@ -1,4 +1,4 @@
-"""DOCX (Office Open XML, ISO/IEC 29500) to a ``Draft``, by python-docx: headings, lists, tables and links stay."""
+"""DOCX (Office Open XML, ISO/IEC 29500) to a ``HtmlDraft``, by python-docx: headings, lists, tables and links stay."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
-from crawlproject.parts.documents.draft import Draft, Inline
+from crawlproject.parts.documents.html_draft import HtmlDraft, Inline
 from crawlproject.parts.documents.zipped import checked
 
 _HEADING = re.compile(r"heading (\d)")
 _DIVIDED = re.compile(r"\s*;\s*")
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read(body: bytes, draft: HtmlDraft) -> None:
     """Raises ``Unreadable``, and whatever python-docx raises for what is broken."""
     from docx import Document
     from docx.table import Table
@@ -34,7 +34,7 @@ def read(body: bytes, draft: Draft) -> None:
             _add(block, draft)
 
 
-def _add(paragraph: Any, draft: Draft) -> None:
+def _add(paragraph: Any, draft: HtmlDraft) -> None:
     style = ""
     with suppress(Exception):  # a style that the document does not define
         style = (paragraph.style.name or "").lower()

@@ -1,4 +1,4 @@
-"""EPUB (W3C EPUB 3.3, IDPF 2.0.1) to a ``Draft``: the chapters in the order of the spine, through lxml.
+"""EPUB (W3C EPUB 3.3, IDPF 2.0.1) to a ``HtmlDraft``: the chapters in the order of the spine, through lxml.
 
 Of the markup of a chapter those elements stay that mean something in text, without their attributes; links into the book are
 text.
@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 from lxml import etree
 
-from crawlproject.parts.documents.draft import Draft, Unreadable, is_web
+from crawlproject.parts.documents.html_draft import HtmlDraft, Unreadable, is_web
 from crawlproject.parts.documents.zipped import checked
 
 MAX_CHAPTERS = 2_000
@@ -33,7 +33,7 @@ _BLOCKS = frozenset(
 _DROPPED = ("script", "style", "svg", "math", "object", "iframe", "template", "form", "nav", "audio", "video", "head")
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read(body: bytes, draft: HtmlDraft) -> None:
     """Raises ``Unreadable``, and what ``zipfile`` and lxml raise for what is broken."""
     with checked(body) as archive:
         if _is_protected(archive):
@@ -67,7 +67,7 @@ def _package(archive: ZipFile) -> str:
     return str(roots[0].get("full-path") or "")
 
 
-def _know(root: Any, draft: Draft) -> None:
+def _know(root: Any, draft: HtmlDraft) -> None:
     said = {name: [element.text or "" for element in _named(root, name)] for name in ("title", "creator", "language")}
     draft.title, draft.language = ((said[name] or [""])[0] for name in ("title", "language"))
     draft.authors = said["creator"]

@@ -1,4 +1,4 @@
-"""PDF to a ``Draft``, by pypdf. Lines become paragraphs; the links are those of the annotations."""
+"""PDF to a ``HtmlDraft``, by pypdf. Lines become paragraphs; the links are those of the annotations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from crawlproject.parts.documents.draft import Draft, Inline, Unreadable, folded, is_web
+from crawlproject.parts.documents.html_draft import HtmlDraft, Inline, Unreadable, folded, is_web
 
 MAX_PAGES = 1_000
 MAX_LINKS = 500  # of a page
@@ -35,7 +35,7 @@ class _Area(NamedTuple):
         return self.left - 2 <= x <= self.right and self.bottom - 2 <= y <= self.top
 
 
-def read(body: bytes, draft: Draft) -> None:
+def read(body: bytes, draft: HtmlDraft) -> None:
     """Raises ``Unreadable``, and whatever pypdf raises for what is broken."""
     from pypdf import PdfReader
 
@@ -61,7 +61,7 @@ def read(body: bytes, draft: Draft) -> None:
         raise Unreadable("document/broken")
 
 
-def _know(reader: Any, draft: Draft) -> None:
+def _know(reader: Any, draft: HtmlDraft) -> None:
     draft.language = str(reader.trailer["/Root"].get("/Lang") or "")
     said = reader.metadata or {}
     draft.title = str(said.get("/Title") or "")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import BinaryIO
 
-from crawlproject.parts.documents.draft import Draft, Full, Unreadable
+from crawlproject.parts.documents.html_draft import Full, HtmlDraft, Unreadable
 
 MAX_MEMORY = 1_073_741_824  # bytes of address space
 MAX_SECONDS = 20  # of CPU time for one document
@@ -23,7 +23,7 @@ _READERS = {kind: f"crawlproject.parts.documents.read_{kind}" for kind in ("pdf"
 
 def read(kind: str, body: bytes, name: str, most: int) -> bytes:
     """The HTML of a document, ``most`` bytes of it or a little more. Raises ``Unreadable``."""
-    draft = Draft(most)
+    draft = HtmlDraft(most)
     try:
         import_module(_READERS[kind]).read(body, draft)
     except Full:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 from zipfile import ZipFile
 
-from crawlproject.parts.documents.draft import Unreadable
+from crawlproject.parts.documents.html_draft import Unreadable
 
 MAX_UNPACKED = 100_000_000  # bytes of all files together, by the directory of the archive: no more is read of each
 MAX_FILES = 10_000

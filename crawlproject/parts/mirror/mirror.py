@@ -54,7 +54,7 @@ _READ = 2 * FULL
 
 
 @dataclass(slots=True)
-class _Part:
+class _LogPart:
     """The lines of a log up to byte ``end``, with their MD5."""
 
     end: int
@@ -65,7 +65,7 @@ class _Part:
 class _State:
     address: str
     pages: int = 0  # bytes of the history whose pages are sent
-    logs: dict[str, list[_Part]] = field(default_factory=dict)
+    logs: dict[str, list[_LogPart]] = field(default_factory=dict)
     files: dict[str, list[int]] = field(default_factory=dict)  # path -> size and time of change
 
 
@@ -134,7 +134,7 @@ class Mirror:
                 data, start, number = before + data, _start(parts, -1), len(parts)
             self.remote.put(_key(name, number), data)
             self._count(len(data))
-            parts[number - 1 :] = [_Part(start + len(data), md5(data, usedforsecurity=False).hexdigest())]
+            parts[number - 1 :] = [_LogPart(start + len(data), md5(data, usedforsecurity=False).hexdigest())]
             self._save()
 
     def _send_files(self, names: Iterable[str]) -> None:
@@ -177,7 +177,7 @@ def _read(path: Path, address: str) -> _State:
     """What was noted; nothing, if it is damaged or of another address: then all is sent again."""
     try:
         found = orjson.loads(path.read_bytes())
-        logs = {name: [_Part(**part) for part in parts] for name, parts in found.pop("logs").items()}
+        logs = {name: [_LogPart(**part) for part in parts] for name, parts in found.pop("logs").items()}
         state = _State(logs=logs, **found)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return _State(address)
@@ -196,12 +196,12 @@ def _key(log: str, number: int) -> str:
     return f"{log.removesuffix('.jsonl')}/{number:06}.jsonl"
 
 
-def _start(parts: list[_Part], index: int) -> int:
+def _start(parts: list[_LogPart], index: int) -> int:
     index %= len(parts)
     return parts[index - 1].end if index else 0
 
 
-def _size(parts: list[_Part], index: int) -> int:
+def _size(parts: list[_LogPart], index: int) -> int:
     return parts[index].end - _start(parts, index)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from threading import Event, Thread
 from typing import Any
 
+from crawlproject.configuration import program
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadInput, BadSetting, StorageFailed
 from crawlproject.parts.mirror.mirror import Mirror
@@ -85,9 +86,9 @@ class MirrorPart(Part):
                 tries = 1 if self.mirror.files > before else tries + 1
                 self._failed(failure, first=False)
                 if tries == LAST_TRIES or isinstance(failure, BadInput):
-                    told = "%s: not all of the crawl is at %s (%s). Run the same command again, or `scrapy push %s %s`"
-                    remote = self.mirror.remote
-                    logger.error(told, SETTING, remote.address, failure, self.mirror.folder, remote.address)
+                    told = "%s: not all of the crawl is at %s (%s). Run the same command again, or `%s push %s %s`"
+                    address = self.mirror.remote.address
+                    logger.error(told, SETTING, address, failure, program, self.mirror.folder, address)
                     return
             Event().wait(wait)
             wait *= 2

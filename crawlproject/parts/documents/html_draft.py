@@ -40,7 +40,7 @@ class Full(Exception):
     """Enough was read: as many bytes or seconds as a page may have."""
 
 
-class Draft:
+class HtmlDraft:
     """Collects the blocks of a document in order. ``most`` is in bytes of HTML; ``Full`` is raised behind the last block."""
 
     def __init__(self, most: int) -> None:
