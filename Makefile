@@ -12,7 +12,8 @@ export SCRAPYD_URL
 SECONDS ?= 60
 
 # Processes of `make test`. Many tests wait for a crawl, so there are more than processors.
-WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
+CORES   := $(shell nproc 2>/dev/null || echo 2)
+WORKERS ?= $(shell echo $$(( $(CORES) * 2 )))
 
 # Where `make docs` writes the site, and the least share of lines, in percent, that `make coverage` wants of the package.
 SITE  ?= build/site
@@ -52,12 +53,16 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || ./scripts/install-python
 	$(PYTHON) -m venv $(VENV)
 
+# uv installs in seconds what takes pip minutes. Where uv cannot be had, or does not reach what pip is configured to use, pip installs.
+PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+install  = { $(PIP) $(UV) && $(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV) -r $(1); } 2>/dev/null || $(PIP) -r $(1)
+
 $(VENV)/.installed: $(BIN)/python requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(call install,requirements.txt)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(call install,requirements-dev.txt)
 	@touch $@
 
 # Reads and compares pages in compiled code. Nothing needs it: without a C compiler, Python's headers or the network all works,
@@ -68,8 +73,8 @@ COMPILED  = find crawlproject -name "*.so"
 $(VENV)/.compiled: $(VENV)/.installed requirements-build.txt setup.py $(SOURCES)
 	@$(COMPILED) -delete
 	@{ command -v cc && \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-build.txt && \
-		$(BIN)/python setup.py --quiet build_ext --inplace; \
+		{ $(call install,requirements-build.txt); } && \
+		$(BIN)/python setup.py --quiet build_ext --inplace --parallel $(CORES); \
 	} >/dev/null 2>&1; \
 	test -n "$$($(COMPILED))" || echo "pages are read in Python: nothing was compiled"
 	@touch $@
@@ -123,7 +128,7 @@ reference: $(VENV)/.installed-dev
 	$(BIN)/python -m scripts.reference
 
 $(VENV)/.installed-docs: $(VENV)/.installed-dev requirements-docs.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	$(call install,requirements-docs.txt)
 	@touch $@
 
 # Any warning, such as of a link that leads nowhere, is an error; with --quiet none would be counted.

@@ -42,7 +42,7 @@ def commits(packages: Packages, count: int) -> Iterator[tuple[str, str, str]]:
 
 
 class GitSite(Site):
-    """A site that shows a git repository."""
+    """A site that shows a git repository. Content is a file in whichever version, and a commit, with or without its difference."""
 
     unpacked = PACKAGES
     keywords = KEYWORDS
@@ -89,7 +89,7 @@ class Cgit(GitSite):
 
     def content(self, split: SplitResult) -> str:
         fields = parse_qs(split.query)
-        if split.path.startswith("/manuals/tree/") and split.path.endswith(".txt") and fields.keys() <= {"h"}:
+        if split.path.startswith("/manuals/tree/") and split.path.endswith(".txt"):
             return f"file {unquote(split.path.removeprefix('/manuals/tree/'))}"
         if split.path == "/manuals/commit/" and fields.keys() == {"id"}:
             return f"commit {fields['id'][0]}"
@@ -115,10 +115,10 @@ class Gitweb(GitSite):
 
     def content(self, split: SplitResult) -> str:
         fields = parse_qs(split.query.replace(";", "&"))
-        action, head = fields.get("a", [""])[0], fields.get("hb", ["HEAD"])[0]
-        if action == "blob" and "f" in fields and head in ("HEAD", "master", "refs/heads/master"):
+        action = fields.get("a", [""])[0]
+        if action == "blob" and "f" in fields:
             return f"file {fields['f'][0]}"
-        if action == "commit" and "h" in fields:
+        if action in ("commit", "commitdiff") and "h" in fields:
             return f"commit {fields['h'][0]}"
         return ""
 
@@ -166,7 +166,7 @@ class Fossil(Site):
         match parts[0]:
             case "wiki" | "tktview" | "info" | "vinfo" if name and fields.keys() <= {"name"}:
                 return f"{parts[0].removeprefix('v')} {name[0][:10] if parts[0] != 'wiki' else name[0]}"
-            case "file" if name and name[0].endswith(".txt") and fields.get("ci", ["tip"])[0] in ("tip", "trunk"):
+            case "file" if name and name[0].endswith(".txt"):
                 return f"file {name[0]}"
         return ""
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import log
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus, urlsplit
@@ -14,7 +12,8 @@ from urllib.parse import quote_plus, urlsplit
 import orjson
 
 from crawlproject.core.address_policy import AddressPolicy, make_safety
-from crawlproject.errors import BadCrawlDir, BadInput, BadSetting, StorageFailed
+from crawlproject.core.earlier_pages import find_earlier_pages
+from crawlproject.errors import BadInput, BadSetting
 from crawlproject.options import Options
 from crawlproject.pages.text.printable import counted
 from crawlproject.pages.text.relevance import TopicJudge, make_analyzer
@@ -22,10 +21,7 @@ from crawlproject.topic.found_seeds import SEEDS, FoundSeed, choose_seeds, read_
 from crawlproject.urls.addresses import is_own_name
 from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 
-LEAST_COVERAGE = 0.4  # of a query, that a page must be about
-FEW = 5  # fewer such pages: others are better than none
 FEW_NOTE = "earlier crawls have few pages about this; some of these seeds share only a word with it"
-CANDIDATES = 50  # pages of each index that are compared with the query
 SECONDS = 15.0  # for the search service to answer
 MOST_BYTES = 4_194_304  # of its answer
 NO_SEEDS = "none were found in earlier crawls, SEED_FILES and SEED_SEARCH_URL: name a page to start from"
@@ -68,12 +64,12 @@ class SeedSearch:
     ) -> SeedsFound:
         """Up to ``most`` seeds, from the crawl folders ``crawls`` and all else. Raises ``BadInput``.
 
-        It may take seconds: indexes of crawls are brought up to date.
+        It reads the items of these crawls, 10,000 pages a second or so.
         """
         judge = TopicJudge(keywords, make_analyzer(language, self._options))
         notes: list[str] = []
         sources = [read_seed_file(Path(name), judge) for name in self._options.seed_files]
-        sources.append(self._from_crawls(crawls, judge, " ".join(keywords), notes))
+        sources.append(self._from_crawls(crawls, judge, notes))
         if self._options.seed_search_url:
             sources.append(self._from_service(" ".join(keywords), notes))
         public = list(map(self._public, sources))
@@ -84,38 +80,12 @@ class SeedSearch:
     def _public(self, seeds: Iterable[FoundSeed]) -> list[FoundSeed]:
         return [seed for seed in seeds if self._options.virtual_web or is_public_seed(self._safety, seed.url)]
 
-    # ------------------------------------------------------------ earlier crawls
-
-    def _from_crawls(self, crawls: Iterable[Path], judge: TopicJudge, words: str, notes: list[str]) -> list[FoundSeed]:
-        """Pages of all crawls that are about the query, best first: scores of indexes do not compare."""
-        from crawlproject.exporting.index import Match, frequencies, is_behind, matches, update
-
-        terms = _terms(judge, words)
-        pages: dict[str, tuple[Match, str]] = {}
-        known, counts = 0, [0] * len(terms)
-        for folder in crawls:
-            try:
-                if is_behind(folder):
-                    update(folder)
-                in_index, on = frequencies(folder, list(terms.values()))
-                for page in matches(folder, words, CANDIDATES):
-                    pages.setdefault(page.url, (page, folder.name))
-            except (BadCrawlDir, StorageFailed) as failure:
-                notes.append(f"{folder.name}: {failure}")
-                continue
-            known, counts = known + in_index, [one + other for one, other in zip(counts, on, strict=True)]
-        weights = dict(zip(terms, (idf(known, count) for count in counts), strict=True))
-        about_it, about_part = list[FoundSeed](), list[FoundSeed]()
-        for page, name in pages.values():
-            there = Counter(judge.analyzer.terms(f"{page.title} {page.text}"))
-            similarity, share = judge.relevance(there), coverage(weights, there)
-            if similarity >= self._options.page_relevant:
-                seed = FoundSeed(page.url, page.title or page.url, name, similarity * share)
-                (about_it if share >= LEAST_COVERAGE else about_part).append(seed)
-        if len(about_it) < FEW and about_part:
+    def _from_crawls(self, crawls: Iterable[Path], judge: TopicJudge, notes: list[str]) -> list[FoundSeed]:
+        found = find_earlier_pages(crawls, judge, self._options.page_relevant)
+        notes += found.damage
+        if found.are_few:
             notes.append(FEW_NOTE)
-            about_it += about_part
-        return sorted(about_it, key=lambda seed: (-(seed.similarity or 0.0), seed.url))
+        return [*found.about_it, *(found.about_part if found.are_few else ())]
 
     # ------------------------------------------------------------ the search service
 
@@ -162,26 +132,6 @@ class SeedSearch:
         if not isinstance(results, list):
             raise BadInput(place, 'expected JSON such as {"results": [{"url": "...", "title": "..."}]}')
         return [result for result in results if isinstance(result, dict)]
-
-
-def _terms(judge: TopicJudge, words: str) -> dict[str, str]:
-    """The terms of a query, each with a word of it that becomes this term."""
-    spelled: dict[str, str] = {}
-    for word in words.split():
-        for term in judge.analyzer.terms(word):
-            spelled.setdefault(term, word)
-    return {term: spelled.get(term, term) for term in judge.query}
-
-
-def idf(pages: int, on: int) -> float:
-    """What a word on ``on`` of ``pages`` pages says: BM25's inverse document frequency, above 0."""
-    return log(1 + (max(pages, on) - on + 0.5) / (on + 0.5))
-
-
-def coverage(weights: Mapping[str, float], there: Mapping[str, int]) -> float:
-    """How much of a query a page is about, 0 to 1: rare words say more. A page with one common word of it is about none."""
-    whole = sum(weights.values())
-    return sum(weight for term, weight in weights.items() if term in there) / whole if whole else 0.0
 
 
 def _service(url: str) -> str:

@@ -32,6 +32,7 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "probes": "Probes",
     "duplicates": "Duplicates",
     "verticals": "Verticals",
+    "earlier": "EarlierCrawls",
     "listings": "Listings",
     "forms": "FormPart",
     "rendering": "Rendering",

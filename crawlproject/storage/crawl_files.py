@@ -35,6 +35,7 @@ _BEGINNING = 4_096  # bytes in which a sign must be
 _LOGS = (
     "answers.jsonl",
     "changes.jsonl",
+    "earlier.jsonl",
     "history.jsonl",
     "items.jsonl",
     "judgments.jsonl",

@@ -10,20 +10,8 @@ Both may be called during the crawl, from any thread or process. Built on Tantiv
 """
 
 from crawlproject.exporting.index.hybrid import is_behind_vectors, search, search_words
-from crawlproject.exporting.index.search import Hit, Match, SearchResult, frequencies, matches
+from crawlproject.exporting.index.search import Hit, SearchResult
 from crawlproject.exporting.index.store import is_behind
 from crawlproject.exporting.index.update import Updated, update
 
-__all__ = [
-    "Hit",
-    "Match",
-    "SearchResult",
-    "Updated",
-    "frequencies",
-    "is_behind",
-    "is_behind_vectors",
-    "matches",
-    "search",
-    "search_words",
-    "update",
-]
+__all__ = ["Hit", "SearchResult", "Updated", "is_behind", "is_behind_vectors", "search", "search_words", "update"]

@@ -70,25 +70,6 @@ class Ranking(NamedTuple):
     matches: list[tuple[float, tantivy.DocAddress]]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A page that has words of a query, with its ``text``."""
-
-    url: str
-    title: str
-    text: str
-
-
-def matches(crawl_dir: Path, words: str, limit: int) -> list[Match]:
-    """The ``limit`` pages that match ``words`` best, which have no operators, by the measure of ``search``. Raises as that."""
-    return searchable(crawl_dir).matches(_NO_OPERATOR.sub(" ", words)[:MAX_QUERY], limit)
-
-
-def frequencies(crawl_dir: Path, words: Sequence[str]) -> tuple[int, list[int]]:
-    """How many pages the index has, and on how many of them each of ``words`` is. Raises as ``search``."""
-    return searchable(crawl_dir).frequencies(words)
-
-
 def searchable(crawl_dir: Path) -> Searchable:
     """The full-text index of a folder. Raises ``BadCrawlDir`` when there is none, or a damaged one."""
     stamp = crawl_dir / FOLDER / "pages" / "meta.json"
@@ -164,19 +145,6 @@ class Searchable:
         among = tantivy.Query.term_set_query(self._index.schema, "md5", pages)
         both = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, among)])
         return int(getattr(self._searcher.search(both, 1, count=True), "count", 0) or 0) if pages else 0
-
-    def matches(self, words: str, limit: int) -> list[Match]:
-        try:
-            found = self._searcher.search(self._query(words), limit, weight_by_field="weight")
-            pages = [self._searcher.doc(place) for _, place in found.hits]
-        except (ValueError, OSError) as damage:
-            raise damaged(self._crawl_dir, damage) from None
-        return [Match(_first(page, "url"), _line(_first(page, "title")), _first(page, TEXT)) for page in pages]
-
-    def frequencies(self, words: Sequence[str]) -> tuple[int, list[int]]:
-        queries = [self._query(_NO_OPERATOR.sub(" ", word)) for word in words]
-        counts = [getattr(self._searcher.search(query, 1, count=True), "count", 0) or 0 for query in queries]
-        return self._searcher.num_docs, [int(count) for count in counts]
 
     def _found(self, text: str, limit: int, **options: Any) -> tuple[tantivy.Query, tantivy.SearchResult]:
         query = self._query(text)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from support.httpserver import QuietHandler, listening
 from support.livecrawl import crawl_web
 
-from crawlproject.adapters.seed_search import FEW_NOTE, SeedSearch, SeedsFound, coverage, idf
+from crawlproject.adapters.seed_search import FEW_NOTE, SeedSearch, SeedsFound
 from crawlproject.configuration import read_options
+from crawlproject.core.earlier_pages import coverage, idf
 from crawlproject.dashboard.crawls import latest_crawls
 from crawlproject.errors import BadSetting
 from crawlproject.records import Topic
@@ -62,7 +63,7 @@ def test_operators_in_a_query_are_words(crawls: Path) -> None:
 
 def test_a_crawl_that_cannot_be_read_is_noted(crawls: Path, tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "crawl.json").write_text("{}")
+    (tmp_path / "broken" / "items.jsonl").write_text("{}\n")
     search = SeedSearch(read_options({"VIRTUAL_WEB": "sample"}), "test")
     found = search.find(["coral reefs"], [tmp_path / "broken", *latest_crawls(crawls, 9)])
     assert found.seeds and len(found.notes) == 1 and found.notes[0].startswith("broken: ")

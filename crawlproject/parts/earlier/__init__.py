@@ -1,0 +1,1 @@
+"""Begins where earlier crawls have found pages about the topic."""

@@ -1,0 +1,35 @@
+"""What earlier crawls have proposed, in the crawl folder: ``earlier.jsonl``, written once, before the first fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.storage.append_log import json_of, read_lines, write_atomically
+
+EARLIER = "earlier.jsonl"
+
+
+class Proposal(NamedTuple):
+    """A page: its canonical URL and title, the name of the crawl that has it, and its similarity to the topic, 0 to 1."""
+
+    url: str
+    title: str
+    crawl: str
+    similarity: float
+
+
+def read_proposals(folder: Path) -> list[Proposal]:
+    """Those of a crawl, the best first; none without a file. Raises ``BadCrawlDir``."""
+    path = folder / EARLIER
+    try:
+        return [Proposal(**line) for line in read_lines(path)]
+    except TypeError as wrong:
+        raise BadCrawlDir(str(path), f"expected pages of earlier crawls: {wrong}") from None
+
+
+def write_proposals(folder: Path, proposals: Iterable[Proposal]) -> None:
+    """Raises ``StorageFailed``."""
+    write_atomically(folder / EARLIER, [json_of(one._asdict()) + b"\n" for one in proposals])
