@@ -42,7 +42,7 @@ def commits(packages: Packages, count: int) -> Iterator[tuple[str, str, str]]:
 
 
 class GitSite(Site):
-    """A site that shows a git repository. Content is a file in whichever version, and a commit, with or without its difference."""
+    """A site that shows a git repository. Content is a file in whichever version, and a commit, with its difference or not."""
 
     unpacked = PACKAGES
     keywords = KEYWORDS
