@@ -105,7 +105,12 @@ test: $(VENV)/.installed-dev $(VENV)/.compiled
 	@command -v redis-server >/dev/null || ./scripts/install-redis
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		./scripts/install-chromium
+	$(BIN)/python -m compileall -q $(PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# Hundreds of processes import the package: its bytecode is kept also where it is switched off.
+test: export PYTHONDONTWRITEBYTECODE =
+PACKAGES := crawlproject spiders middlewares pipelines
 
 # Of the tests without a crawl: the others run crawls in processes of their own.
 coverage: $(VENV)/.installed-dev $(VENV)/.compiled
