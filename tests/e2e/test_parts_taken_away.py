@@ -137,7 +137,6 @@ def test_a_crawl_is_killed_and_resumed_without_the_part(tmp_path: Path, tree: Tr
     assert history(folder)[: len(before)] == before
     assert len(stored(folder)) >= PAGES
     assert len(history(folder)) == len({(line["url"], line.get("number", 1)) for line in history(folder)})
-    tree.explain(folder)
     assert not [name for name in FILES.get(tree.without, ()) if (folder / name).exists()]
 
 
