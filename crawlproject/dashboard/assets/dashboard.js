@@ -344,15 +344,21 @@ async function search(event) {
       return { index, total: 0, hits: [], problem: problem.message };
     }
   }));
-  const found = answers.flatMap((answer) => answer.hits.map((page) => ({ page, index: answer.index })));
-  found.sort((a, b) => b.page.score - a.page.score);
-  hits = together(found);
+  hits = byRank(answers);
   searched = crawls;
   const total = answers.reduce((sum, answer) => sum + answer.total, 0);
   const problems = answers.map((answer) => answer.problem).filter(Boolean);
   const remark = answers.map((answer) => answer.note).find(Boolean);
   note.textContent = problems[0] || (remark ? `${remark}. ` : "") + (total ? `${count(total)} pages found; the best ${hits.length}:` : "No stored page matches.");
   drawHits();
+}
+
+// Scores of two crawls have no scale in common: BM25 depends on the other pages of an index, and with vectors a score is at most 1.
+// So the best rank counts: a crawl that has not got a page says nothing against it. Of equal ones, what more crawls found is first.
+function byRank(answers) {
+  const found = answers.flatMap(({ hits: pages, index }) => pages.map((page, rank) => ({ page, index, rank })));
+  const groups = together(found.sort((a, b) => a.rank - b.rank));
+  return groups.sort((a, b) => a[0].rank - b[0].rank || b.length - a.length);
 }
 
 function drawHits() {
