@@ -22,14 +22,16 @@ import orjson
 from crawlproject.pages.html.head import FEED as NAMED
 from crawlproject.pages.text.printable import printable
 from crawlproject.pages.text.relevance import TopicJudge
+from crawlproject.parts.listings.feed_text import mended
 from crawlproject.parts.listings.listing import MAX_LENGTH, NO_LINKS, Entry, HubLinks, Listing, listing_page, path_words
-from crawlproject.parts.listings.safe_xml import EntryEvents, chained, read_events, unpacked
+from crawlproject.parts.listings.safe_xml import EntryEvents, read_events, unpacked
 from crawlproject.records import FEED, QUERY, CrawlUrl, Link, Page, Span
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.file_extensions import FEED_EXTENSIONS
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import extension_of
 
+MAX_BYTES = 2_097_152  # of a feed, unpacked: a fifth of a second; entries further on are not looked at
 MAX_ENTRIES = 1_000  # of a feed that are looked at: most have ten to fifty
 
 _MAX_TEXT = 1_000  # characters of an entry's title and summary together
@@ -117,12 +119,11 @@ class FeedFile(NamedTuple):
 
 def read_feed(body: bytes, *, max_entries: int = MAX_ENTRIES) -> FeedFile:
     """What ``body`` lists. Any bytes give an answer, if an empty one."""
-    chunks = unpacked(body)
-    first = next(chunks, b"")
-    if first.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
-        return _from_json(b"".join(chained(first, chunks)), max_entries)
+    text = b"".join(unpacked(body, MAX_BYTES))
+    if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return _from_json(text, max_entries)
     events = _FeedEvents(max_entries)
-    read_events(chained(first, chunks), events)
+    read_events([mended(text)], events)
     return FeedFile(tuple(events.entries), events.next, events.links)
 
 
@@ -151,6 +152,8 @@ class _FeedEvents(EntryEvents):
         self.links = NO_LINKS
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
+        if self.depth > self.entry_depth + 1 > 1:
+            return  # of what the entry is from, or of what belongs to it
         if name == "link" and "href" in attributes:
             rel = attributes.get("rel", "alternate")
             if self.entry_depth and rel == "alternate":

@@ -19,6 +19,7 @@ _CHUNK = 65_536
 _GZIP = b"\x1f\x8b"
 _BARE = re.compile(rb"&(?![A-Za-z]{1,10};|#[0-9A-Fa-fxX]{1,8};)")  # as people write it in URLs
 _LONGEST_REFERENCE = 12
+_MEDIA = "search.yahoo.com/mrss/"
 
 
 class Enough(Exception):
@@ -36,23 +37,25 @@ class EntryEvents:
 
     def __init__(self, limit: int) -> None:
         self.values: dict[str, str] = {}  # of the open entry
+        self.depth = 0  # of open elements
         self.entry_depth = 0  # where the open entry is; 0: none is open
         self._left = limit
         self._text: list[str] = []
         self._elements = 0
-        self._depth = 0
 
     def doctype(self, *declaration: object) -> None:
         raise Enough
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
+        self.depth += 1
         self._elements += 1
-        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+        if self.depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
             raise Enough
         name = _local(tag)
+        if name in self.names and self.depth == self.entry_depth + 1 > 1:
+            self._complete(name)  # it is not closed: the next one begins
         if not self.entry_depth and name in self.names:
-            self.entry_depth = self._depth
+            self.entry_depth = self.depth
             self.values = {}
         self.opened(name, attributes)
         self._text.clear()
@@ -63,15 +66,18 @@ class EntryEvents:
 
     def end(self, tag: str) -> None:
         name = _local(tag)
-        if self.entry_depth == self._depth:
-            self.entry_depth = 0
-            self._left -= self.add(name)
-            if self._left <= 0:
-                raise Enough
+        if self.entry_depth == self.depth:
+            self._complete(name)
         elif self.entry_depth and self._text:
-            self.closed(name, "".join(self._text).strip(), self._depth - self.entry_depth)
+            self.closed(name, "".join(self._text).strip(), self.depth - self.entry_depth)
         self._text.clear()
-        self._depth -= 1
+        self.depth -= 1
+
+    def _complete(self, name: str) -> None:
+        self.entry_depth = 0
+        self._left -= self.add(name)
+        if self._left <= 0:
+            raise Enough
 
     def close(self) -> None:
         """The input ends. lxml asks for this method."""
@@ -97,7 +103,9 @@ def read_events(pieces: Iterable[bytes], events: EntryEvents) -> None:
 
 
 def _local(tag: str) -> str:
-    return tag.rpartition("}")[2].lower()
+    """The name in lower case; without a namespace but that of media, whose titles are those of pictures."""
+    space, _, name = tag.rpartition("}")
+    return f"media:{name}" if space.endswith(_MEDIA) else name.lower()
 
 
 def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:

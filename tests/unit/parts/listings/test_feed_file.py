@@ -10,6 +10,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.broken_feeds import BROKEN_FEEDS, BrokenFeed
 
 from crawlproject.pages.html.head import FEED, LANGUAGE, MAX_RELATED, NEXT, PREVIOUS, Related, related_in
 from crawlproject.pages.text.analyzer import Analyzer
@@ -63,9 +64,16 @@ def test_what_stood_before_the_damage_counts() -> None:
     assert read_feed(ATOM[: ATOM.index(b"</feed>")]).entries == read_feed(ATOM).entries
 
 
-def test_a_document_type_and_its_entities_end_the_reading() -> None:
+def test_a_document_type_and_its_entities_are_passed_over() -> None:
     bomb = b'<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]>'
-    assert read_feed(bomb + RSS.partition(b"?>")[2].replace(b"Blog", b"&a;&b;")) == FeedFile()
+    found = read_feed(bomb + RSS.partition(b"?>")[2].replace(b"Reefs", b"&a;&b;"))
+    assert [entry.title for entry in found.entries] == ["&a;&b; & corals", ""]
+
+
+@pytest.mark.parametrize("feed", BROKEN_FEEDS, ids=lambda feed: feed.fault)
+def test_a_feed_with_a_fault_of_its_kind_is_read(feed: BrokenFeed) -> None:
+    found = [(entry.url, entry.title, moment(entry.date)) for entry in read_feed(feed.body).entries]
+    assert found == list(feed.entries)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +82,11 @@ def test_a_document_type_and_its_entities_end_the_reading() -> None:
         gzip.compress(b"<rss><channel>" + b"<item><link>http://h/x</link></item>" * 400_000),
         b"<rss>" * 100_000,
         b"<rss><item><title>" + b"&lt;" * 500_000,
+        b"<rss><item><title>" + b"<a " * 300_000,
+        b"<rss><![CDATA[" + b"<![CDATA[" * 300_000,
+        b"<rss><!--" + b"<!--" * 300_000,
+        b"<rss>" + b"<t a=" * 300_000,
+        b"<rss>" + b"&x" * 500_000,
         b"[" * 100_000,
         b'{"items":' + b"[" * 1_000_000,
     ],
