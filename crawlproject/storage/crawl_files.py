@@ -43,6 +43,7 @@ _LOGS = (
     "refused.json",
     "robots.jsonl",
     "rules.jsonl",
+    "searches.jsonl",
     SITEMAPS,
     "sketches.jsonl",
     TOPICS,
