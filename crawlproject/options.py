@@ -141,6 +141,10 @@ class Options(BaseModel):
     """| the [judge](judges.md) of pages: `terms`, by the words they share with the keywords; `vectors`, by
     [meaning](#relevance-by-meaning); `examples`, `embeddings`, `llm`, or `module:Class`; `-a judge=NAME` wins | 000
     equation 1"""
+    topic_queries: str = ""
+    """a file of queries, one a line, behind a tab how often it is asked; or the
+    [`searches.jsonl`](crawl-folder.md#searchesjsonl) of a crawl: what `search_impact` and the revisit policy `impact` go
+    by, in place of the keywords | 004 sections 4.1, 5.1.2"""
     topic_vectors: str = ""
     """the spaCy pipeline with the word vectors, a package or a folder; empty: an installed `_lg` or `_md` pipeline
     of the topic's language"""

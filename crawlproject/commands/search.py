@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -45,8 +46,11 @@ class SearchCommand(Subcommand):
             from crawlproject.exporting.index import is_behind, is_behind_vectors, search
             from crawlproject.language_models.embeddings import search_model
             from crawlproject.reports.console import print_hits
+            from crawlproject.storage.searches import note_search
 
             found = search(Path(args[0]), query, opts.limit, opts.offset, model=search_model(self.search_model))
+            if not opts.offset:
+                note_search(Path(args[0]), query, found.total, time.time())
             if opts.json:
                 print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))
             else:

@@ -1,4 +1,4 @@
-"""``scrapy topic new|check|from-taxonomy FILE``: writes topic files, or checks one before a page budget is spent on it."""
+"""``scrapy topic ACTION FILE``: writes topic files, or checks one before a page budget is spent on it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 WEAK = 1  # exit code: the topic has weaknesses
 _SAMPLE = 20  # pages
 _BUDGET = 1000  # pages
-_ACTIONS = ("new", "check", "from-taxonomy", "examples")
+_ACTIONS = ("new", "check", "from-taxonomy", "examples", "searches")
 _WORDS = 5
 
 
 class TopicCommand(Subcommand):
     requires_project = True
-    usage = "new|check|from-taxonomy|examples [options] FILE [CRAWL_DIR]"
+    usage = "new|check|from-taxonomy|examples|searches [options] FILE [CRAWL_DIR]"
     summary = "Write topic files, or check one"
     description = (
         "new: write FILE from keywords and URLs (--query, --seed, --example), asking for whatever is missing. Of a query "
@@ -43,7 +43,8 @@ class TopicCommand(Subcommand):
         "the seeds of a topic (a file, a name, or TOML text) and some of the pages they link to, politely, and list "
         "the weaknesses of the topic. from-taxonomy: write a topic for each category of a directory of the web (FILE: RDF, "
         "OPML or JSON) into --out, with random seeds and the other pages as targets. examples: keep the pages that were "
-        "judged in CRAWL_DIR as examples of the topic. Exit code 1: weaknesses; 2: bad input."
+        "judged in CRAWL_DIR as examples of the topic. searches: what people searched in CRAWL_DIR and did not find, "
+        "with seeds about it; --add makes keywords and seeds of it. Exit code 1: weaknesses; 2: bad input."
     )
     examples = (
         'topic new reefs.toml --query "coral reef" --seed http://www.lagoon-notes.example/',
@@ -68,6 +69,7 @@ class TopicCommand(Subcommand):
         sample = f"linked pages to fetch, 0 for none (default: {_SAMPLE})"
         parser.add_argument("--sample", metavar="N", type=int, default=_SAMPLE, help=sample)
         self._add_taxonomy_options(parser)
+        parser.add_argument("--add", metavar="QUERIES", default="", help="searches: write these into FILE, with commas")
         parser.add_argument("--no-fetch", action="store_true", help="check: fetch nothing")
         parser.add_argument("--json", action="store_true", help="check: print JSON")
 
@@ -91,24 +93,15 @@ class TopicCommand(Subcommand):
             default="",
             help="from-taxonomy: no category with such a name in its path, with commas",
         )
-        parser.add_argument(
-            "--least",
-            metavar="N",
-            type=int,
-            default=21,
-            help="from-taxonomy: pages that a category must have (default: 21)",
-        )
+        least = "from-taxonomy: pages that a category must have (default: 21)"
+        parser.add_argument("--least", metavar="N", type=int, default=21, help=least)
         parser.add_argument(
             "--seeds", metavar="N", type=int, default=10, help="new, from-taxonomy: seeds at most (default: 10)"
         )
-        parser.add_argument(
-            "--leaves", action="store_true", help="from-taxonomy: only categories that have no others below them"
-        )
-        parser.add_argument(
-            "--exactly",
-            action="store_true",
-            help="from-taxonomy: seeds of NAME.far.toml no fewer than --distance links away",
-        )
+        leaves = "from-taxonomy: only categories that have no others below them"
+        parser.add_argument("--leaves", action="store_true", help=leaves)
+        exactly = "from-taxonomy: seeds of NAME.far.toml no fewer than --distance links away"
+        parser.add_argument("--exactly", action="store_true", help=exactly)
         far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
         parser.add_argument("--neighbours", metavar="WEB", default="", help=far)
         parser.add_argument(
@@ -120,9 +113,9 @@ class TopicCommand(Subcommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 2 + (args[:1] == ["examples"]) or args[0] not in _ACTIONS:
+        if len(args) != 2 + (args[:1] in (["examples"], ["searches"])) or args[0] not in _ACTIONS:
             raise UsageError(
-                "expected new, check or from-taxonomy, and a file; or examples, a file, and a crawl folder",
+                "expected new, check or from-taxonomy, and a file; or examples or searches, a file, and a crawl folder",
                 print_help=False,
             )
         for option in ("words", "sample", "pages", "least", "seeds", "distance"):
@@ -133,6 +126,8 @@ class TopicCommand(Subcommand):
                 self._new(Path(args[1]), opts)
             elif args[0] == "examples":
                 _keep_examples(Path(args[1]), Path(args[2]))
+            elif args[0] == "searches":
+                self._searches(Path(args[1]), Path(args[2]), opts)
             elif args[0] == "from-taxonomy":
                 self._from_taxonomy(Path(args[1]), opts)
             else:
@@ -239,6 +234,41 @@ class TopicCommand(Subcommand):
                 for target in targets:
                     sources.setdefault(target, []).append(page)
         return sources
+
+    # ------------------------------------------------------------ searches
+
+    def _searches(self, path: Path, crawl: Path, opts: argparse.Namespace) -> None:
+        from crawlproject.adapters.seed_search import SeedSearch
+        from crawlproject.adapters.wanted import wanted, with_wanted
+        from crawlproject.configuration import read_options
+        from crawlproject.dashboard.crawls import SEARCHED, latest_crawls
+        from crawlproject.pages.text.relevance import make_analyzer
+        from crawlproject.storage.append_log import write_atomically
+        from crawlproject.storage.searches import words_of
+        from crawlproject.topic.parse import load_topic, parse_topic
+
+        topic = load_topic(path)
+        options = read_options(settings_for(self, topic))
+        chosen = [query for query in map(words_of, opts.add.split(",")) if query]
+        others = [each for each in latest_crawls(opts.crawls, SEARCHED) if each.resolve() != crawl.resolve()]
+        search = SeedSearch(options, str(self.settings["USER_AGENT"]))
+        found = wanted(crawl, topic, make_analyzer(topic.language, options), search, others, chosen)
+        for each in found:
+            searched = each.searched
+            print(f"{searched.query}: searched {counted(searched.times, 'time')}, {counted(searched.hits, 'hit')}")
+            for seed in each.seeds:
+                print(f"  Seed: {seed.url}  {seed.title} ({seed.source})")
+        for note in dict.fromkeys(note for each in found for note in each.notes):
+            _note(f"  {note}")
+        if not chosen:
+            files = " ".join(shlex.quote(str(file)) for file in (path, crawl))
+            print(f"Take what you want: {program} topic searches {files} --add QUERIES")
+            return
+        text = path.read_bytes().decode("utf-8-sig")
+        new = with_wanted(text, str(path), found, f"searched in {crawl.name}, and not found there")
+        parse_topic(new, str(path), folder=path.parent)
+        write_atomically(path, [new.encode()])
+        print(f"Written: {path}")
 
     # ------------------------------------------------------------ check
 

@@ -18,6 +18,7 @@ from crawlproject.orderings.registry import make_ordering, ordering_class, param
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Topic
+from crawlproject.storage.searches import read_queries
 from crawlproject.topic.examples import ExampleReader, Lookup
 from crawlproject.webs.base import Web
 from crawlproject.webs.open import CrawledWeb, is_crawl_folder, open_web
@@ -126,6 +127,7 @@ class PriorKnowledge:
             negative=examples.negative(topic) if examples else (),
             said_relevant=examples.found(url for url, said in judgments.items() if said) if examples else (),
             said_irrelevant=examples.found(url for url, said in judgments.items() if not said) if examples else (),
+            queries=read_queries(Path(options.topic_queries)) if options.topic_queries else {},
         )
 
 

@@ -28,6 +28,7 @@ from crawlproject.parts.registry import part_module
 from crawlproject.reports.html import clip, is_web
 from crawlproject.reports.report import write_report
 from crawlproject.storage.crawl_files import REPORT
+from crawlproject.storage.searches import note_search
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -229,6 +230,8 @@ class SearchBox:
             found = search(folder, query, limit=limit, offset=offset, model=search_model(self._model))
         except BadSetting as wrong:  # of another model than this crawl's vectors, perhaps
             found = replace(search_words(folder, query, limit=limit, offset=offset), note=f"by words alone: {wrong}")
+        if not offset:
+            note_search(folder, query, found.total, time())
         return {
             "total": found.total,
             **({"note": found.note} if found.note else {}),

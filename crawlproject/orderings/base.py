@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import ClassVar, Protocol, Self
 
@@ -59,6 +59,7 @@ class OrderingContext:
     rehearsal. ``archive`` is the web of ``ORDERING_ARCHIVE``; in a rehearsal without that setting, the rehearsed web itself,
     for orderings that need an archive. ``positive`` and ``negative`` are the judged examples of the topic, for orderings
     that read examples; ``said_relevant`` and ``said_irrelevant`` are pages of the crawl that a person has judged since.
+    ``queries`` are those of ``TOPIC_QUERIES``, each with its share of all searches.
     """
 
     topic: Topic
@@ -71,6 +72,7 @@ class OrderingContext:
     negative: tuple[Page, ...] = ()
     said_relevant: tuple[Page, ...] = ()
     said_irrelevant: tuple[Page, ...] = ()
+    queries: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

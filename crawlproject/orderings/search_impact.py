@@ -21,16 +21,18 @@ Cues = tuple[int, ...]
 class SearchImpact(BaseOrdering):
     """How much a URL is expected to improve the first ``results`` results of each query.
 
-    Each keyword of the topic is a query; the score of a page for a query is their cosine. ``worst`` is the score of the
-    query's result number ``results`` so far, 0 while there are fewer. Before a page is fetched, its cue is the cosine of
-    the anchor with the query or the share of the query's terms in the URL, whichever is larger, rounded up to a level of 0,
-    1/4, 1/2, 3/4 or 1. ``expected`` is the mean score of the pages fetched so far with a cue of this level, with the level
-    itself (0.01 for level 0) as one additional page, so that early estimates follow the cue.
+    The queries are those of ``TOPIC_QUERIES``, or else each keyword of the topic is one, as often asked as the others; the
+    score of a page for a query is their cosine. ``worst`` is the score of the query's result number ``results`` so far, 0
+    while there are fewer. Before a page is fetched, its cue is the cosine of the anchor with the query or the share of the
+    query's terms in the URL, whichever is larger, rounded up to a level of 0, 1/4, 1/2, 3/4 or 1. ``expected`` is the mean
+    score of the pages fetched so far with a cue of this level, with the level itself (0.01 for level 0) as one additional
+    page, so that early estimates follow the cue.
 
     A page better than ``worst`` improves the results by the difference. If scores are distributed exponentially with mean
     ``expected``, the mean of ``max(0, score - worst)`` is ``expected * exp(-worst / expected)``. The score of a URL is the
-    sum of these gains over all queries. The plain difference of ``expected`` and ``worst`` would be 0 for nearly all URLs as
-    soon as all queries have good results; with this gain, better cues still come first.
+    sum of these gains over all queries, each times how often it is asked, in units of the mean query. The plain difference
+    of ``expected`` and ``worst`` would be 0 for nearly all URLs as soon as all queries have good results; with this gain,
+    better cues still come first.
 
     URLs with equal cues have equal gains. Waiting URLs get new gains when the number of fetched pages has grown by the
     share ``growth``.
@@ -43,7 +45,10 @@ class SearchImpact(BaseOrdering):
         self.results = results
         self.growth = growth
         analyzer = context.judge.analyzer
-        self._names = [keyword for keyword in dict.fromkeys(context.topic.keywords) if analyzer.terms(keyword)]
+        asked = context.queries or dict.fromkeys(context.topic.keywords, 1.0)
+        self._names = [query for query in asked if analyzer.terms(query)]
+        mean = sum(asked[name] for name in self._names) / max(1, len(self._names))
+        self._weights = [asked[name] / mean for name in self._names]
         self._queries = [TopicJudge([name], analyzer) for name in self._names]
         self._vocabulary = set().union(*(query.query for query in self._queries))
         self._no_cues = (0,) * len(self._queries)
@@ -127,10 +132,10 @@ class SearchImpact(BaseOrdering):
         return tuple(levels)
 
     def _gains(self, cues: Cues) -> Iterator[float]:
-        for level, best in zip(cues, self._best, strict=False):
+        for level, best, weight in zip(cues, self._best, self._weights, strict=False):
             expected = self._sums[level] / self._pages[level]
             worst = best[0] if len(best) >= self.results > 0 else 0.0
-            yield expected * exp(-worst / expected) if expected > 0 else 0.0
+            yield weight * expected * exp(-worst / expected) if expected > 0 else 0.0
 
     def _wait(self, url: str, cues: Cues) -> Cues:
         """Store ``url`` under the best cues seen for it; return these cues."""

@@ -44,6 +44,7 @@ _LOGS = (
     "refused.json",
     "robots.jsonl",
     "rules.jsonl",
+    "searches.jsonl",
     SITEMAPS,
     "sketches.jsonl",
     TOPICS,

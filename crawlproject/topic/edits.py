@@ -23,7 +23,10 @@ MIN_LETTERS = 3  # characters of a word that is proposed as a keyword
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*examples[ \t]*\][ \t]*(?:#[^\r\n]*)?(?=\r?$)", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_SEEDS = re.compile(r"""^[ \t]*(?:seeds|"seeds"|'seeds')[ \t]*=[ \t]*\[""", re.MULTILINE)
+_LISTS = {
+    key: re.compile(rf"""^[ \t]*(?:{key}|"{key}"|'{key}')[ \t]*=[ \t]*\[""", re.MULTILINE)
+    for key in ("keywords", "seeds")
+}
 # Brackets in these do not count: the four kinds of TOML strings, and comments.
 _OPAQUE = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
 _INDENT = "  "
@@ -87,18 +90,27 @@ def with_seeds(text: str, place: str, seeds: Sequence[str], comment: str) -> str
 
     Raises ``BadTopic`` when the list cannot be found or the result would not mean the same.
     """
-    start, end = _list_of_seeds(text, place)
+    return _with(text, place, "seeds", seeds, comment)
+
+
+def with_keywords(text: str, place: str, keywords: Sequence[str], comment: str) -> str:
+    """The same for the list of keywords."""
+    return _with(text, place, "keywords", keywords, comment)
+
+
+def _with(text: str, place: str, key: str, values: Sequence[str], comment: str) -> str:
+    start, end = _list_of(key, text, place)
     items = text[start:end]
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"{_INDENT}# {comment}", *(f"{_INDENT}{_text(seed)}," for seed in seeds)]
+    lines = [f"{_INDENT}# {comment}", *(f"{_INDENT}{_text(value)}," for value in values)]
     new = text[:start] + _closed(items) + newline + newline.join(lines) + newline + text[end:]
-    _check_seeds(text, new, seeds, place)
+    _check_list(text, new, key, values, place)
     return new
 
 
-def _list_of_seeds(text: str, place: str) -> tuple[int, int]:
+def _list_of(key: str, text: str, place: str) -> tuple[int, int]:
     """The offsets behind the opening bracket and at the closing bracket of the list."""
-    found = _SEEDS.search(text)
+    found = _LISTS[key].search(text)
     if found is not None:
         position = found.end()
         while (bracket := text.find("]", position)) >= 0:
@@ -106,9 +118,8 @@ def _list_of_seeds(text: str, place: str) -> tuple[int, int]:
             if opaque is None:
                 return found.end(), bracket
             position = opaque.end()
-    raise BadTopic(
-        place, 'seeds: the list cannot be found; expected seeds = ["https://example.org/"] before any [table]'
-    )
+    example = {"seeds": "https://example.org/", "keywords": "coral reef"}[key]
+    raise BadTopic(place, f'{key}: the list cannot be found; expected {key} = ["{example}"] before any [table]')
 
 
 def _closed(items: str) -> str:
@@ -125,16 +136,16 @@ def _without_comment(opaque: re.Match[str]) -> str:
     return " " * len(opaque[0]) if opaque[0].startswith("#") else opaque[0]
 
 
-def _check_seeds(before: str, after: str, seeds: Sequence[str], place: str) -> None:
-    """Check that the new text has the same meaning, plus the new seeds."""
+def _check_list(before: str, after: str, key: str, values: Sequence[str], place: str) -> None:
+    """Check that the new text has the same meaning, plus the new values."""
     wanted = tomllib.loads(before)
-    wanted["seeds"] = [*wanted.get("seeds", []), *seeds]
+    wanted[key] = [*wanted.get(key, []), *values]
     try:
         same = tomllib.loads(after) == wanted
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise BadTopic(place, f"seeds: the list cannot be edited; add by hand: {', '.join(map(_text, seeds))}")
+        raise BadTopic(place, f"{key}: the list cannot be edited; add by hand: {', '.join(map(_text, values))}")
 
 
 @dataclass(frozen=True, slots=True)

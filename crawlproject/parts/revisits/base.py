@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.floating[Any]]
+IMPACT = "impact"  # sign of a visit that found another text: ``Outcome.impact``
 FIRST = 1024  # rows that are allocated at once
 
 
@@ -25,7 +26,8 @@ class Outcome(NamedTuple):
     1) is the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change
     as the server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known.
     ``gone``: the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes
-    its relevance to the topic); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``:
+    its relevance to the topic); ``impact`` is what a change has repaired of the ranking of queries (``QueryRanking``; None: not
+    known); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``:
     this page was due for reasons of its own, not by the plan of the policy (a feed or sitemap named it).
     """
 
@@ -41,6 +43,7 @@ class Outcome(NamedTuple):
     host: int = 0
     template: int = 0
     hint: bool = False
+    impact: float | None = None
 
 
 class RevisitPolicy(Protocol):

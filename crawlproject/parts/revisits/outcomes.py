@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from crawlproject.parts.revisits.allocation import rate_of
-from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
+from crawlproject.parts.revisits.base import IMPACT, Outcome, RevisitPolicy
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.registry import make_policy
@@ -58,6 +58,7 @@ class Outcomes:
             host=host,
             template=template,
             hint=HINTED in visit.signs,
+            impact=visit.signs.get(IMPACT),
         )
 
     def _weight(self, visit: Visit) -> float:

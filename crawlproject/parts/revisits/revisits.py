@@ -14,17 +14,18 @@ from crawlproject.errors import BadSetting
 from crawlproject.parts.listings.listing import Entry
 from crawlproject.parts.listings.options import ListingOptions
 from crawlproject.parts.revisits.allocation import Pace, Slots, rate_of
-from crawlproject.parts.revisits.base import RevisitPolicy
+from crawlproject.parts.revisits.base import IMPACT, RevisitPolicy
 from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.parts.revisits.hints import HINTED
 from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import NEW, Tally
+from crawlproject.parts.revisits.query_ranking import make_ranking
 from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.shared_records import OwnCollection, SharedCollection, revisit_key, score_of
 from crawlproject.parts.revisits.subscriptions import Subscriptions
-from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Visit
-from crawlproject.storage.logs import RETIRED, PageChange
+from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Page, Visit
+from crawlproject.storage.logs import AWAY, RETIRED, PageChange
 from crawlproject.urls.hosts import host_of
 
 CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more
@@ -60,6 +61,7 @@ class Revisits(LearnedVisits):
         self._swept = 0  # row
         self._share_of_revisits = 1.0
         self._round = options.crawl_revisit_round
+        self._ranking = make_ranking(options, setup.judge.analyzer)  # of its own pages
 
     # ------------------------------------------------------------ the schedule
 
@@ -75,6 +77,10 @@ class Revisits(LearnedVisits):
         """As ``LearnedVisits.learn``. Pages that are new after the first harvest are changes."""
         super().learn(event)
         visit = event.visit
+        if self._ranking is not None and (visit.md5 or visit.change in AWAY):
+            known, page = self.collection.find(visit.url), event.page()
+            if known is not None and (page is not None or known.is_away):
+                self._ranking.show(known.row, page.counts if page is not None else {})
         if brings_page(visit) and (self._round or self.is_harvested):
             self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
 
@@ -277,6 +283,10 @@ class Revisits(LearnedVisits):
     def signs(self, url: CrawlUrl, page: CollectedPage) -> dict[str, float]:
         """What is noted with a visit of a page."""
         return {HINTED: 1.0} if self.hints.is_hinted(page) or self._was_hinted(url) else {}
+
+    def impact(self, page: Page, known: CollectedPage) -> dict[str, float]:
+        """What is noted with a visit that has found another text: what that repairs of the ranking of the queries."""
+        return {IMPACT: self._ranking.show(known.row, page.counts)} if self._ranking is not None else {}
 
     def _was_hinted(self, url: CrawlUrl) -> bool:
         """Whether another worker may have read that a page has changed."""

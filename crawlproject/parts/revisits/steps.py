@@ -75,7 +75,7 @@ class RevisitSteps(PageSteps):
         return self._history.line(
             url,
             fetch,
-            {**page.signs, **self._of.signs(url, known)},
+            {**page.signs, **self._of.signs(url, known), **(self._of.impact(page, known) if new else {})},
             relevance=page.relevance if new else known.weight,
             md5=self._folder.store(page.url, body, stored) if new else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),

@@ -15,8 +15,11 @@ from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.index import IndexCommand
 from crawlproject.commands.search import SearchCommand
+from crawlproject.commands.topic import TopicCommand
 from crawlproject.exporting.index import Hit, search, update
 from crawlproject.reports.console import print_hits
+from crawlproject.storage.searches import read_searches
+from crawlproject.topic.parse import load_topic
 
 
 def index(crawl: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
@@ -116,3 +119,34 @@ def test_the_snippet_is_indented_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> 
     url, *lines = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue()).splitlines()[1:5]
     assert url == "   http://a.example/"
     assert len(lines) == 3 and all(re.match("   [^ ]", line) and len(line) <= 80 for line in lines)
+
+
+def test_searches_are_logged_and_what_was_not_found_is_proposed_and_added_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl = a_crawl(tmp_path / "crawls" / "reefs", an_item(0, "Coral reefs and atolls", relevance=0.5))
+    other = a_crawl(tmp_path / "crawls" / "ships", an_item(7, "Steam engines, and how engines work", title="Steam"))
+    for each in (crawl, other):
+        index(each, capsys)
+    for query in ("coral", "steam +engines", "Steam engines", "mangrove"):
+        invoke(SearchCommand(), crawl, *query.split())
+    invoke(SearchCommand(), crawl, "mangrove", "--offset", "1")
+    assert [line.query for line in read_searches(crawl)] == ["steam engines", "coral", "mangrove"]
+    assert read_searches(crawl)[0].times == 2, "a second page of results is no search"
+    topic = tmp_path / "reefs.toml"
+    topic.write_text('keywords = ["coral reef"]  # ours\nseeds = ["http://seed.example/"]\n')
+    capsys.readouterr()
+    options = ("--crawls", tmp_path / "crawls", "-s", "CRAWL_ALLOWED_ADDRESSES=a.example")
+    assert invoke(TopicCommand(), "searches", topic, crawl, *options) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "steam engines: searched 2 times, 0 hits" and out[1].startswith(
+        "  Seed: http://a.example/7  Steam (ships)"
+    )
+    assert out[2] == "mangrove: searched 1 time, 0 hits" and out[3].startswith("Take what you want: ")
+    assert load_topic(topic).keywords == ("coral reef",), "nothing is written unless asked for"
+    assert invoke(TopicCommand(), "searches", topic, crawl, *options, "--add", "Steam engines") == 0
+    assert load_topic(topic).keywords == ("coral reef", "steam engines")
+    assert load_topic(topic).seeds == ("http://seed.example/", "http://a.example/7")
+    capsys.readouterr()
+    assert invoke(TopicCommand(), "searches", topic, crawl, *options, "--add", "whales") == 2
+    assert "expected some of: mangrove" in capsys.readouterr().err

@@ -18,6 +18,7 @@ from crawlproject.dashboard.server import REFRESH, SearchBox
 from crawlproject.errors import BadCrawlDir
 from crawlproject.exporting.index import SearchResult
 from crawlproject.records import Topic
+from crawlproject.storage.searches import Searched, read_searches
 
 
 def test_a_slow_look_is_not_repeated_at_once():
@@ -96,6 +97,8 @@ def test_an_index_is_brought_up_to_date_now_and_then(monkeypatch, tmp_path):
     box.search(tmp_path, "a", 10, 0)
     assert len(updates) == 2
     assert box.search(tmp_path, "  ", 10, 0) == {"total": 0, "hits": []}
+    box.search(tmp_path, "a", 10, 10)
+    assert read_searches(tmp_path) == [Searched("a", 4, 1)], "nothing, and a second page, are no searches"
     assert searching.REFRESH > 1
 
 

@@ -122,3 +122,10 @@ def test_no_score_is_above_a_seeds() -> None:
     ordering = SearchImpact(a_context("fish", "reef"))
     page = a_page_of((FISH, "fish"), ("http://a.example/fish/reef", "fish reef"))
     assert max(scores(ordering, page)) <= ordering.seed_score("http://seed.example/") == 2
+
+
+def test_queries_count_as_often_as_they_are_asked_in_place_of_the_keywords() -> None:
+    """ "fish" is asked three times as often as "reef": 1.5 and 0.5 of the mean query. The keyword "coral" is none."""
+    ordering = SearchImpact(replace(a_context("coral"), queries={"fish": 0.75, "reef": 0.25}))
+    page = a_page_of((FISH, "fish"), (REEF, "reef"), (NONE, "coral"))
+    assert scores(ordering, page) == pytest.approx([1.5 + 0.5 * 0.01, 0.5 + 1.5 * 0.01, 2 * 0.01])

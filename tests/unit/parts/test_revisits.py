@@ -248,3 +248,25 @@ def test_a_file_of_clicks_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "clicks.tsv").write_text("reef\n")
     with pytest.raises(BadInput, match=r"clicks.tsv, line 1: expected a query"):
         started(tmp_path / "crawl", site(), CRAWL_CLICKS=str(tmp_path / "clicks.tsv"))
+
+
+def test_what_a_change_does_to_the_results_of_queries_is_noted_and_outlives_a_resume(tmp_path: Path) -> None:
+    """ "tide" finds p4, p3, p2, p1 in this order. p0 tells of nothing else after a day: it is first, by 1 to 0.8 and less."""
+    (tmp_path / "queries.txt").write_text("tide\n")
+    folder, web = tmp_path / "crawl", site()
+    settings = {"CRAWL_REVISIT": "impact", "TOPIC_QUERIES": str(tmp_path / "queries.txt")}
+    first = started(folder, web, **settings).run(DAY)
+    web.replies |= dict([page(f"{ROOT}p0", text="tide tide tide")])
+    first.run(2 * DAY).close()
+    [moved] = [visit for visit in read_visits(folder) if visit.change == "changed"]
+    assert moved.signs["impact"] > 0.1
+    web.replies |= dict([page(f"{ROOT}p0", text="tide tide tide tide"), page(f"{ROOT}p4", text="no such thing")])
+    again = TimedCrawl(TOPIC, folder, web, first.now, **{**DAILY, **settings}).run(3 * DAY)
+    again.close()
+    later = {
+        visit.url: visit.signs["impact"]
+        for visit in read_visits(folder)
+        if visit.change == "changed" and visit.at > first.now
+    }
+    assert later[f"{ROOT}p0"] == 0.0, "it was first before"
+    assert 0.0 < later[f"{ROOT}p4"] < 0.5, "it was second"

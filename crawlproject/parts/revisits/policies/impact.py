@@ -1,7 +1,8 @@
 """Only changes that alter what a page is worth count (paper 004 section 5.1.2).
 
 S. Pandey, C. Olston: User-centric web crawling. WWW 2005: a refresh is worth the change of the ranking that it brings,
-estimated from what earlier refreshes of the page brought. Here the ranking is by ``Outcome.weight``.
+estimated from what earlier refreshes of the page brought. The ranking is that of ``TOPIC_QUERIES``, in which the change
+has had its ``Outcome.impact``; without queries it is by ``Outcome.weight``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FIRST_IMPACT = 0.1  # of a change, as a share of the weight, before any was seen
 
 
 class Impact(IntervalPolicy):
-    """The freshness optimum with the mean impact of a change as the weight: how far the weight of the page moved.
+    """The freshness optimum with the mean impact of a change as the weight, or how far the weight of the page moved.
 
     A page whose changes leave its weight alone is hardly visited, however often it changes. 8 bytes a page more than
     ``freshness``.
@@ -36,7 +37,7 @@ class Impact(IntervalPolicy):
     def learn(self, outcome: Outcome, interval: float) -> None:
         if outcome.changed:
             before = float(self.pages["weight"][outcome.row])
-            moved = abs(outcome.weight - before)
+            moved = abs(outcome.weight - before) if outcome.impact is None else outcome.impact
             self.pages["changes"][outcome.row] += 1
             self.pages["moved"][outcome.row] += moved
             self._changes += 1

@@ -1,0 +1,105 @@
+"""What people search for: the log of a crawl folder, ``searches.jsonl``, and files of queries.
+
+A line a search: ``{"at": seconds since 1970, "query": "...", "hits": pages that matched}``; nothing of who asked. A file of
+queries has one on each line, and behind a tab how often it is asked; a log serves as one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+import orjson
+
+from crawlproject.errors import BadInput
+from crawlproject.storage.append_log import read_lines
+
+SEARCHES = "searches.jsonl"
+LONGEST = 500  # characters of a query that are kept
+MOST = 100  # queries of a file that count, the most frequent ones
+
+_WISH = "expected a query on each line and, behind a tab, how often it is asked, above 0; or a log of searches"
+_LEFT_OUT = re.compile(r'(?<!\S)-(?:"[^"]*"|\S+)|\b(?:AND|OR|NOT)\b|\b\w+:(?=\S)')  # -word, operators, title:
+_MARKS = re.compile(r'[+"()*]')
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """A query as people asked it, ``times`` in all; ``hits`` are the pages that matched the last time."""
+
+    query: str
+    times: int
+    hits: int
+
+
+def note_search(folder: Path, query: str, hits: int, at: float) -> None:
+    """Add a search to the log of a crawl folder, which only its owner may read. A folder that cannot be written has none."""
+    line = orjson.dumps({"at": round(at, 3), "query": query[:LONGEST], "hits": hits}, option=orjson.OPT_APPEND_NEWLINE)
+    with suppress(OSError):
+        file = os.open(folder / SEARCHES, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            os.write(file, line)
+        finally:
+            os.close(file)
+
+
+def read_searches(folder: Path) -> list[Searched]:
+    """The searches of a crawl folder, the most frequent first; spelled alike but for capitals and operators they are one.
+
+    Raises ``BadCrawlDir`` for a damaged line.
+    """
+    return _searched(folder / SEARCHES)
+
+
+def _searched(log: Path) -> list[Searched]:
+    times, hits = Counter[str](), dict[str, int]()
+    for line in read_lines(log):
+        if query := words_of(str(line.get("query", ""))):
+            times[query] += 1
+            hits[query] = int(line.get("hits", 0))
+    return [Searched(query, number, hits[query]) for query, number in times.most_common()]
+
+
+def words_of(query: str) -> str:
+    """What a query asks for, in lower case: without operators, and without what it excludes."""
+    return " ".join(_MARKS.sub(" ", _LEFT_OUT.sub(" ", query)).casefold().split())
+
+
+def read_queries(path: Path) -> Mapping[str, float]:
+    """The ``MOST`` most frequent queries of a file or a log, each with its share of their number.
+
+    Empty lines of a file, and those that begin with #, do not count. Raises ``BadInput``, which names file and line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise BadInput(f"setting TOPIC_QUERIES: {path}", f"expected a readable file in UTF-8: {wrong}") from None
+    found: dict[str, float] = {}
+    if path.suffix == ".jsonl":
+        found.update({searched.query: searched.times for searched in _searched(path)})
+    else:
+        for number, line in enumerate(text.splitlines(), start=1):
+            if line.strip() and not line.startswith("#"):
+                query, times = _query(f"{path}, line {number}", line)
+                found[query] = found.get(query, 0.0) + times
+    best = dict(sorted(found.items(), key=lambda item: -item[1])[:MOST])
+    if not best:
+        raise BadInput(str(path), _WISH)
+    return {query: times / sum(best.values()) for query, times in best.items()}
+
+
+def _query(place: str, line: str) -> tuple[str, float]:
+    query, _, number = line.partition("\t")
+    try:
+        times = float(number or 1)
+    except ValueError:
+        raise BadInput(place, _WISH) from None
+    if not words_of(query) or not 0 < times < inf:
+        raise BadInput(place, _WISH)
+    return words_of(query), times
