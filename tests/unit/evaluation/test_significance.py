@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from crawlproject.evaluation.significance import (
     PairedTest,
@@ -120,6 +119,8 @@ def test_holm_counts_tests_that_could_not_be_made():
 @pytest.mark.parametrize("digits", [1, 9])  # with ties, and without
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 0.3, 3.0])
 def test_the_same_as_scipy(size: int, digits: int, shift: float) -> None:
+    from scipy import stats  # takes a second, and every process that collects tests would wait for it
+
     draw = np.random.default_rng(size)
     better, worse = (draw.normal(size=size) + shift).round(digits), draw.normal(size=size).round(digits)
     expected = stats.ttest_rel(better, worse, alternative="greater")
