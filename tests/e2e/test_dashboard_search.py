@@ -30,7 +30,14 @@ def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) 
         [crawl] = parse_qs(urlsplit(route.request.url).query)["crawl"]
         pages = {"words": BY_WORDS, "vectors": BY_MEANING}[crawl]
         hits = [
-            {"url": f"http://{name}.example/", "web": True, "title": name, "snippet": "", "score": score, "relevance": 0}
+            {
+                "url": f"http://{name}.example/",
+                "web": True,
+                "title": name,
+                "snippet": "",
+                "score": score,
+                "relevance": 0,
+            }
             for name, score in pages
         ]
         route.fulfill(content_type="application/json", body=json.dumps({"total": len(hits), "hits": hits}))
