@@ -1,6 +1,7 @@
 """Search by words, by meaning and by both, against the targets of topics on an archived web.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.hybrid_search WEB TOPIC... --model lsa [--model NAME|ADDRESS#NAME] [--pages 2000] [--targets 30]
+    OMP_NUM_THREADS=1 python -m benchmarks.hybrid_search WEB TOPIC... --model lsa [--model NAME|ADDRESS#NAME] \
+        [--pages 2000] [--targets 30]
 
 The pages of the web become a crawl folder, with the relevance 0, so that the topic is not known to the ranking. The query is
 the keywords of a topic, then its description; relevant are its targets. Shown are means over the topics of NDCG@10 and NDCG@100

@@ -50,6 +50,6 @@ def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) 
         page.fill("#search-query", "coral")
         page.click("#search button")
         page.wait_for_selector("#hits li")
-        # The first of both, in the order of the crawls; the second ones, that of both crawls before the other; the third; the fourth.
+        # By rank; of the second ones that of both crawls is before the other.
         assert page.locator("#hits .name").all_inner_texts() == ["w1", "m1", "both", "m2", "w3", "m4"]
         assert page.locator("#hits li", has_text="both").locator(".badge").count() == 2
