@@ -1,13 +1,16 @@
 """Search by words, by meaning and by both, against the targets of topics on an archived web.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.hybrid_search WEB TOPIC... --model lsa [--model NAME|ADDRESS#NAME] [--pages 2000]
+    OMP_NUM_THREADS=1 python -m benchmarks.hybrid_search WEB TOPIC... --model lsa [--model NAME|ADDRESS#NAME] \
+        [--pages 2000] [--targets 30]
 
 The pages of the web become a crawl folder, with the relevance 0, so that the topic is not known to the ranking. The query is
 the keywords of a topic, then its description; relevant are its targets. Shown are means over the topics of NDCG@10 and NDCG@100
 (gains of 0 and 1), the chunks embedded a second, and the milliseconds of a query by words and by both, in the middle. ``lsa`` is
 latent semantic analysis of the pages themselves: TF-IDF and a truncated SVD of 256 dimensions (S. Deerwester et al., *Indexing
 by Latent Semantic Analysis*, JASIS 1990), by scikit-learn; any other model is named as in ``SEARCH_MODEL``. ``--pages`` draws so
-many pages, the targets of the topics among them.
+many pages, the targets of the topics among them; ``--targets`` at most so many of each topic.
+
+Of the lines that begin with ``#``, ``benchmarks.hybrid_pairs`` tells which differences are more than chance.
 """
 
 from __future__ import annotations
@@ -47,9 +50,9 @@ DIMENSIONS = 256
 FITTED = 20_000  # pages that latent semantic analysis looks at
 
 
-def write_crawl(folder: Path, web: Web, wanted: set[str], pages: int) -> set[str]:
-    """A crawl folder with the pages of a web; their URLs."""
-    urls = sorted(web.urls())
+def write_crawl(folder: Path, web: Web, wanted: set[str], unwanted: set[str], pages: int) -> set[str]:
+    """A crawl folder with the pages of a web but for the unwanted ones; their URLs."""
+    urls = [url for url in sorted(web.urls()) if url not in unwanted]
     if pages:
         others = [url for url in urls if url not in wanted]
         chosen = wanted | {*Random(1).sample(others, min(len(others), max(0, pages - len(wanted))))}
@@ -69,6 +72,11 @@ def write_crawl(folder: Path, web: Web, wanted: set[str], pages: int) -> set[str
             visit = Visit(url, 200, 1_700_000_000.0, md5=page_name(url), digest=digest, content_type=kind)
             file.write(orjson.dumps(item_fields(page, visit), option=orjson.OPT_APPEND_NEWLINE))
     return {*urls}
+
+
+def drawn(draw: Random, topic: Topic, number: int) -> list[str]:
+    targets = sorted(topic.targets)
+    return draw.sample(targets, number) if 0 < number < len(targets) else targets
 
 
 def lsa(folder: Path) -> Embedder:
@@ -134,13 +142,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("topics", nargs="+", type=Path)
     parser.add_argument("--model", action="append", required=True, help="lsa, or as SEARCH_MODEL")
     parser.add_argument("--pages", type=int, default=0)
+    parser.add_argument("--targets", type=int, default=0)
     chosen = parser.parse_args(arguments)
     topics = [load_topic(path) for path in chosen.topics]
     web = open_web(chosen.web, cache_dir=cache_dir())
     with tempfile.TemporaryDirectory() as made_in:
         folder = Path(made_in) / "crawl"
         folder.mkdir()
-        there = write_crawl(folder, web, {url for topic in topics for url in topic.targets}, chosen.pages)
+        draw = Random(1)
+        wanted = {url for topic in topics for url in drawn(draw, topic, chosen.targets)}
+        unwanted = {url for topic in topics for url in topic.targets} - wanted
+        there = write_crawl(folder, web, wanted, unwanted, chosen.pages)
         print(f"# {update(folder).pages} pages", flush=True)
         for name in chosen.model:
             model = lsa(folder) if name == "lsa" else search_model(name)
@@ -158,7 +170,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     for way in ("words", "meaning", "both"):
                         ranked = getattr(asking, way)(query)
                         rows[f"{kind} {way}"].append((ndcg(ranked, relevant, 10), ndcg(ranked, relevant, DEEPEST)))
-                        print(f"# {topic.name} {kind} {way} {rows[f'{kind} {way}'][-1][0]:.3f}", flush=True)
+                        print(
+                            f"# {model.name} {Path(chosen.web).stem}/{topic.name} {kind} {way} {rows[f'{kind} {way}'][-1][0]:.4f}",
+                            flush=True,
+                        )
             for label, found in rows.items():
                 print(model.name, label, *(f"{value:.3f}" for value in np.mean(found, axis=0)), f"n={len(found)}")
             times = [asking.milliseconds(queries), asking.milliseconds(queries, model=model)]

@@ -12,6 +12,7 @@ from crawlproject.adapters.extensions.progress import print_share
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.configuration import program
 from crawlproject.errors import BadSetting
+from crawlproject.extras import need
 from crawlproject.pages.text.printable import counted
 
 
@@ -52,6 +53,9 @@ class IndexCommand(Subcommand):
                 raise BadSetting(
                     "setting SEARCH_MODEL", "--vectors wants the name of a model, or an address and a name"
                 )
+            if model is not None:  # before a long work, for a wrong name
+                need(f"{program} index --vectors", "content")
+                _ = model.embed
 
             folder = whole_folder(Path(args[0]))
             shown = partial(print_share, "indexed")

@@ -24,13 +24,14 @@ class Embedder:
     load: Callable[[], Embed]
 
     @cached_property
-    def _embed(self) -> Embed:
+    def embed(self) -> Embed:
+        """The loaded model. Raises what ``load`` does."""
         return self.load()
 
     def vectors(self, texts: list[str]) -> Vectors:
         """A row of length 1 for each text; one of length 0 stays. Raises ``NoAnswer``, and what ``load`` does."""
         spelled = [text.encode("utf-8", "replace").decode() for text in texts]  # JSON has no halves of characters
-        embed = self._embed
+        embed = self.embed
         try:
             found = np.asarray(embed(spelled), np.float32)
         except NoAnswer:

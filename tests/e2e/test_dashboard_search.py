@@ -30,7 +30,14 @@ def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) 
         [crawl] = parse_qs(urlsplit(route.request.url).query)["crawl"]
         pages = {"words": BY_WORDS, "vectors": BY_MEANING}[crawl]
         hits = [
-            {"url": f"http://{name}.example/", "web": True, "title": name, "snippet": "", "score": score, "relevance": 0}
+            {
+                "url": f"http://{name}.example/",
+                "web": True,
+                "title": name,
+                "snippet": "",
+                "score": score,
+                "relevance": 0,
+            }
             for name, score in pages
         ]
         route.fulfill(content_type="application/json", body=json.dumps({"total": len(hits), "hits": hits}))
@@ -43,6 +50,6 @@ def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) 
         page.fill("#search-query", "coral")
         page.click("#search button")
         page.wait_for_selector("#hits li")
-        # The first of both, in the order of the crawls; the second ones, first that of both crawls; the third; the fourth.
+        # By rank; of the second ones that of both crawls is before the other.
         assert page.locator("#hits .name").all_inner_texts() == ["w1", "m1", "both", "m2", "w3", "m4"]
         assert page.locator("#hits li", has_text="both").locator(".badge").count() == 2

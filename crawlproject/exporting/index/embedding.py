@@ -60,6 +60,8 @@ def update_vectors(
     """
     with writing_alone(crawl_dir):
         state = None if rebuild else read_vector_state(crawl_dir)
+        if state is not None and not state.rows:
+            state = None  # nothing is lost when an attempt with another model embedded nothing
         if state is not None and state.model != model.name:
             raise other_model(state, model)
         state = state or begin_vectors(crawl_dir, model.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from hashlib import md5
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from crawlproject import open_crawl
 from crawlproject.commands.index import IndexCommand
 from crawlproject.commands.search import SearchCommand
 from crawlproject.dashboard.server import SearchBox
-from crawlproject.errors import BadCrawlDir
+from crawlproject.errors import BadCrawlDir, NoAnswer, ServerFailed
 from crawlproject.exporting.index import embedding as embedding_module
 from crawlproject.exporting.index import search, update
 from crawlproject.exporting.index.embedding import update_vectors
@@ -194,6 +195,30 @@ def test_what_is_no_model(
     monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
     assert invoke(IndexCommand(), crawl, "--vectors", "-s", f"SEARCH_MODEL={value}") == 2
     assert wish in capsys.readouterr().err
+
+
+def test_what_is_missing_is_told_before_the_work(
+    crawl: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    assert invoke(IndexCommand(), crawl, "--vectors", "-s", "SEARCH_MODEL=potion") == 2
+    assert "SEARCH_MODEL: wants a model (pip install model2vec" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "resiliparse", None)
+    with judging(JudgeServer()) as server:
+        assert invoke(IndexCommand(), crawl, "--vectors", *setting(server)) == 2
+    assert 'index --vectors needs resiliparse: pip install "topical-crawler[content]"' in capsys.readouterr().err
+    assert not (crawl / "index").exists()
+
+
+def test_a_model_that_embedded_nothing_does_not_bind_the_crawl(crawl: Path) -> None:
+    def gone(texts: list[str]) -> Any:
+        raise NoAnswer("refused")
+
+    update(crawl)
+    with pytest.raises(ServerFailed):
+        update_vectors(crawl, Embedder("other", lambda: gone))
+    assert update_vectors(crawl, MODEL).added == 3
 
 
 def test_nothing_changes_without_vectors(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
