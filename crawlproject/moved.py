@@ -19,7 +19,8 @@ _MOVED = {
     "components.extensions.dashboard": "dashboard.extension",
     "components.extensions.judgments": "parts.judgments.watch",
     "components.extensions.pushed_seeds": "parts.workers.pushed_seeds",
-    "components.extensions.websub": "parts.revisits.websub",
+    "components.extensions.websub": "parts.websub.extension",
+    "parts.revisits.websub": "parts.websub.extension",
     **{
         f"components.extensions.{name}": f"adapters.extensions.{name}"
         for name in ("failures", "finished", "log_formatter", "metrics", "plain_log", "progress", "report", "warc")

@@ -47,7 +47,6 @@ PROBE = "probe"
 REVISIT = "revisit"
 QUERY = "query"  # a result page of a search form
 REREAD = "reread"  # a listing, once more
-SUBSCRIBE = "subscribe"  # a hub is asked to say when a feed changes (WebSub)
 LISTINGS = (SITEMAP, FEED)
 
 # In which precedence class a URL waits (``CrawlUrl.precedence``), as in Heritrix: the lower one first, whatever the scores.

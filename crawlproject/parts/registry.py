@@ -37,6 +37,7 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "forms": "FormPart",
     "rendering": "Rendering",
     "revisits": "RevisitPart",
+    "websub": "WebsubPart",
     "topics": "TopicsPart",
     "judgments": "Judgments",
     "judges": "Judges",
@@ -55,12 +56,13 @@ EXTENSIONS = {  # ditto, of ``EXTENSIONS``
     "judgments": {"crawlproject.parts.judgments.watch.JudgmentWatch": 28},
     "mirror": {"crawlproject.parts.mirror.ending.MirrorEnding": 29},
     "workers": {"crawlproject.parts.workers.pushed_seeds.PushedSeedsFeed": 30},
-    "revisits": {
-        "crawlproject.parts.revisits.change_hook.ChangeHook": 50,
-        "crawlproject.parts.revisits.websub.HubDeliveries": 60,
-    },
+    "revisits": {"crawlproject.parts.revisits.change_hook.ChangeHook": 50},
+    "websub": {"crawlproject.parts.websub.extension.HubDeliveries": 60},
 }
-NEEDS = {"revisits": ("listings",)}  # listings are visited again, too, and say which pages have changed
+NEEDS = {
+    "revisits": ("listings",),  # they are visited again, too, and say which pages have changed
+    "websub": ("revisits", "listings"),  # what a hub says makes a feed due, which names the hub
+}
 
 
 @cache

@@ -36,8 +36,9 @@ FILES = {  # of a part alone: nothing else of a crawl writes them
     "judgments": ("judgments.jsonl",),
     "listings": ("sitemaps.jsonl",),
     "probes": ("probes.jsonl",),
-    "revisits": ("changes.jsonl", "collection.sqlite", "websub.jsonl"),
+    "revisits": ("changes.jsonl", "collection.sqlite"),
     "topics": ("topics.jsonl",),
+    "websub": ("websub.jsonl",),
 }
 
 

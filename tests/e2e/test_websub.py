@@ -16,7 +16,7 @@ from support.hub import FEED, FRONT, HUB, HubbedWeb, News, over_http
 from support.webs import by_host, gaps
 
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
-from crawlproject.parts.revisits.subscription import NAME
+from crawlproject.parts.websub.subscription import NAME
 
 FORBIDDEN = "http://forbidden.example/hub"
 DELAY = 0.1

@@ -19,8 +19,8 @@ from support.timedcrawl import TimedCrawl
 
 from crawlproject.errors import StorageFailed
 from crawlproject.http.loopback import listen
-from crawlproject.parts.revisits.subscription import NAME, Subscription, read_subscriptions
-from crawlproject.parts.revisits.websub import CONNECTIONS, MOST_BODY, DeliveryServer
+from crawlproject.parts.websub.extension import CONNECTIONS, MOST_BODY, DeliveryServer
+from crawlproject.parts.websub.subscription import NAME, Subscription, read_subscriptions
 
 LONGEST = 2.0  # seconds of a connection
 

@@ -12,10 +12,10 @@ from urllib.error import HTTPError
 from urllib.parse import parse_qsl, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
-from crawlproject.parts.revisits.subscriptions import Subscriptions
+from crawlproject.parts.websub.part import WebsubPart
+from crawlproject.parts.websub.subscriptions import Subscriptions
 from crawlproject.records import Reply, Topic
 from crawlproject.urls.post import post_of
-from support.parts import revisits_of
 from support.timedcrawl import TimedCrawl
 
 HUB = "http://hub.example/"
@@ -142,9 +142,9 @@ def in_process(crawl: Callable[[], TimedCrawl]) -> Caller:
 
 
 def subscriptions(crawl: TimedCrawl) -> Subscriptions:
-    revisits = revisits_of(crawl.crawl)
-    assert revisits is not None and revisits.subscriptions is not None
-    return revisits.subscriptions
+    part = crawl.crawl.part(WebsubPart)
+    assert part is not None
+    return part.subscriptions
 
 
 class News:

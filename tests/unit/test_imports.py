@@ -42,11 +42,10 @@ GLUE = (
     "crawlproject.parts.rendering.browser",
     "crawlproject.parts.rendering.pipeline",
     "crawlproject.parts.revisits.change_hook",
-    "crawlproject.parts.revisits.websub",
-    "crawlproject.parts.revisits.websub",
     "crawlproject.parts.topics.adapter",
     "crawlproject.parts.topics.adapter",
     "crawlproject.parts.topics.adapter",
+    "crawlproject.parts.websub.extension",
     "crawlproject.parts.workers.pushed_seeds",
     "crawlproject.storage.remote",
 )
@@ -107,7 +106,9 @@ MAY_IMPORT["commands"] = {*MAY_IMPORT} - {"addon"}
 MAY_IMPORT["__main__"] = {*MAY_IMPORT}
 NO_PARTS = GROUND | BELOW  # who may not even name one, in an annotation or in a function
 BETWEEN_PARTS = {  # who needs whom -> why; docs/architecture.md has the same table
-    ("revisits", "listings"): "feeds and sitemaps are visited again, too, and say which pages have changed"
+    ("revisits", "listings"): "feeds and sitemaps are visited again, too, and say which pages have changed",
+    ("websub", "revisits"): "what a hub says makes a feed due",
+    ("websub", "listings"): "a feed names its hub",
 }
 CIRCLES = [  # modules that import each other, in functions: what is heavy is imported where it is needed
     {"pages.text.relevance", "pages.text.term_vectors"},

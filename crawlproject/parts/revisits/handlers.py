@@ -1,5 +1,5 @@
-"""What is fetched again, at the times that the revisits say: sitemaps and feeds (what do they name now?), pages (what has
-become of them?), and requests to the hubs of feeds, to say when a feed changes (WebSub).
+"""What is fetched again, at the times that the revisits say: sitemaps and feeds (what do they name now?), and pages (what has
+become of them?).
 """
 
 from __future__ import annotations
@@ -13,19 +13,16 @@ from crawlproject.pages.page_types import SOFT_404
 from crawlproject.parts.listings.listing import Listing, ListingReader
 from crawlproject.parts.listings.part import ListingHandler
 from crawlproject.parts.listings.sitemaps import ListingLog
-from crawlproject.parts.revisits.deliveries import FeedReading
 from crawlproject.parts.revisits.rereads import validators
 from crawlproject.parts.revisits.revisits import FORBIDDEN, RETRY, Revisits
 from crawlproject.parts.revisits.steps import RevisitSteps
 from crawlproject.records import GONE, MISSING, MOVED, NOT_KEPT, SAME, CrawlUrl, Fetch, Page, Reply, Visit
 from crawlproject.urls.canonical import canonical_or_none
-from crawlproject.urls.post import Post
 from crawlproject.webs.page_cache import location
 
 _NOT_MODIFIED = 304
 _AWAY = (404, 410)
 _FOR_GOOD = (301, 308)
-_REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
 
 
 class RefetchHandler(Handler):
@@ -79,16 +76,14 @@ class RereadHandler(RefetchHandler):
         """As robots.txt forbids it: it is not asked for again in this run."""
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
         self._revisits.left()
-        if self._revisits.subscriptions is not None:
-            self._revisits.subscriptions.leave(url.url, self._services.now)
+        self._revisits.feeds.left(url.url, self._services.now)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         self._end(url, fetch, news=False)
         return False
 
     def _end(self, url: CrawlUrl, fetch: Fetch, *, news: bool) -> None:
-        known = self._revisits.subscriptions
-        reading = known.was_read(url.url, fetch, news=news) if known is not None else FeedReading()
+        reading = self._revisits.feeds.was_read(url.url, fetch, news=news)
         due = self._revisits.rereads.read(
             url.url,
             fetch.at,
@@ -174,51 +169,3 @@ class RevisitHandler(RefetchHandler):
         page = self.steps.known(url.url)
         self.steps.end(url, fetch, MOVED if for_good else "", redirect=target)
         return for_good and self._admission.offer(CrawlUrl(target, page.weight, max(page.depth, 1), url.url))
-
-
-class SubscribeHandler(RefetchHandler):
-    """A hub is a stranger's URL: scope, traps, robots.txt and the pauses of its host count as for a page.
-
-    Nothing of it stands in the history. Requests of a run with subscriptions end in one without.
-    """
-
-    def late_refusal(self, url: CrawlUrl) -> str:
-        known = self._revisits.subscriptions
-        if known is None or not known.wants(url):
-            return "websub/not_wanted"
-        return self._admission.rules.refusal(url.url, 0, any_extension=True) or ""
-
-    def hold_until(self, url: CrawlUrl, now: float) -> float:
-        known = self._revisits.subscriptions
-        return known.turn(url, now) if known is not None else now
-
-    def plan(self, url: CrawlUrl) -> FetchPlan:
-        known = self._revisits.subscriptions
-        body = known.form(url) if known is not None else ""
-        return FetchPlan(one_try=True, any_type=True, post=Post(url.url, body))
-
-    def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:
-        target = reply.headers.get("location", "") if reply.status in _REPEATED else ""
-        self._end(url, fetch, accepted=200 <= reply.status < 300, target=target)
-
-    def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        self._end(url, fetch)
-
-    def refuse(self, url: CrawlUrl, reason: str) -> None:
-        known = self._revisits.subscriptions
-        if known is None:
-            self._frontier.drop(url.key)
-        else:
-            known.refused(url, self._services.now, unreachable=reason == UNREACHABLE)
-
-    def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        self._end(url, fetch, target=target if fetch.status in _REPEATED else "")
-        return False
-
-    def _end(self, url: CrawlUrl, fetch: Fetch, *, accepted: bool = False, target: str = "") -> None:
-        known = self._revisits.subscriptions
-        with self._frontier.batch():
-            if known is None:
-                self._frontier.done(url.key, fetch.rests_from, fetch.seconds)
-            else:
-                known.ended(url, fetch, accepted=accepted, target=target)

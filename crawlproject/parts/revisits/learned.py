@@ -11,15 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from crawlproject.parts.listings.listing import Listing, links_in_header
+from crawlproject.parts.listings.listing import Listing
 from crawlproject.parts.revisits.base import RevisitPolicy, Table
 from crawlproject.parts.revisits.collection import CollectedPage, Collection
 from crawlproject.parts.revisits.hints import Hints, Truth
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import Outcomes, Tally
-from crawlproject.parts.revisits.rereads import Rereads
+from crawlproject.parts.revisits.rereads import FeedNotices, Rereads
 from crawlproject.parts.revisits.shared_records import OwnCollection, SharedPage
-from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.records import CHANGED, MISSING, SAME, FetchEvent, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.logs import PageChange, PageChangeLog
@@ -33,17 +32,10 @@ _EARLY = 0.5  # of the interval that is planned: the earliest end of a lifetime 
 
 
 class LearnedVisits:
-    """``policy`` learns from all visits; ``shared`` is what other workers know of the collection;
-    ``subscriptions`` makes those.
-    """
+    """``policy`` learns from all visits; ``shared`` is what other workers know of the collection."""
 
     def __init__(
-        self,
-        policy: RevisitPolicy,
-        folder: CrawlFolder,
-        options: RevisitOptions,
-        shared: OwnCollection,
-        subscriptions: Callable[[Rereads], Subscriptions | None],
+        self, policy: RevisitPolicy, folder: CrawlFolder, options: RevisitOptions, shared: OwnCollection
     ) -> None:
         self.policy = policy
         self.shared = shared
@@ -51,7 +43,7 @@ class LearnedVisits:
         self.changes = PageChangeLog(folder.path)
         self.hints = Hints(self.collection)
         self.rereads = Rereads(options.crawl_revisit_min)
-        self.subscriptions = subscriptions(self.rereads)  # where hubs are asked to deliver
+        self.feeds = FeedNotices()  # another part may know more
         self.tally = Tally()  # of this run
         self.listeners: list[Callable[[PageChange], object]] = []  # hear of changes, and of new pages after the harvest
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
@@ -120,9 +112,8 @@ class LearnedVisits:
                 self._learn(_visit_of(page))
 
     def listed(self, url: str, header: str, found: Listing, now: float) -> None:
-        """A listing was read: the ``Link`` headers of its reply, and what it says itself, may name hubs."""
-        if self.subscriptions is not None and (found.entries or found.links.hubs):
-            self.subscriptions.discovered(url, links_in_header(header), found.links, now)
+        """A listing was read. ``header`` are the ``Link`` headers of its reply."""
+        self.feeds.listed(url, header, found, now)
 
     def note(self, change: PageChange) -> None:
         """Write a change to the log."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crawlproject.options import Count, Options, Port, Seconds, Share
+from crawlproject.options import Count, Options, Seconds, Share
 
 
 class RevisitOptions(Options):
@@ -37,10 +37,3 @@ class RevisitOptions(Options):
     crawl_hook_pages: Count = 0
     """pages | new relevant pages after which the hook is [told of them](agents.md#a-hook-for-pipelines), each time;
     0: never"""
-    crawl_websub_callback: Annotated[str, Field(pattern=r"^$|^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?$")] = ""
-    """| the public address at which [hubs](revisits-running.md#websub) say that feeds have changed, such as
-    `"https://crawler.example/websub/"`; empty: no hub is asked to | [WebSub](https://www.w3.org/TR/websub/)"""
-    crawl_websub_port: Port = 8994
-    """where hubs reach the crawl, behind a reverse proxy; 0: any free one"""
-    crawl_websub_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    """address it listens on"""

@@ -11,12 +11,12 @@ from crawlproject.core.stopping import Budget
 from crawlproject.errors import BadSetting
 from crawlproject.options import Options
 from crawlproject.parts.listings.part import Listings
-from crawlproject.parts.revisits.handlers import FirstReading, RereadHandler, RevisitHandler, SubscribeHandler
+from crawlproject.parts.revisits.handlers import FirstReading, RereadHandler, RevisitHandler
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import revisit_policy
-from crawlproject.parts.revisits.revisits import Revisits, refuse_misplaced_callback
+from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, SharedListing, SharedPage
-from crawlproject.records import REREAD, REVISIT, SUBSCRIBE, CrawlUrl, Fetch, FetchEvent, Page
+from crawlproject.records import REREAD, REVISIT, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.logs import RETIRED
 
 
@@ -39,10 +39,7 @@ class RevisitPart(Part):
 
     @classmethod
     def make(cls, setup: Setup) -> RevisitPart | None:
-        options = setup.options.of(RevisitOptions)
-        if not options.crawl_revisit:
-            if setup.token is not None and options.crawl_websub_callback:
-                refuse_misplaced_callback(options)
+        if not setup.options.of(RevisitOptions).crawl_revisit:
             return None
         if setup.peers.has_server and not setup.peers.publishes:
             wish = "with CRAWL_REVISIT, workers tell each other what their visits have shown: expected more than 0"
@@ -52,10 +49,7 @@ class RevisitPart(Part):
     def kinds(self, services: Services) -> Mapping[str, Handler]:
         self._services = services
         revisits, listings = self.revisits, services.parts.find(Listings)
-        kinds: dict[str, Handler] = {
-            REVISIT: RevisitHandler(services, revisits),
-            SUBSCRIBE: SubscribeHandler(services, revisits),
-        }
+        kinds: dict[str, Handler] = {REVISIT: RevisitHandler(services, revisits)}
         if listings is not None:
             readers = listings.readers
             kinds[REREAD] = RereadHandler(services, revisits, readers)
@@ -79,8 +73,6 @@ class RevisitPart(Part):
 
     def begin(self, now: float) -> None:
         self.revisits.begin(now)
-        if self.revisits.subscriptions is not None:
-            self.revisits.subscriptions.begin()
 
     def kept(self, page: Page, fetch: Fetch) -> Iterable[CrawlUrl]:
         return self.revisits.after_first_visit(page.url, fetch.at, page.text)

@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
+from typing import NamedTuple
 
+from crawlproject.parts.listings.listing import Listing
 from crawlproject.parts.revisits.shared_records import SharedListing
-from crawlproject.records import REREAD, REREADS, CrawlUrl, Visit
+from crawlproject.records import REREAD, REREADS, CrawlUrl, Fetch, Visit
 
 _FIRST = 86_400.0  # seconds until a listing is read for the second time
 _LONGEST = 30 * 86_400.0
+
+
+class FeedReading(NamedTuple):
+    """What a reading of a listing comes to: a notice had asked for it (``pushed``), the next interval is ``stretch`` times as
+    long, and it is to be read ``again`` at a time, for a notice that came meanwhile."""
+
+    pushed: bool = False
+    stretch: float = 1.0
+    again: float = inf
+
+
+class FeedNotices:
+    """What gives notice that a listing has changed, besides its interval: by default nothing does. Another part may."""
+
+    def __len__(self) -> int:
+        """How many URLs it has in the frontier."""
+        return 0
+
+    def listed(self, url: str, header: str, found: Listing, now: float) -> None:
+        """A listing was read. ``header`` are the ``Link`` headers of its reply, joined by commas."""
+
+    def left(self, url: str, now: float) -> None:
+        """A listing may not be read any more."""
+
+    def was_read(self, url: str, fetch: Fetch, *, news: bool) -> FeedReading:
+        """A listing was read again, or could not be."""
+        return FeedReading()
 
 
 class Rereads:
@@ -67,7 +97,7 @@ class Rereads:
     ) -> float:
         """A listing was read again, or could not be: when it is due next, in seconds since the epoch.
 
-        ``pushed``: a hub had asked for it, which says nothing about the interval. That is ``stretch`` times as long this time.
+        ``pushed``: a notice had asked for it, which says nothing about the interval. That is ``stretch`` times as long this time.
         """
         known, longest = self._listings[url], max(_LONGEST, self._shortest)
         interval = known.interval
@@ -79,7 +109,7 @@ class Rereads:
         return due
 
     def no_later(self, url: str, now: float) -> float:
-        """No hub speaks for a listing any more: when it is due next, an interval from ``now`` at the latest."""
+        """No notice of a listing comes any more: when it is due next, an interval from ``now`` at the latest."""
         known = self._listings[url]
         due = min(known.due, now + known.interval)
         self._listings[url] = known._replace(due=due)

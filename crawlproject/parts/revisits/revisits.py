@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from heapq import nsmallest
 from itertools import islice
 from math import inf
 
 from crawlproject.core.part import Setup
 from crawlproject.core.stopping import ROUND
-from crawlproject.errors import BadSetting
 from crawlproject.parts.listings.listing import Entry
-from crawlproject.parts.listings.options import ListingOptions
 from crawlproject.parts.revisits.allocation import Pace, Slots, rate_of
 from crawlproject.parts.revisits.base import IMPACT, RevisitPolicy
 from crawlproject.parts.revisits.collection import CollectedPage
@@ -21,9 +18,7 @@ from crawlproject.parts.revisits.learned import LearnedVisits, brings_page
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import NEW, Tally
 from crawlproject.parts.revisits.query_ranking import make_ranking
-from crawlproject.parts.revisits.rereads import Rereads
 from crawlproject.parts.revisits.shared_records import OwnCollection, SharedCollection, revisit_key, score_of
-from crawlproject.parts.revisits.subscriptions import Subscriptions
 from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISITS, CrawlUrl, FetchEvent, Page, Visit
 from crawlproject.storage.logs import AWAY, RETIRED, PageChange
 from crawlproject.urls.hosts import host_of
@@ -49,7 +44,7 @@ class Revisits(LearnedVisits):
         shared = OwnCollection()
         if setup.peers.has_server:
             shared = SharedCollection(options.worker, folder.path, setup.peers)
-        super().__init__(policy, folder, options, shared, partial(_subscriptions, setup))
+        super().__init__(policy, folder, options, shared)
         self.pace = Pace()
         self._slots = Slots()  # of revisits
         self._folder = folder
@@ -87,7 +82,7 @@ class Revisits(LearnedVisits):
     def has_new(self) -> bool:
         """Whether URLs wait, or are fetched, that were never fetched before."""
         in_line = self.collection.present + len(self.rereads) if self._peers.has_server else self._in_line
-        return len(self._frontier) + self._frontier.leases() - len(self.subscriptions or ()) > in_line
+        return len(self._frontier) + self._frontier.leases() - len(self.feeds) > in_line
 
     def begin(self, now: float) -> None:
         """The crawl starts, or goes on: every page of the collection waits for its next visit."""
@@ -321,27 +316,3 @@ class Revisits(LearnedVisits):
         return CrawlUrl(
             page.url, score_of(due), page.depth, not_before=due, kind=REVISIT, variant=variant, precedence=REVISITS
         )
-
-
-def _subscriptions(setup: Setup, rereads: Rereads) -> Subscriptions | None:
-    """Those of a crawl to which hubs may deliver; None where none may. A round is over before they do. Raises ``BadSetting``."""
-    options = setup.options.of(RevisitOptions)
-    if setup.token is None or not options.crawl_websub_callback:
-        return None
-    refuse_misplaced_callback(options)
-    if options.crawl_revisit_round:
-        return None
-    return Subscriptions(setup.folder, setup.frontier, rereads, options, setup.canonicalize, setup.token)
-
-
-def refuse_misplaced_callback(options: RevisitOptions) -> None:
-    """Raise ``BadSetting`` where ``CRAWL_WEBSUB_CALLBACK`` is of no use."""
-    wish = ""
-    if not options.crawl_revisit:
-        wish = "is for crawls that visit pages again: set CRAWL_REVISIT, too, or leave it empty"
-    elif not options.of(ListingOptions).crawl_feeds:
-        wish = "is for crawls that read feeds: set CRAWL_FEEDS to more than 0, too, or leave it empty"
-    elif options.frontier == "redis":
-        wish = 'cannot be used with FRONTIER = "redis", where a feed has no worker of its own: leave it empty'
-    if wish:
-        raise BadSetting("setting CRAWL_WEBSUB_CALLBACK", wish)

@@ -1,12 +1,9 @@
-"""What is known of a page that is visited again: its visits so far, and when the next one is; and what hubs were asked to
-say about a feed (WebSub).
-"""
+"""What is known of a page that is visited again: its visits so far, and when the next one is."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +11,6 @@ from crawlproject.pages.text.printable import counted
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.outcomes import replay_policy
 from crawlproject.parts.revisits.shared_records import SHARED, revisit_key
-from crawlproject.parts.revisits.subscription import read_subscriptions
 from crawlproject.records import SAME, CrawlUrl, Visit
 from crawlproject.reports.console import in_words, moment
 from crawlproject.reports.why.asked import Asked, options_of
@@ -27,11 +23,10 @@ _FAR = 5 * 365.25 * 86_400.0  # seconds: never
 
 
 def sentences(asked: Asked) -> Iterator[str]:
-    """The visits to a page, the next one, and what hubs were asked to say. Raises ``BadCrawlDir``."""
+    """The visits to a page, and the next one. Raises ``BadCrawlDir``."""
     folder, url, find = asked.folder, asked.found.url, asked.find
     coming = next_visit(folder, asked.info, url, find) if asked.found.visit and find else None
     yield from visit_sentences(asked.found, coming, asked.now)
-    yield from subscription_sentences(folder, url, asked.now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +81,3 @@ def _change(visit: Visit) -> str:
     new = f", {visit.novelty:.0%} of the text" if visit.novelty else ""
     target = f" to {visit.redirect}" if visit.redirect else ""
     return f"  {moment(visit.at)}: {visit.change}{target}{new}"
-
-
-def subscription_sentences(folder: Path, url: str, now: float) -> Iterator[str]:
-    """The subscriptions to a feed; none where the file is another user's. Raises ``BadCrawlDir``."""
-    found = []
-    with suppress(PermissionError):
-        found = [known for known in read_subscriptions(folder) if known.feed == url]
-    for known in found:
-        tried = known.true + known.false
-        worth = f" {known.true:,} of {tried:,} readings for its deliveries brought news." if tried else ""
-        if known.is_live(now):
-            yield f"The hub {known.hub} says when it changes, until {moment(known.ends)}.{worth}"
-        elif known.leaving:
-            yield f"The hub {known.hub} is told that it need not say any more when it changes."
-        else:
-            when = f"it is asked again in {in_words(known.due - now)}" if known.due > now else "it is asked now"
-            yield f"The hub {known.hub} does not say when it changes; {when}.{worth}"

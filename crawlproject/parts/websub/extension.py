@@ -22,9 +22,9 @@ from crawlproject.adapters.running import count, crawl_of, frontier_closing, sto
 from crawlproject.configuration import read_options
 from crawlproject.errors import StorageFailed
 from crawlproject.http.loopback import ListeningServer, answer, listen
-from crawlproject.parts.revisits.options import RevisitOptions
-from crawlproject.parts.revisits.part import RevisitPart
-from crawlproject.parts.revisits.subscriptions import Subscriptions
+from crawlproject.parts.websub.options import WebsubOptions
+from crawlproject.parts.websub.part import WebsubPart
+from crawlproject.parts.websub.subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     import socket
@@ -52,16 +52,16 @@ class HubDeliveries:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         crawl = crawl_of(crawler)
-        options = (crawl.options if crawl else read_options(crawler.settings)).of(RevisitOptions)
+        options = (crawl.options if crawl else read_options(crawler.settings)).of(WebsubOptions)
         if not options.crawl_websub_callback:
             raise NotConfigured  # it is off
         if crawl is None:
             logger.warning("CRAWL_WEBSUB_CALLBACK: only crawls of the topical spider ask hubs to deliver")
-        part = crawl.part(RevisitPart) if crawl is not None else None
-        if part is None or part.revisits.subscriptions is None:
+        part = crawl.part(WebsubPart) if crawl is not None else None
+        if part is None:
             raise NotConfigured  # a round is over before they do
         listening = listen(options.crawl_websub_host, options.crawl_websub_port, "CRAWL_WEBSUB_PORT")
-        extension = cls(crawler, listening, part.revisits.subscriptions)
+        extension = cls(crawler, listening, part.subscriptions)
         crawler.signals.connect(extension.begin, signals.spider_opened)
         crawler.signals.connect(extension.close, frontier_closing)
         crawler.signals.connect(extension.end, signals.spider_closed)

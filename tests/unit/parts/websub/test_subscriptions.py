@@ -31,9 +31,10 @@ from support.timedcrawl import DAY, TimedCrawl
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir, BadSetting
-from crawlproject.parts.revisits.deliveries import STRETCH
-from crawlproject.parts.revisits.subscription import HOUR, NAME, WEEK, read_subscriptions
-from crawlproject.records import SUBSCRIBE, Reply, Topic
+from crawlproject.parts.websub.deliveries import STRETCH
+from crawlproject.parts.websub.subscription import HOUR, NAME, WEEK, read_subscriptions
+from crawlproject.parts.websub.subscriptions import SUBSCRIBE
+from crawlproject.records import Reply, Topic
 from crawlproject.storage.read import read_visits
 
 OTHER = "http://other.example/hub"
@@ -335,7 +336,7 @@ def test_feeds_cannot_make_a_crawl_ask_a_stranger_again_and_again(tmp_path: Path
 
 
 def test_a_hub_that_accepts_is_asked_for_all_feeds_but_for_no_more_than_fit(tmp_path: Path) -> None:
-    with mock.patch("crawlproject.parts.revisits.subscriptions.MOST", 12):
+    with mock.patch("crawlproject.parts.websub.subscriptions.MOST", 12):
         crawl, web = many_feeds(tmp_path, 202)
         crawl.run(DAY)
     assert len(web.live) == 12 == len(web.asked)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hub import signature
 
-from crawlproject.parts.revisits.deliveries import SignedBody
+from crawlproject.parts.websub.deliveries import SignedBody
 
 METHODS = ("sha1", "sha256", "sha384", "sha512")
 # RFC 4231, test case 2, and RFC 2202, test case 2: the key is "Jefe", the text "what do ya want for nothing?".

@@ -10,8 +10,8 @@ from support.hub import FEED, HUB, HubbedWeb, News, in_process, news_crawl
 from support.timedcrawl import DAY
 
 from crawlproject.adapters.explanation import explain
-from crawlproject.parts.revisits.subscription import SubscriptionLog, read_subscriptions
-from crawlproject.parts.revisits.why import subscription_sentences
+from crawlproject.parts.websub.subscription import SubscriptionLog, read_subscriptions
+from crawlproject.parts.websub.why import subscription_sentences
 
 
 def test_what_is_said_of_a_feed(tmp_path: Path) -> None:

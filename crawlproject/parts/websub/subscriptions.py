@@ -7,44 +7,39 @@ their intervals, and what these readings show may restore it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from crawlproject.frontier.base import Frontier
-from crawlproject.parts.listings.listing import MAX_LENGTH, HubLinks
-from crawlproject.parts.revisits.deliveries import PAUSE, Deliveries, FeedReading, SignedBody
+from crawlproject.core.part import Setup
+from crawlproject.parts.listings.listing import MAX_LENGTH, HubLinks, Listing, links_in_header
 from crawlproject.parts.revisits.options import RevisitOptions
-from crawlproject.parts.revisits.rereads import Rereads
-from crawlproject.parts.revisits.subscription import HOUR, Subscription, SubscriptionLog, read_subscriptions
-from crawlproject.records import REREADS, SUBSCRIBE, CrawlUrl, Fetch
-from crawlproject.storage.crawl_folder import CrawlFolder
+from crawlproject.parts.revisits.rereads import FeedNotices, FeedReading, Rereads
+from crawlproject.parts.websub.deliveries import PAUSE, Deliveries, SignedBody
+from crawlproject.parts.websub.options import WebsubOptions
+from crawlproject.parts.websub.subscription import HOUR, Subscription, SubscriptionLog, read_subscriptions
+from crawlproject.records import REREADS, CrawlUrl, Fetch
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.resolve import absolute, cleaned
 
+SUBSCRIBE = "subscribe"  # kind of URL: a hub is asked to say when a feed changes
 MOST = 10_000  # subscriptions of a crawl
 _FAILURES = 5  # in a row of a hub, for any feeds: then it rests
 _REST = 86_400.0  # seconds
 
 
-class Subscriptions:
-    """``token`` gives unguessable texts. Methods that change something raise ``StorageFailed`` when the disk refuses.
+class Subscriptions(FeedNotices):
+    """``setup.token`` gives unguessable texts. Methods that change something raise ``StorageFailed`` when the disk refuses.
 
     Each subscription waits in the frontier for its next request, as the kind ``SUBSCRIBE``.
     """
 
-    def __init__(
-        self,
-        folder: CrawlFolder,
-        frontier: Frontier,
-        rereads: Rereads,
-        options: RevisitOptions,
-        canonicalize: Callable[..., str],
-        token: Callable[[], str],
-    ) -> None:
-        self._frontier = frontier
-        self._canonicalize = canonicalize
-        self._token = token
-        self._callback = options.crawl_websub_callback.rstrip("/") + "/"
+    def __init__(self, setup: Setup, rereads: Rereads) -> None:
+        assert setup.token is not None, "without unguessable texts no hub is asked"
+        folder, options = setup.folder, setup.options
+        self._frontier = frontier = setup.frontier
+        self._canonicalize = setup.canonicalize
+        self._token = setup.token
+        self._callback = options.of(WebsubOptions).crawl_websub_callback.rstrip("/") + "/"
         self._failures: dict[str, int] = {}  # by host of a hub
         self._rests: dict[str, float] = {}
         self._by_path = {each.path: each for each in read_subscriptions(folder.path)}
@@ -55,7 +50,7 @@ class Subscriptions:
         self._last_number = max(self._by_number, default=0)
         self._log = SubscriptionLog(folder.path, self._by_path.values())
         folder.beside.append(self._log)
-        pause = max(1.0, min(PAUSE, options.crawl_revisit_min))
+        pause = max(1.0, min(PAUSE, options.of(RevisitOptions).crawl_revisit_min))
         self._deliveries = Deliveries(self._by_path.values(), frontier, rereads, self._log.note, pause)
 
     def _resume(self, known: Subscription) -> None:
@@ -78,32 +73,35 @@ class Subscriptions:
 
     # ------------------------------------------------------------ feeds
 
-    def discovered(self, feed: str, header: HubLinks, body: HubLinks, now: float) -> None:
-        """A feed was read: subscribe, if it names hubs. What a header says counts before what the feed says."""
-        links = header if header.hubs else body
+    def listed(self, url: str, header: str, found: Listing, now: float) -> None:
+        """Subscribe, if the feed names hubs. What a header says counts before what the feed says."""
+        if found.entries or found.links.hubs:
+            named = links_in_header(header)
+            self._discovered(url, named if named.hubs else found.links, now)
+
+    def _discovered(self, feed: str, links: HubLinks, now: float) -> None:
         found = (canonical_or_none(self._canonicalize, hub, feed) for hub in links.hubs)
         hubs = list(dict.fromkeys(hub for hub in found if hub))
         topic, known = _topic(links.topic, feed), self._by_feed.get(feed)
         if known is not None and known.topic == topic and set(known.hubs) == set(hubs):
             return
-        self.leave(feed, now)
+        self.left(feed, now)
         if hubs and len(self) < MOST:
             path, secret = self._token(), self._token()
             new = Subscription(feed, topic, hubs, self._callback + path, path, secret, due=now)
             self._by_path[path] = self._by_feed[feed] = new
             self._put(new)
 
-    def leave(self, feed: str, now: float) -> None:
+    def left(self, url: str, now: float) -> None:
         """A feed does not name its hub any more, or is not read any more: a hub with a lease is told."""
-        known = self._by_feed.pop(feed, None)
+        known = self._by_feed.pop(url, None)
         if known is not None and known.leave(now):
             self._keep_on(known)
         elif known is not None:
             self._forget(known)
 
-    def was_read(self, feed: str, fetch: Fetch, *, news: bool) -> FeedReading:
-        """A feed was read again, or could not be."""
-        known = self._by_feed.get(feed)
+    def was_read(self, url: str, fetch: Fetch, *, news: bool) -> FeedReading:
+        known = self._by_feed.get(url)
         return FeedReading() if known is None else self._deliveries.was_read(known, fetch, news=news)
 
     # ------------------------------------------------------------ requests to hubs

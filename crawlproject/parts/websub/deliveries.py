@@ -8,12 +8,11 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import NamedTuple
 
 from crawlproject.frontier.base import Frontier
 from crawlproject.parts.revisits.hints import Truth
-from crawlproject.parts.revisits.rereads import Rereads
-from crawlproject.parts.revisits.subscription import Subscription
+from crawlproject.parts.revisits.rereads import FeedReading, Rereads
+from crawlproject.parts.websub.subscription import Subscription
 from crawlproject.records import Fetch
 from crawlproject.urls.hosts import host_of
 
@@ -22,15 +21,6 @@ PAUSE = 60.0  # seconds between two readings for deliveries, at least
 
 _NOT_MODIFIED = 304
 _METHODS = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384, "sha512": hashlib.sha512}
-
-
-class FeedReading(NamedTuple):
-    """What a reading of a feed comes to: a delivery had asked for it, the next interval is ``stretch`` times as long, and it is
-    to be read ``again`` at a time, for a delivery that came meanwhile."""
-
-    pushed: bool = False
-    stretch: float = 1.0
-    again: float = inf
 
 
 class Deliveries:

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.parts.revisits.subscription import HOUR, LEASE, LONGEST, WEEK, Subscription
+from crawlproject.parts.websub.subscription import HOUR, LEASE, LONGEST, WEEK, Subscription
 from crawlproject.urls.post import is_form_body
 
 HUBS = ["http://one.example/", "http://two.example/"]

@@ -1,0 +1,1 @@
+"""Hubs say when feeds have changed (WebSub)."""
