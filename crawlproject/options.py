@@ -231,7 +231,7 @@ class Options(BaseModel):
     crawl_seed: int = 1
     """of the random generator: the same number, the same choices"""
     crawl_allowed_domains: Names = []
-    """stay on these domains and their subdomains; empty: the whole web"""
+    """stay on these domains and their subdomains, `["de", "at"]` for countries; empty: the whole web"""
     crawl_allowed_addresses: Names = []
     """networks, addresses, host names, `host:port` that are allowed besides the public Internet; see
     [safety](#safety)"""

@@ -140,6 +140,8 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
+        if plan.proxy:
+            meta["proxy"] = plan.proxy
         headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
         if plan.post is None:
             return scrapy.Request(url.url, callback=self.parse, errback=self.failed, headers=headers, meta=meta)

@@ -15,6 +15,7 @@ from support.twofaced import BROWSER, CLOAKS, HONEST, PORTAL, SENDS, SOFT, TwoFa
 from support.webs import by_host, gaps, robots
 
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
+from crawlproject.records import Reply
 
 DELAY = 0.05
 PROBING = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": BROWSER, "CRAWL_SOFT_404_PROBE": 2}
@@ -83,6 +84,27 @@ def test_what_is_found_and_what_follows(tmp_path: Path) -> None:
     assert "which does not exist, with a page" in scrapy("why", folder, web.gone[SOFT][0]).stdout
     archived = [json.loads(line)["url"] for line in (folder / "warc/records.jsonl").read_text().splitlines()]
     assert set(Counter(archived).values()) == {1}, "a probe is no part of the archive"
+
+
+class ByAddress(TwoFacedWeb):
+    """As it answers those who do not come from the address of the crawler, whatever they are called."""
+
+    def get_as(self, url: str, agent: str) -> Reply:
+        return super().get_as(url, BROWSER)
+
+
+def test_who_cloaks_by_address_is_found_from_another_one(tmp_path: Path) -> None:
+    """The agent of the probes is one that ``TwoFacedWeb`` does not take for a browser."""
+    probing = {"CRAWL_CLOAKING_PROBE": 1, "CRAWL_CLOAKING_AGENT": "Somebody/1.0", "POLITENESS_MIN_DELAY": DELAY}
+    found = []
+    with running(TwoFacedWeb(3)) as server, AccessLog(tmp_path / "log") as log, running(ByAddress(3), log=log) as other:
+        for name, proxy in (("same", ""), ("other", f"http://me:secret@127.0.0.1:{other.port}")):
+            folder = tmp_path / name
+            crawl(topic_file(tmp_path, PORTAL), folder, port=server.port, CRAWL_CLOAKING_PROXY=proxy, **probing)
+            found.append({url.rpartition("/")[0] for url, _, verdict in verdicts(folder) if verdict == "cloaked"})
+    assert found == [set(), {CLOAKS}]
+    assert {access["agent"] for access in read_log(tmp_path / "log")} == {"Somebody/1.0"}, "nothing else goes this way"
+    assert "secret" not in (tmp_path / "other" / "crawl.json").read_text()
 
 
 def test_nothing_is_looked_at_twice_unless_asked_for(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.pages.text.plain_hashes import BINS, Hashes, Minima, outside_links
+from crawlproject.pages.text.plain_hashes import BINS, NUMBER, Hashes, Minima, outside_links
 from crawlproject.records import Page
 
 try:
@@ -23,6 +23,8 @@ except Exception:  # not built, or in a zip file
 __all__ = ["Sketch", "minima_of", "same_names", "shingle_hashes", "similarity", "sketch", "sketch_names", "term_hashes"]
 
 LEAST_PROSE = 50  # terms
+SHORT = 80  # terms up to which the name of a month is a share of a text
+_NONE: Hashes = np.zeros(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,10 @@ class Sketch:
     prose: bytes = b""
 
 
-def sketch(page: Page) -> Sketch:
+def sketch(page: Page, dates: Hashes = _NONE) -> Sketch:
     """The sketch of a page that was read; of a long one, of its first ``MAX_BYTES``.
+
+    On a short page, of fewer than ``SHORT`` terms, the terms with these hashes (``date_names``) count as numbers in ``folded``.
 
     When at least half of the terms are outside links, the minima are of these terms alone: menus change, the article does
     not. Otherwise the links are what the page is about.
@@ -53,6 +57,8 @@ def sketch(page: Page) -> Sketch:
     text = int(xxh3_64_intdigest(plain.tobytes()))
     whole = plain
     plain, folded = without_links(page, plain, folded)
+    if len(dates) and len(folded) < SHORT:
+        folded = np.where(np.isin(folded, dates), np.uint64(NUMBER), folded)
     minima, different = minima_of(shingle_hashes(plain))
     prose = _prose(page, whole) if page.links and len(plain) == len(whole) else b""
     return Sketch(minima, text, different, len(page.terms), shingle_hashes(folded), prose)

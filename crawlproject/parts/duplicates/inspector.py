@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from crawlproject.pages.text.minhash import sketch
+from crawlproject.pages.text.plain_hashes import Hashes
 from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, links_of, original_of
 from crawlproject.parts.duplicates.preference import LinkCounts, code_of, language_fit
 from crawlproject.parts.duplicates.seen_shingles import SeenShingles
@@ -28,6 +31,7 @@ from crawlproject.urls.hosts import host_of
 LONG = 80  # shingles from which on that is said of a page alone; of shorter ones it takes several
 MOSTLY_NEW = 0.5  # from here on it is not told
 
+_NO_DATES: Hashes = np.zeros(0, dtype=np.uint64)
 _IN_FLIGHT = 1000  # pages that are examined and not learned yet
 
 
@@ -35,14 +39,23 @@ class DuplicateInspector:
     """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages
     that say nothing new, ``new_text`` of others with less than half new and of short ones.
 
-    A learner, too: remembers the originals; ``others`` has those of other workers. ``language`` is that of the topic.
-    Which texts a host has shown of late, and how many pages link to a URL, is not learned again after a resume.
+    A learner, too: remembers the originals; ``others`` has those of other workers. ``language`` is that of the topic;
+    ``dates`` are the names of months and days in it (``date_names``). Which texts a host has shown of late, and how many
+    pages link to a URL, is not learned again after a resume.
     """
 
-    def __init__(self, index: DuplicateIndex, others: DuplicateIndex | None = None, *, language: str = "") -> None:
+    def __init__(
+        self,
+        index: DuplicateIndex,
+        others: DuplicateIndex | None = None,
+        *,
+        language: str = "",
+        dates: Hashes = _NO_DATES,
+    ) -> None:
         self.index = index
         self.latest: OriginalPage | None = None  # that was added last
         self._others = others
+        self._dates = dates
         self._stored_until = ""  # the index begins with the events of an earlier run up to this URL
         self._seen = SeenShingles()
         self._language = {code_of(language)}
@@ -64,7 +77,7 @@ class DuplicateInspector:
         self._stored_until = self.index.read_stored()
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        sketched, links = sketch(page), links_of(page)
+        sketched, links = sketch(page, self._dates), links_of(page)
         original = original_of(page, sketched, links)
         self._link_counts.add(links)
         first = self.index.first_with(original)

@@ -17,6 +17,7 @@ from typing import Any
 from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
+from crawlproject.pages.text.date_names import date_names
 from crawlproject.parts.duplicates.index import DuplicateIndex
 from crawlproject.parts.duplicates.inspector import DuplicateInspector
 from crawlproject.parts.duplicates.options import DuplicateOptions
@@ -91,9 +92,7 @@ class Duplicates(Part):
         options, folder = setup.options.of(DuplicateOptions), setup.folder
         store = UrlRuleStore(folder.path) if options.crawl_learn_rules else None
         part = cls(
-            copies=_copies(folder, options.page_duplicates_known, setup.topic.language, shares=setup.peers.publishes)
-            if options.page_duplicates
-            else None,
+            copies=_copies(setup, options.page_duplicates_known) if options.page_duplicates else None,
             rules=_rules(options.crawl_rules, setup.frontier.__contains__, store)
             if options.crawl_learn_rules
             else None,
@@ -215,13 +214,15 @@ class Duplicates(Part):
             self.rule_store.note(evidence.rule, event, pairs, evidence.examples)
 
 
-def _copies(folder: CrawlFolder, most: int, language: str, *, shares: bool) -> DuplicateInspector:
+def _copies(setup: Setup, most: int) -> DuplicateInspector:
+    folder, language = setup.folder, setup.topic.language
     known, template = folder.history.__contains__, TemplateText()
     originals: SketchStore = MemorySketchStore()
     if folder.bodies:
         originals = DiskSketchStore(folder.path / SKETCHES, known, folder.warnings.append)
-    others = DuplicateIndex(_store_of_others(folder), most=most, template=template) if shares else None
-    return DuplicateInspector(DuplicateIndex(originals, most=most, template=template), others, language=language)
+    others = DuplicateIndex(_store_of_others(folder), most=most, template=template) if setup.peers.publishes else None
+    index, dates = DuplicateIndex(originals, most=most, template=template), date_names(setup.judge.analyzer)
+    return DuplicateInspector(index, others, language=language, dates=dates)
 
 
 def _store_of_others(folder: CrawlFolder) -> SketchStore:

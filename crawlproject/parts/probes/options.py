@@ -18,6 +18,9 @@ class ProbeOptions(Options):
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
     )
     """the `User-Agent` of these fetches"""
+    crawl_cloaking_proxy: Annotated[str, Field(pattern=r"^$|^https?://\S+$", exclude=True)] = ""  # may carry a password
+    """a proxy at another address, `http://user:password@host:port`, through which they go: some cloak by the address that
+    asks; empty: that of the crawl"""
     crawl_soft_404_probe: Count = 0
     """pages | of a host after which it is asked for one that [does not exist](#probes); 0: never. 3 is a good start
     | Bar-Yossef and others 2004"""

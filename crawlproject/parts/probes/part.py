@@ -220,8 +220,10 @@ class ProbeHandler(Handler):
         return self._rules.late_refusal(url.url)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        agent = self._options.crawl_cloaking_agent if url.variant in DISGUISED else ""
-        return FetchPlan(user_agent=agent, one_try=True)
+        if url.variant not in DISGUISED:
+            return FetchPlan(one_try=True)
+        own = self._options
+        return FetchPlan(user_agent=own.crawl_cloaking_agent, proxy=own.crawl_cloaking_proxy, one_try=True)
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:
         if href := location(reply):

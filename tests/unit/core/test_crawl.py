@@ -188,6 +188,14 @@ def test_scope_comes_before_traps(tmp_path: Path, url: str, reason: str | None) 
     assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=[".A.example"]).admission.rules.refusal(url, 0) == reason
 
 
+@pytest.mark.parametrize(
+    ("url", "reason"), [("http://www.a.de/", None), ("http://b.co.at/", None), ("http://de.example/", "scope/domain")]
+)
+def test_a_region_is_its_country_codes(tmp_path: Path, url: str, reason: str | None) -> None:
+    """004 section 4.2."""
+    assert a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS=["de", "at"]).admission.rules.refusal(url, 0) == reason
+
+
 def test_refusals_are_counted_by_reason_with_examples(tmp_path: Path) -> None:
     links = ["/a/a/a/", "/" + "x" * 300, "/" + "y" * 300, "/film.mp4", "http://b.example/", "/fine"]
     crawl = a_crawl(tmp_path, CRAWL_ALLOWED_DOMAINS="a.example")
