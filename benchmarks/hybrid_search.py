@@ -170,8 +170,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     for way in ("words", "meaning", "both"):
                         ranked = getattr(asking, way)(query)
                         rows[f"{kind} {way}"].append((ndcg(ranked, relevant, 10), ndcg(ranked, relevant, DEEPEST)))
-                        place = f"{model.name} {Path(chosen.web).stem}/{topic.name} {kind} {way}"
-                        print(f"# {place} {rows[f'{kind} {way}'][-1][0]:.4f}", flush=True)
+                        about = f"{model.name} {Path(chosen.web).stem}/{topic.name} {kind} {way}"
+                        print(f"# {about} {rows[f'{kind} {way}'][-1][0]:.4f}", flush=True)
             for label, found in rows.items():
                 print(model.name, label, *(f"{value:.3f}" for value in np.mean(found, axis=0)), f"n={len(found)}")
             times = [asking.milliseconds(queries), asking.milliseconds(queries, model=model)]

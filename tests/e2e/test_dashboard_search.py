@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from support.browser import DESKTOP, browser, serving
+from support.browser import DESKTOP, PHONE, browser, serving
 from support.crawling import QUICK
 from support.livecrawl import crawl_web
 
@@ -23,8 +23,8 @@ BY_MEANING = [("m1", 0.99), ("m2", 0.97), ("both", 0.95), ("m4", 0.5)]  # fused 
 
 def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) -> None:
     for name in ("words", "vectors"):
-        topic = Topic(name, ("coral reef",), ("http://www.lagoon-notes.example/",), settings={**QUICK})
-        crawl_web(topic, SampleWeb(), tmp_path / "crawls" / name, CRAWL_MAX_PAGES=2)
+        topic = Topic("reefs", ("coral reef",), ("http://www.lagoon-notes.example/",), settings={**QUICK})
+        crawl_web(topic, SampleWeb(), tmp_path / "crawls" / name, CRAWL_MAX_PAGES=5)
 
     def answer(route: Any) -> None:
         [crawl] = parse_qs(urlsplit(route.request.url).query)["crawl"]
@@ -53,3 +53,17 @@ def test_crawls_with_scores_of_two_kinds_are_searched_as_equals(tmp_path: Path) 
         # By rank; of the second ones that of both crawls is before the other.
         assert page.locator("#hits .name").all_inner_texts() == ["w1", "m1", "both", "m2", "w3", "m4"]
         assert page.locator("#hits li", has_text="both").locator(".badge").count() == 2
+        # Two crawls of one topic are told apart where they are shown, and the hosts of one are not cut.
+        assert page.locator(".run h2 .badge").all_inner_texts() == ["words", "vectors"]
+        page.goto("about:blank")
+        page.goto(f"{address}#words")
+        for viewport in (DESKTOP, PHONE):
+            page.set_viewport_size(viewport)
+            page.wait_for_selector(".hosts td bdi")
+            lines = page.eval_on_selector_all(
+                ".hosts td:first-child bdi", "nodes => nodes.map(node => node.getBoundingClientRect().height)"
+            )
+            assert lines and 0 < max(lines) < 25  # pixels: a name is in one line
+            assert page.evaluate(
+                "(node => node.scrollWidth <= node.clientWidth)(document.querySelector('.hosts').parentNode)"
+            )

@@ -70,6 +70,15 @@ def test_the_report_can_be_printed(folder: Path, tmp_path: Path) -> None:
         assert page.pdf(path=tmp_path / "report.pdf").startswith(b"%PDF")
 
 
+def test_the_list_below_the_map_is_whole_on_a_phone(folder: Path) -> None:
+    with browser() as chromium:
+        page = chromium.new_page(viewport=PHONE)
+        page.goto((folder / "map.html").as_uri())
+        assert page.evaluate(
+            "(node => node.scrollWidth <= node.clientWidth)(document.querySelector('table').parentNode)"
+        )
+
+
 _KEEP_LABELS = """() => {
 window.labels = [];
 const fillText = CanvasRenderingContext2D.prototype.fillText;

@@ -97,7 +97,8 @@ function drawRun(state, index) {
   const path = `?${crawlQuery(state.name)}`;
   const head = make("h2", {},
     make("bdi", {}, state.topic || state.name),
-    make("span", { class: "soft small" }, state.ordering || ""),
+    states.length > 1 ? badge(index, state) : "",
+    make("span", { class: "soft small" }, states.length > 1 && labelOf(state) === state.ordering ? "" : state.ordering || ""),
     make("span", { class: `status ${state.status}` }, state.status === "ended" && state.reason ? `ended: ${state.reason}` : state.status),
     state.status === "ended" && state.ending ? make("span", { class: "soft small" }, state.ending) : "",
     lost ? "" : make("span", { class: "buttons" },
@@ -239,10 +240,10 @@ function drawChanges() {
     page.removed ? make("div", { class: "small" }, make("del", {}, page.removed)) : "")));
 }
 
-function table(heading, titles, rows, numeric) {
+function table(heading, titles, rows, numeric, kind = false) {
   if (!rows.length) return "";
   const cell = (name, value, column) => make(name, { class: numeric.includes(column) ? "n" : false }, typeof value === "string" ? make("bdi", {}, value) : value);
-  return make("section", { class: "card" }, make("h2", {}, heading), make("div", { class: "scroll" }, make("table", {},
+  return make("section", { class: "card" }, make("h2", {}, heading), make("div", { class: "scroll" }, make("table", { class: kind },
     make("tr", {}, ...titles.map((title, column) => cell("th", title, column))),
     ...rows.map((row) => make("tr", {}, ...row.map((value, column) => cell("td", value, column)))))));
 }
@@ -267,9 +268,9 @@ function drawDetails() {
     const wrap = (blocks) => (several ? make("details", { open, ontoggle: toggled }, title, blocks) : make("div", {}, blocks));
     return [wrap(make("div", { class: "blocks" },
       table("Frontier by host", ["host", "waiting", "best score", "next fetch in"],
-        (state.frontier_hosts || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.blocked > host.rests ? `${seconds(host.blocked)}, ${host.why_waits}` : host.why_waits || (host.rests ? seconds(host.rests) : "–")]), [1, 2, 3]),
+        (state.frontier_hosts || []).map((host) => [host.host, count(host.waiting), fixed(host.best), host.leased ? "in flight" : host.blocked > host.rests ? `${seconds(host.blocked)}, ${host.why_waits}` : host.why_waits || (host.rests ? seconds(host.rests) : "–")]), [1, 2, 3], "hosts"),
       table("Hosts visited", ["host", "pages", "relevance", "fetches", "shortest pause"],
-        (state.busiest || []).map((host) => [host.host, count(host.pages), fixed(host.relevance), count(host.fetches), seconds(host.gap)]), [1, 2, 3, 4]),
+        (state.busiest || []).map((host) => [host.host, count(host.pages), fixed(host.relevance), count(host.fetches), seconds(host.gap)]), [1, 2, 3, 4], "hosts"),
       table("Links refused, by reason", ["reason", "links"], (state.refused || []).map(([reason, n]) => [reason, count(n)]), [1]),
       table("Failed fetches", ["outcome", "fetches"], (state.failures || []).map(([kind, n]) => [kind, count(n)]), [1]),
       politeness(state),
