@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-MAX_CODINGS = 2  # servers compress once, and by mistake twice
+MAX_CODINGS = 2  # servers compress once, and by mistake twice; Scrapy has no limit (docs/upstream/0004)
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # no text has these (WHATWG MIME Sniffing section 3)
 _LOOK = 1_445  # bytes that are looked at for them (section 5.2)
 _GZIP = b"\x1f\x8b\x08"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PageRedirectMiddleware(RedirectMiddleware):
-    """Scrapy's own, which raises whatever reading the header raises."""
+    """Scrapy's own, which raises whatever reading the header raises (docs/upstream/0003)."""
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         try:

@@ -1,9 +1,9 @@
 """robots.txt, fetched once per origin and obeyed, also by requests that arrive at the same moment.
 
-Scrapy's own middleware lets concurrent requests of a new host through (2.14 to 2.19), keeps every parser for ever and knows
-neither expiry nor ``Crawl-delay``. Here a lock per origin makes all requests wait for the one fetch of robots.txt; the
-rules live in a bounded cache; and since that fetch was a visit of the host, the page waits in the frontier until the host
-may be visited again.
+Scrapy's own middleware lets concurrent requests of a new host through (2.14 to 2.19; docs/upstream/0001), has one file for both
+schemes of a host (0002), keeps every parser for ever and knows neither expiry nor ``Crawl-delay``. Here a lock per origin makes
+all requests wait for the one fetch of robots.txt; the rules live in a bounded cache; and since that fetch was a visit of the
+host, the page waits in the frontier until the host may be visited again.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def fruitless(crawler: Crawler) -> Path | None:
 
 def wake(crawler: Crawler) -> None:
     """Let the engine ask the scheduler for requests now: else it would wait up to 5 seconds."""
-    slot = crawler.engine._slot if crawler.engine else None
+    slot = crawler.engine._slot if crawler.engine else None  # there is no public way (docs/upstream/0006)
     if slot is not None:
         slot.nextcall.schedule()
 

@@ -9,7 +9,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from crawlproject.adapters.extensions.progress import Speed
-from crawlproject.adapters.running import INTERRUPTED, crawl_of, time
+from crawlproject.adapters.running import INTERRUPTED, crawl_of, time, wake
 from crawlproject.core.part import Parts
 from crawlproject.dashboard.crawl_json import counted
 from crawlproject.frontier.base import HostStats, WatchedFrontier
@@ -115,8 +115,8 @@ class RunningCrawl:
         engine.unpause()
         if action == "stop":
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason=INTERRUPTED))
-        elif engine._slot is not None:
-            engine._slot.nextcall.schedule()  # else the engine would wait up to 5 seconds
+        else:
+            wake(self._crawler)
 
 
 def _host(stats: HostStats, now: float, blocked_until: float, parts: Parts) -> dict[str, Any]:

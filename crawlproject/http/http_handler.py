@@ -103,7 +103,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
 
     @staticmethod
     def _extract_headers(response: aiohttp.ClientResponse) -> Headers:
-        headers = Headers()
+        headers = Headers()  # of bytes: Scrapy encodes what aiohttp has decoded (docs/upstream/0005)
         for name, value in response.raw_headers:
             dict.setdefault(headers, name.title(), []).append(value)
         return headers
