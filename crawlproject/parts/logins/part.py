@@ -1,14 +1,17 @@
-"""Where the crawler is logged in, it does not follow links that log it out."""
+"""Where the crawler is logged in, it follows no link that logs it out, and pages say that they were asked for so."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.parts.logins.logins import Logins
 from crawlproject.parts.logins.options import LoginOptions
+from crawlproject.records import Fetch, Page
 
+LOGGED_IN = "logged_in"  # sign of a page
 _LOGOUT = re.compile(r"(?:log|sign)[-_]?(?:out|off)(?![a-z])|abmelden|deconnexion", re.IGNORECASE)
 
 
@@ -24,6 +27,12 @@ class LoginPart(Part):
     def make(cls, setup: Setup) -> LoginPart | None:
         path = setup.options.of(LoginOptions).crawl_logins
         return cls(Logins(Path(path))) if path else None
+
+    def examine(self, page: Page, fetch: Fetch) -> Page:
+        """A page that was asked for with a login may be of one person (paper 004 section 8); others are anybody's."""
+        return replace(page, signs={**page.signs, LOGGED_IN: 1.0}) if self._logins.sent(page.url) else page
+
+    examine_again = examine
 
     def refusal(self, url: str, depth: int) -> str:
         path = url.partition("//")[2].partition("/")[2]

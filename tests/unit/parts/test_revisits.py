@@ -19,6 +19,7 @@ from crawlproject.parts.revisits.collection import Collection
 from crawlproject.records import REVISIT, CrawlUrl, Reply, Topic
 from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
+from crawlproject.urls.hosts import page_path
 
 ROOT = "http://a.example/"
 TOPIC = Topic("reef", ("coral reef",), (ROOT,))
@@ -161,6 +162,22 @@ def test_a_page_that_moved_for_good_is_replaced_by_the_one_at_its_new_place(tmp_
     assert [(c.url, c.change, c.target) for c in read_changes(tmp_path)] == [(old, "moved", new)]
     assert new in {visit.url for visit in read_visits(tmp_path) if visit.md5}
     assert sum(visit.url == other for visit in read_visits(tmp_path)) > 2, "a redirect for now says nothing"
+
+
+def test_of_a_retired_page_all_is_kept_and_it_is_not_asked_for_again(tmp_path: Path) -> None:
+    web = site(8)
+    crawl = started(tmp_path, web, CRAWL_KEEP_PAGES=4).run(DAY)
+    gone = {change.url: change.at for change in read_changes(tmp_path) if change.change == "retired"}
+    assert len(gone) == 5
+    web.replies |= dict(
+        [page(ROOT, *(f"{ROOT}p{n}" for n in range(8)), text="coral reef, and links to all pages anew")]
+    )
+    crawl.run(3 * DAY).close()
+    assert [url for at, url, _, _ in crawl.asked if url in gone and at > gone[url]] == []
+    known = {visit.url: visit for visit in read_visits(tmp_path)}
+    links = {line["source"] for line in map(json.loads, (tmp_path / "links.jsonl").read_text().splitlines())}
+    assert all(known[url].relevance > 0 and (tmp_path / "pages" / page_path(known[url].md5)).exists() for url in gone)
+    assert ROOT in links
 
 
 def test_a_collection_keeps_the_most_relevant_pages(tmp_path: Path) -> None:
