@@ -17,10 +17,6 @@ MAX_HUBS = 5
 MAX_LENGTH = 2_048  # characters of a URL: the limit of the protocol of sitemaps
 Entry = tuple[str, ...]  # URL, date as written and, of a feed, title and text
 
-_MAX_HEADER = 16_384  # characters that are looked at
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_LINK = re.compile(rf'<([^<>]*)>((?:[^",<]|{_QUOTED})*)')  # RFC 8288 section 3
-_PARAMETER = re.compile(rf';\s*(\w+)\s*=\s*({_QUOTED}|[^\s;"]+)')
 _NO_WORD = re.compile(r"[\W\d_]+")
 _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
 
@@ -42,17 +38,6 @@ class HubLinks(NamedTuple):
 
 
 NO_LINKS = HubLinks()
-
-
-def links_in_header(header: str) -> HubLinks:
-    """What the ``Link`` headers of a response, joined by commas, say. Any text gives an answer."""
-    found = NO_LINKS
-    for href, parameters in _LINK.findall(header[:_MAX_HEADER]):
-        named = {
-            name.lower(): value for name, value in reversed(_PARAMETER.findall(parameters))
-        }  # the first of a name counts
-        found = found.with_link(named.get("rel", "").strip('"'), href.strip())
-    return found
 
 
 @dataclass(frozen=True, slots=True)

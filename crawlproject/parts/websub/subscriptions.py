@@ -7,10 +7,11 @@ their intervals, and what these readings show may restore it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from crawlproject.core.part import Setup
-from crawlproject.parts.listings.listing import MAX_LENGTH, HubLinks, Listing, links_in_header
+from crawlproject.parts.listings.listing import MAX_LENGTH, NO_LINKS, HubLinks, Listing
 from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.rereads import FeedNotices, FeedReading, Rereads
 from crawlproject.parts.websub.deliveries import PAUSE, Deliveries, SignedBody
@@ -25,6 +26,10 @@ SUBSCRIBE = "subscribe"  # kind of URL: a hub is asked to say when a feed change
 MOST = 10_000  # subscriptions of a crawl
 _FAILURES = 5  # in a row of a hub, for any feeds: then it rests
 _REST = 86_400.0  # seconds
+_MAX_HEADER = 16_384  # characters that are looked at
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_LINK = re.compile(rf'<([^<>]*)>((?:[^",<]|{_QUOTED})*)')  # RFC 8288 section 3
+_PARAMETER = re.compile(rf';\s*(\w+)\s*=\s*({_QUOTED}|[^\s;"]+)')
 
 
 class Subscriptions(FeedNotices):
@@ -248,6 +253,17 @@ class Subscriptions(FeedNotices):
     def _end(self, key: str) -> None:
         if self._frontier.leased(key) is None:
             self._frontier.drop(key)
+
+
+def links_in_header(header: str) -> HubLinks:
+    """What the ``Link`` headers of a response, joined by commas, say. Any text gives an answer."""
+    found = NO_LINKS
+    for href, parameters in _LINK.findall(header[:_MAX_HEADER]):
+        named = {
+            name.lower(): value for name, value in reversed(_PARAMETER.findall(parameters))
+        }  # the first of a name counts
+        found = found.with_link(named.get("rel", "").strip('"'), href.strip())
+    return found
 
 
 def _topic(said: str, feed: str) -> str:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawlproject.parts.listings.feeds import read_feed
-from crawlproject.parts.listings.listing import MAX_HUBS, NO_LINKS, HubLinks, links_in_header
+from crawlproject.parts.listings.listing import MAX_HUBS, NO_LINKS, HubLinks
+from crawlproject.parts.websub.subscriptions import links_in_header
 
 HUB, OTHER, SELF = "https://hub.example/", "https://other.example/hub?x=1,2;y", "http://h.example/feed"
 BOTH = HubLinks(SELF, (HUB, OTHER))
