@@ -25,6 +25,11 @@ EXCERPT = """() => {
     for (let e = document.querySelector('#asked'); e.id !== 'curves'; e = e.nextElementSibling) e.style.display = 'none';
 }"""
 
+# The temporary folder is called what ``make crawl`` calls it.
+CALLED = """([folder, name]) => {
+    for (const e of document.querySelectorAll('code')) e.textContent = e.textContent.replaceAll(folder, name);
+}"""
+
 
 def draw_report(page: Any, folder: Path) -> None:
     """The crawl of ``make crawl``: excerpts of its report, and its map."""
@@ -32,9 +37,10 @@ def draw_report(page: Any, folder: Path) -> None:
     demo = ("topic=topics/demo.toml", "-s", "VIRTUAL_WEB=sample", "-s", f"CRAWL_DIR={crawl}")
     for made in (scrapy("crawl", "topical", "-a", *demo), scrapy("map", crawl)):
         print(made.stdout.strip() or made.stderr)
-    page.set_viewport_size({"width": 1000, "height": 905})
+    page.set_viewport_size({"width": 1000, "height": 1030})
     page.goto((crawl / "report.html").as_uri())
     page.evaluate(EXCERPT)
+    page.evaluate(CALLED, [str(crawl), "crawls/demo"])
     page.screenshot(path=FIGURES / "report.png")
     page.set_viewport_size({"width": 860, "height": 620})
     page.goto((crawl / "map.html").as_uri())

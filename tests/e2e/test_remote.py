@@ -136,3 +136,9 @@ def test_hugging_face_datasets_load_the_parquet(tmp_path: Path, monkeypatch: pyt
         "parquet", data_files=str(tmp_path / "p.parquet"), split="train", cache_dir=str(tmp_path / "cache")
     )
     assert set(found["url"]) == stored(folder) and all(found["text"]) and found.features["relevance"].dtype == "float64"
+
+    assert scrapy("export", folder, "--to", "chunks", tmp_path / "c.parquet").returncode == 0
+    cut = load_dataset(
+        "parquet", data_files=str(tmp_path / "c.parquet"), split="train", cache_dir=str(tmp_path / "cache")
+    )
+    assert set(cut["url"]) == stored(folder) and all(cut["text"]) and cut.features["headings"].feature.dtype == "string"

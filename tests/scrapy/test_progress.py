@@ -327,3 +327,14 @@ def test_a_hundred_pages_that_say_nothing_on_the_topic_are_a_reason_to_look_at_i
     display.tick()
     assert len(said) == is_told
     assert not said or ("language" in said[0] and "topic check" in said[0])
+
+
+def test_a_crawl_that_ended_before_the_first_tick_says_so_too(monkeypatch):
+    said = []
+    monkeypatch.setattr(progress_module, "show", lambda crawler, message: said.append(message))
+    stats = source(pages=120, recent_relevance=lambda: 0.0)
+    crawler = SimpleNamespace(settings=Settings(), topical_crawl=SimpleNamespace(stats=stats, parts=()))
+    display = Progress(crawler, 0.0, StringIO(), lambda: 100.0)
+    display.begin()
+    display.end()
+    assert len(said) == 1 and "language" in said[0]

@@ -170,6 +170,7 @@ class Progress:
         source = crawl.stats
         if self._status:
             self._status.close()
+        self._tell_of_nothing(source)  # a short crawl has had no tick
         new_pages, elapsed = source.pages - self._pages_before, self._clock() - self._started
         seconds, speed = reported_pace(source) or (elapsed, new_pages / elapsed if elapsed > 0 else 0.0)
         self._print(summary_line(source, new_pages, seconds, speed, self._reason))
