@@ -18,7 +18,6 @@ from http.cookiejar import LoadError, MozillaCookieJar
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
-from urllib.request import Request as BrowserRequest
 from warnings import catch_warnings
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -74,13 +73,6 @@ class Logins:
         self._headers = {host.lower(): _headers(host, login, place) for host, login in file.hosts.items()}
         domains = {cookie.domain.lstrip(".").lower() for cookie in self.cookies}
         self._domains = domains | set(self._headers)
-
-    def sent(self, url: str) -> dict[str, str]:
-        """What is sent with a request for ``url``; cookies as a browser sends them (domain, path, https, age)."""
-        asked = BrowserRequest(url)
-        self.cookies.add_cookie_header(asked)
-        cookie = asked.get_header("Cookie")
-        return {**self.headers(url), **({"Cookie": cookie} if cookie else {})}
 
     def headers(self, url: str) -> Mapping[str, str]:
         """The headers for ``url`` besides ``cookies``: those of the host with that very name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.request import Request as BrowserRequest
 
 from scrapy.exceptions import NotConfigured
 
@@ -15,6 +16,14 @@ from crawlproject.parts.logins.options import LoginOptions
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+
+def headers_for(logins: Logins, url: str) -> dict[str, str]:
+    """What is sent with a request for ``url``; cookies as a browser sends them (domain, path, https, age)."""
+    asked = BrowserRequest(url)
+    logins.cookies.add_cookie_header(asked)
+    cookie = asked.get_header("Cookie")
+    return {**logins.headers(url), **({"Cookie": cookie} if cookie else {})}
 
 
 class LoginMiddleware(Component):
@@ -35,7 +44,7 @@ class LoginMiddleware(Component):
             return
         for name in request.meta.get(SECRETS, ()):
             request.headers.pop(name, None)
-        headers = self._logins.sent(request.url)
+        headers = headers_for(self._logins, request.url)
         for name, value in headers.items():
             request.headers.setdefault(name, value)
         request.meta[SECRETS] = tuple(headers)

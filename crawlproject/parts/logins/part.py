@@ -1,4 +1,4 @@
-"""Where the crawler is logged in, it follows no link that logs it out, and pages say that they were asked for so."""
+"""Where the crawler is logged in, it follows no link that logs it out, and its pages say so."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class LoginPart(Part):
         return cls(Logins(Path(path))) if path else None
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """A page that was asked for with a login may be of one person (paper 004 section 8); others are anybody's."""
-        return replace(page, signs={**page.signs, LOGGED_IN: 1.0}) if self._logins.sent(page.url) else page
+        """A page of a host with a login may be one person's (paper 004 section 8); others are anybody's."""
+        return replace(page, signs={**page.signs, LOGGED_IN: 1.0}) if self._logins.know(page.url) else page
 
     examine_again = examine
 

@@ -9,6 +9,7 @@ import pytest
 
 from crawlproject.errors import BadSetting
 from crawlproject.parts.logins.logins import Logins
+from crawlproject.parts.logins.middleware import headers_for
 from crawlproject.parts.logins.part import LoginPart
 from crawlproject.records import Fetch, Page
 
@@ -36,28 +37,31 @@ def logins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Logins:
 
 
 def test_a_host_gets_its_own_and_nobody_elses(logins: Logins) -> None:
-    sent = logins.sent("https://wiki.example/page")
+    sent = headers_for(logins, "https://wiki.example/page")
     assert list(sent) == ["Authorization"]
     assert b64decode(sent["Authorization"].removeprefix("Basic ")) == b"ann:a:b"
-    assert logins.sent("http://api.example:8080/") == {"X-Api-Key": "k"}
-    assert logins.sent("http://www.wiki.example/") == logins.sent("http://wiki.example.evil.example/") == {}
+    assert headers_for(logins, "http://api.example:8080/") == {"X-Api-Key": "k"}
+    assert (
+        headers_for(logins, "http://www.wiki.example/")
+        == headers_for(logins, "http://wiki.example.evil.example/")
+        == {}
+    )
 
 
 def test_cookies_go_where_a_browser_sends_them(logins: Logins) -> None:
-    assert logins.sent("http://www.forum.example/x") == {"Cookie": "session=abc"}
-    assert logins.sent("https://www.shop.example/account/1") == {"Cookie": "id=7"}
-    assert logins.sent("http://www.shop.example/account/1") == {}, (
+    assert headers_for(logins, "http://www.forum.example/x") == {"Cookie": "session=abc"}
+    assert headers_for(logins, "https://www.shop.example/account/1") == {"Cookie": "id=7"}
+    assert headers_for(logins, "http://www.shop.example/account/1") == {}, (
         "a secure one needs https, and the old one has expired"
     )
-    assert logins.sent("https://www.shop.example/") == {}
+    assert headers_for(logins, "https://www.shop.example/") == {}
 
 
-def test_a_page_says_that_it_was_asked_for_with_a_login(logins: Logins) -> None:
+def test_a_page_of_a_host_with_a_login_says_so(logins: Logins) -> None:
     part, fetch = LoginPart(logins), Fetch(200, 0.0, 0.0)
-    signs = {url: part.examine(Page(url, signs={"other": 0.5}), fetch).signs for url in (
-        "http://www.forum.example/x", "http://api.example/", "https://www.shop.example/", "http://anybody.example/"
-    )}  # fmt: skip
-    assert list(signs.values()) == [{"other": 0.5, "logged_in": 1.0}] * 2 + [{"other": 0.5}] * 2
+    urls = ("http://www.forum.example/x", "http://api.example/", "http://anybody.example/", "http://example/")
+    signs = [dict(part.examine(Page(url, signs={"other": 0.5}), fetch).signs) for url in urls]
+    assert signs == [{"other": 0.5, "logged_in": 1.0}] * 2 + [{"other": 0.5}] * 2
 
 
 @pytest.mark.parametrize(
