@@ -37,7 +37,7 @@ def draw_report(page: Any, folder: Path) -> None:
     demo = ("topic=topics/demo.toml", "-s", "VIRTUAL_WEB=sample", "-s", f"CRAWL_DIR={crawl}")
     for made in (scrapy("crawl", "topical", "-a", *demo), scrapy("map", crawl)):
         print(made.stdout.strip() or made.stderr)
-    page.set_viewport_size({"width": 1000, "height": 1030})
+    page.set_viewport_size({"width": 1000, "height": 1095})
     page.goto((crawl / "report.html").as_uri())
     page.evaluate(EXCERPT)
     page.evaluate(CALLED, [str(crawl), "crawls/demo"])

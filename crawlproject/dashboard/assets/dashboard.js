@@ -98,7 +98,7 @@ function drawRun(state, index) {
   const head = make("h2", {},
     make("bdi", {}, state.topic || state.name),
     states.length > 1 ? badge(index, state) : "",
-    make("span", { class: "soft small" }, states.length > 1 && labelOf(state) === state.ordering ? "" : state.ordering || ""),
+    !state.ordering || (states.length > 1 && labelOf(state) === state.ordering) ? "" : make("span", { class: "soft small" }, state.ordering),
     make("span", { class: `status ${state.status}` }, state.status === "ended" && state.reason ? `ended: ${state.reason}` : state.status),
     state.status === "ended" && state.ending ? make("span", { class: "soft small" }, state.ending) : "",
     lost ? "" : make("span", { class: "buttons" },
