@@ -238,7 +238,10 @@ class Inlines:
         if tag == "br":
             return _BREAK
         if tag in _CODE:
-            return _code(_SPACE.sub(" ", "".join(map(self._shown, element.itertext()))))
+            code = _code(_SPACE.sub(" ", "".join(map(self._shown, element.itertext()))))
+            links = element.findall(".//a")  # in code there is no markup: a link goes around it
+            target = self._target(links[0].get("href")) if len(links) == 1 and code else ""
+            return f"[{code}]({target})" if target else code
         inside = self.inside(element)
         if tag in _STRONG:
             return _around(inside, "**")

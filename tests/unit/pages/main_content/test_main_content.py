@@ -145,6 +145,12 @@ def test_carriage_returns_end_lines_of_plain_text() -> None:
     assert main_text(b"one\rtwo \x01\r\n\x02 three", "text/plain") == "one\ntwo\nthree"
 
 
+def test_a_link_in_code_goes_around_it() -> None:
+    one = b'<code><a href="http://h/mutate">mutate()</a></code>, <code><a href="http://h/a">a</a> + <a href="http://h/b">b</a></code>'
+    page = b"<main><p>" + b"Corals grow slowly. " * 10 + one + b"</p></main>"
+    assert markdown(page, url=URL).endswith("slowly. [`mutate()`](http://h/mutate), `a + b`")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=300) | st.text(alphabet="<>/aplidvbrtrcode=\"'h1 \n-*_`[]()#", max_size=300).map(str.encode))
 @example(b"\x01\t\x01")  # blanks between control characters
