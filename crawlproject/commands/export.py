@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,13 +19,14 @@ from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.extensions.progress import print_share
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.pages.text.printable import counted
 from crawlproject.parts.registry import part_module
 
 if TYPE_CHECKING:
     from crawlproject.exporting.selection import Selection
 
+_STDOUT = "-"
 _FORMATS = ("chunks", "csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wacz", "warc")
 
 
@@ -32,7 +35,7 @@ class ExportCommand(Subcommand):
     summary = "Export a crawl as tables, a graph or an archive, or to a search server"
     description = (
         "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), which may be an address such as "
-        "s3://bucket/pages.parquet, or send them to the index of "
+        "s3://bucket/pages.parquet or - for standard output, or send them to the index of "
         "OpenSearch or Elasticsearch at the URL TARGET (http://host:9200/index). Works on running, finished and killed "
         "crawls; the folders of several workers are merged first. What is written appears when it is complete; an "
         "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
@@ -40,6 +43,7 @@ class ExportCommand(Subcommand):
     )
     examples = (
         "export crawls/reefs --to parquet reefs.parquet",
+        "export crawls/reefs --to jsonl - --fields url,title | head",
         "export crawls/reefs --to wacz s3://my-bucket/reefs.wacz",
         "export crawls/reefs --to opensearch http://localhost:9200/reefs",
     )
@@ -141,17 +145,31 @@ class ExportCommand(Subcommand):
                     templates = found.chosen_templates(read_options(self.settings or {})) if found is not None else None
                     export = partial(export_file, now=time.time(), templates=templates, fields=fields)
                     told = export(folder, target, opts.to, selection)
-            print(told.replace(str(target), args[1]))
+            print(told.replace(str(target), args[1]), file=sys.stderr if args[1] == _STDOUT else sys.stdout)
 
 
 @contextmanager
 def _landed(target: str, *, is_folder: bool) -> Iterator[Path]:
-    """Where the export is written: at ``target``, or for an address in a folder that is sent there at the end.
+    """Where the export is written: at ``target``, or for an address or standard output in a folder, and sent at the end.
 
-    Raises what ``Remote`` does, and ``BadInput`` for a folder at an address that is not empty.
+    Raises what ``Remote`` does, ``StorageFailed``, and ``BadInput`` for a folder at an address that is not empty.
     """
     from crawlproject.storage.remote import Remote, is_remote
 
+    if target == _STDOUT:
+        if is_folder:
+            raise BadInput(target, "expected the name of a new folder: markdown is a file a page")
+        with TemporaryDirectory(prefix="topical-export-") as folder:
+            yield (local := Path(folder) / "export.jsonl")  # chunks go by the name
+            try:
+                with local.open("rb") as file:
+                    shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise StorageFailed(f"cannot write to standard output: {error.strerror}") from error
+        return
     if not is_remote(target):
         yield Path(target)
         return

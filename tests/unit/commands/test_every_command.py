@@ -127,3 +127,27 @@ def test_a_damaged_item_is_reported_with_its_line(
     place = [] if arguments == ["index"] else [tmp_path / "pages.csv"]
     assert invoke(command_of(arguments[0]), *arguments[1:], crawl, *place) == 2
     assert f"{items}, line 2: expected the fields of an item" in capsys.readouterr().err
+
+
+def test_an_export_to_standard_output_is_that_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral"), an_item(1, "reef"))
+    assert invoke(command_of("export"), "--to", "csv", "--fields", "text", crawl, "-") == 0
+    said = capfdbinary.readouterr()
+    assert said.out.split() == [b"text", b"coral", b"reef"] and said.err == b"2 pages in -\n"
+    assert not (tmp_path / "-").exists()
+    assert invoke(command_of("export"), "--to", "markdown", crawl, "-") == 2
+    assert b"markdown is a file a page" in capfdbinary.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_export_to_a_full_standard_output_has_no_traceback(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "coral"))
+    with Path("/dev/full").open("w") as full:
+        process = Popen(
+            command("export", crawl, "--to", "csv", "-"), stdout=full, stderr=PIPE, env=environment(), cwd=ROOT
+        )
+        _, said = process.communicate()
+    assert process.returncode == 3 and said == b"scrapy: cannot write to standard output: No space left on device\n"
