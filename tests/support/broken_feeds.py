@@ -1,6 +1,6 @@
 """Fifty feeds with the faults that feeds have, each with the entries that a person would read in it.
 
-Of our own making, after what publishers' programs are known to do: PHP warnings before the declaration, .NET's UTF-16 that is
+Of our own making: PHP warnings before the declaration, .NET's UTF-16 that is
 UTF-8, entities of HTML, prefixes that nobody declared.
 """
 

@@ -1,6 +1,6 @@
 """Feeds as their publishers' programs write them, made ready for a reader of XML.
 
-One in four has a fault that XML does not forgive: a warning of PHP before the declaration, HTML in a title, entities of HTML,
+Many have faults that XML does not forgive: a warning of PHP before the declaration, HTML in a title, entities of HTML,
 bytes in another encoding than the declared one. Each is mended where it can be told from what is meant, in time that grows
 with the bytes. Nothing of a document type is looked at.
 """
