@@ -21,7 +21,7 @@ from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.message_log import digest
 from crawlproject.frontier.redis.operations import SlotCounts
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, CallerLoop
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN, CallerLoop
 from crawlproject.records import CrawlUrl
 
 REMEMBERED = 200_000  # URLs that ``in`` knows
@@ -174,7 +174,8 @@ class RedisWorker:
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        call = PendingCall(operations.put_of(url), queue_of(url.url), url)
+        is_new = url.key not in self._known
+        call = PendingCall(operations.put_of(url), queue_of(url.url), url, is_new)
         if self._exchange is None:
             answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
             if answer == DONE:
@@ -369,16 +370,20 @@ class RedisWorker:
         self._quiet = idle and answers.counts == self._last
         self._last = answers.counts
         for call, answer in answers.answered:
-            if call.url is not None and _is_rejected(call, answer):
-                self._known.pop(call.url.key, None)
-                self._rejected(call.url, answer)
+            if call.url is not None and (why := _rejection(call, answer)) is not None:
+                if why != KNOWN:
+                    self._known.pop(call.url.key, None)
+                self._rejected(call.url, why)
         self._blocked = {found.host: found for found in answers.blocked or ()}
         if answers.taken or self._quiet or self._counts.pages != pages or self._blocked:
             self._wake()
 
 
-def _is_rejected(call: PendingCall, answer: int) -> bool:
+def _rejection(call: PendingCall, answer: int) -> int | None:
+    """Why a URL was rejected, or None."""
     name = call.operation[0]
     if name == "put":
-        return answer in (FULL, HOST_FULL, DONE)
-    return name == "rescore" and answer == GONE
+        if answer == 0 and call.is_new:
+            return KNOWN
+        return answer if answer in (FULL, HOST_FULL, DONE) else None
+    return GONE if name == "rescore" and answer == GONE else None

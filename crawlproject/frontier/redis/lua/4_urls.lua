@@ -143,6 +143,7 @@ local function make_room(rank, class)
   if MAX_URLS == 0 or buffered() < MAX_URLS then
     return true
   end
+  place_changed()
   local arrival, host, worst, class_of_worst = worst_of_all()
   if not arrival or class > class_of_worst or (class == class_of_worst and rank >= worst and not NEWCOMERS_STAY) then
     return false
@@ -153,6 +154,7 @@ end
 
 local function evict_surplus()
   while MAX_URLS > 0 and buffered() > MAX_URLS do
+    place_changed()
     local worst, of = worst_of_all()
     evict(worst, of)
   end

@@ -20,7 +20,7 @@ from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.operations import slot_of
 from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker, join
-from crawlproject.frontier.shared import HOST_FULL
+from crawlproject.frontier.shared import HOST_FULL, KNOWN
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, REVISITS, WASTE, CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
@@ -191,6 +191,21 @@ def test_what_the_server_turned_away_is_reported(server: RedisServer, loop: Loop
     assert heard == [("http://a.test/2", HOST_FULL)]
     assert "http://a.test/2" not in frontier
     frontier.close()
+
+
+def test_what_another_worker_has_put_before_is_reported_once(server: RedisServer, loop: Loop) -> None:
+    first, second = worker(server, loop), worker(server, loop, "second")
+    heard: list[tuple[str, int]] = []
+    second.when_rejected(lambda url, why: heard.append((url.url, why)))
+    first.put(CrawlUrl("http://a.test/1", 1.0))
+    loop.run_until(lambda: len(first) == 1)
+    for name in ("1", "2", "1", "2"):
+        second.put(CrawlUrl(f"http://a.test/{name}", 1.0))
+    loop.run_until(lambda: len(second) == 2 and not second._unanswered)
+    assert heard == [("http://a.test/1", KNOWN)], "its own it knows"
+    assert "http://a.test/1" in second
+    first.close()
+    second.close()
 
 
 def test_a_server_that_refuses_ends_the_crawl_with_a_reason(server: RedisServer, loop: Loop) -> None:

@@ -1,0 +1,190 @@
+"""What one of several workers of a crawl tells the others of what its adaptive ordering has learned: sums.
+
+The regressions and the means of groups are sums over examples, so what is new of all of them since the last time is one
+difference, however many pages it is from. Whoever adds it knows the examples without having seen them. Rows are not told: a
+waiting URL has a row where it was found first, and the worker that has it learns from the fetch, whoever made it. Of the
+rows the others are told how good the best are, by host: for one floor, and one choice of the hosts to explore.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.orderings.adaptive.active_set import NONE
+
+Vector = npt.NDArray[np.float64]
+
+SAMPLE = 256  # pages of which all terms are told; later each worker's own pages are sample enough
+HOSTS = 256  # the best ones, that others are told of
+
+
+@dataclass(slots=True)
+class Difference:
+    """What was learned from some pages.
+
+    ``groups`` has, for each kind of group that is told, name -> summed outcomes and members; ``good`` the pages that are among
+    the best so far: worth, and how often each term. ``terms`` are the pages with each term, of ``documents`` pages that have
+    ``length`` terms in all. ``gram`` and ``moments`` are those of the regressions; ``outcomes`` sums those of ``members`` pages.
+    """
+
+    gram: Vector
+    moments: Vector
+    outcomes: Vector
+    members: int = 0
+    pages: int = 0
+    groups: tuple[dict[Hashable, Vector], ...] = ({}, {}, {})
+    good: list[tuple[float, Mapping[str, int]]] = field(default_factory=list)
+    terms: Counter[str] = field(default_factory=Counter)
+    documents: int = 0
+    length: int = 0
+
+    @classmethod
+    def none_yet(cls, outputs: int, features: int) -> Difference:
+        """Nothing was learned so far."""
+        return cls(
+            np.zeros((outputs, features, features)), np.zeros((outputs, features)), np.zeros(2), groups=({}, {}, {})
+        )
+
+    def learn(self, names: Iterable[tuple[int, Hashable]], outcome: Vector, evidence: Vector | None = None) -> None:
+        """The outcome of a URL of these groups, by kind; ``evidence`` about it, where it had a row."""
+        self.outcomes += outcome
+        self.members += 1
+        member = np.append(outcome, 1.0)
+        for kind, name in names:
+            known = self.groups[kind].get(name)
+            self.groups[kind][name] = member if known is None else known + member
+        if evidence is not None:
+            self.gram += evidence[:, :, None] * evidence[:, None, :]
+            self.moments += outcome[:, None] * evidence
+
+    def read(self, counts: Mapping[str, int], length: int, worth: float, *, told: bool, good: bool) -> None:
+        """A page with these terms; ``told``: others are told of all of them."""
+        self.pages += 1
+        if told:
+            self.terms.update(counts.keys())
+            self.documents += 1
+            self.length += length
+        if good:
+            self.good.append((worth, counts))
+
+    def message(self) -> list[Any]:
+        """As values for JSON."""
+        groups = [[list(found), _packed(np.array(list(found.values())))] for found in self.groups]
+        return [
+            *map(_packed, (self.gram, self.moments, self.outcomes)),
+            self.members,
+            self.pages,
+            groups,
+            [[worth, dict(counts)] for worth, counts in self.good],
+            [self.documents, self.length, dict(self.terms)],
+        ]
+
+    @classmethod
+    def checked(cls, message: Sequence[Any], outputs: int, features: int) -> Difference:
+        """From such values. Raises ``ValueError`` and ``TypeError`` for others."""
+        gram, moments, outcomes, members, pages, groups, good, (documents, length, terms) = message
+        return cls(
+            _unpacked(gram, outputs, features, features),
+            _unpacked(moments, outputs, features),
+            _unpacked(outcomes, 2),
+            int(members),
+            int(pages),
+            _checked_groups(*groups),
+            [(float(worth), {str(term): int(times) for term, times in counts.items()}) for worth, counts in good],
+            Counter({str(term): int(times) for term, times in terms.items()}),
+            int(documents),
+            int(length),
+        )
+
+
+def _checked_groups(hosts: Any, folders: Any, places: Any) -> tuple[dict[Hashable, Vector], ...]:
+    found: list[dict[Hashable, Vector]] = []
+    for names, sums in (hosts, folders, places):
+        texts = [tuple(map(str, name)) if isinstance(name, list) else str(name) for name in names]
+        found.append(dict(zip(texts, _unpacked(sums, len(texts), 3), strict=True)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Tops:
+    """The best rows of a worker: the ``values`` of the best of all, and the best of each of the best ``hosts``."""
+
+    values: Vector
+    hosts: Mapping[str, float]
+
+    def message(self) -> list[Any]:
+        """As values for JSON."""
+        return [_packed(self.values), dict(self.hosts)]
+
+    @classmethod
+    def checked(cls, message: Sequence[Any]) -> Tops:
+        """From such values. Raises ``ValueError`` and ``TypeError`` for others."""
+        values, hosts = message
+        found = _unpacked(values, -1)
+        if not np.isfinite(found).all():
+            raise ValueError("values that are not finite")
+        return cls(found, {str(host): float(best) for host, best in hosts.items() if math.isfinite(best)})
+
+
+class Crew:
+    """What one worker has to tell the others (``news``, ``own``), and what they have told of their rows (``tops``)."""
+
+    def __init__(self, outputs: int, features: int) -> None:
+        self._shape = outputs, features
+        self.news = Difference.none_yet(outputs, features)
+        self.own: Tops | None = None  # to be told
+        self.tops: dict[str, Tops] = {}
+        self.outcome: tuple[str, Vector] | None = None  # of the page that was observed last
+
+    def message(self) -> Any:
+        """What is new, as values for JSON; it was told then. None: nothing."""
+        news, own = self.news, self.own
+        if not news.pages and not news.members and own is None:
+            return None
+        self.news, self.own = Difference.none_yet(*self._shape), None
+        return [news.message(), own.message() if own else None]
+
+    def heard(self, worker: str, message: Any) -> Difference | None:
+        """What a worker has told; None: nothing to learn. Raises ``ValueError`` and ``TypeError`` for what is no message."""
+        news, tops = message
+        found = Difference.checked(news, *self._shape)
+        if tops is not None:
+            self.tops[worker] = Tops.checked(tops)
+        return found
+
+    def outcome_of(self, url: str) -> list[float] | None:
+        if self.outcome is None or self.outcome[0] != url:
+            return None
+        return [float(value) for value in self.outcome[1]]
+
+    def best_of_others(self, number: Callable[[str], int], room: int) -> tuple[Vector, Vector]:
+        """The values of their best rows, and the best of each host, by its number; from ``room`` on of hosts without one."""
+        hosts: dict[str, float] = {}
+        for tops in self.tops.values():
+            for host, best in tops.hosts.items():
+                hosts[host] = max(best, hosts.get(host, best))
+        known = {number(host): best for host, best in hosts.items()}
+        unknown = [best for host, best in hosts.items() if number(host) < 0]
+        found = np.full(room, -math.inf)
+        known.pop(-1, None)
+        found[list(known)] = list(known.values())
+        return np.concatenate([NONE, *(tops.values for tops in self.tops.values())]), np.concatenate((found, unknown))
+
+
+def _packed(numbers: Vector) -> str:
+    return b64encode(numbers.astype("<f4").tobytes()).decode()
+
+
+def _unpacked(text: str, *shape: int) -> Vector:
+    found = np.frombuffer(b64decode(text, validate=True), "<f4").astype(np.float64).reshape(shape)
+    if not np.isfinite(found).all():
+        raise ValueError("numbers that are not finite")
+    return found
