@@ -56,8 +56,9 @@ def assemble(
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``token`` gives unguessable texts; without it no hub is asked for
     deliveries, whatever ``CRAWL_WEBSUB_CALLBACK`` says. ``frontier`` is one that others crawl from as
-    well, with its peers, in place of the one that the settings ask for. ``choose`` makes the ordering. ``brakes`` slow the crawl down. ``judge`` is one that
-    rehearsals share, in place of the one that the settings name. A topic with members is a crawl of several. Raises ``BadInput``
+    well, with its peers, in place of the one that the settings ask for. ``choose`` makes the ordering. ``brakes`` slow the
+    crawl down. ``judge`` is one that rehearsals share, in place of the one that the settings name. A topic with members is a
+    crawl of several. Raises ``BadInput``
     (topic, settings, crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)

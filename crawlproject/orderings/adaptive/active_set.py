@@ -16,6 +16,7 @@ Mask = npt.NDArray[np.bool_]
 FEWEST = 8  # URLs that are active when a crawl begins
 DOUBLING = 100  # pages in which it doubles, up to its size
 MOVED = 0.02  # a larger error revises the score of a URL
+ROUGHLY = 0.1  # the same for a URL that stays below the floor, where a server is told, at several commands a score
 NONE: Vector = np.zeros(0)
 NEAR = 4  # times its full size: the rows among which the next active ones are
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
@@ -38,6 +39,7 @@ class ActiveSet:
         self._full = 1.0  # share of the set that is of this table, when it was chosen last
         self.floor = -math.inf
         self._raised: dict[int, float] = {}  # the values of the rows that are explored
+        self.moved_below = MOVED  # an error that revises a score that stays below the floor
         self.near = -math.inf  # the value from which a row may become active soon
 
     def observe(self, pages: int = 1) -> None:
@@ -61,7 +63,7 @@ class ActiveSet:
         size = min(self._current_size(), len(values))
         best = np.full(int(self._table.groups[rows, 0].max(initial=-1)) + 1, -math.inf)
         np.maximum.at(best, self._table.groups[rows, 0], values)
-        return np.partition(values, len(values) - size)[len(values) - size :], best
+        return np.sort(values)[len(values) - size :], best
 
     def choose(self, rows: Rows, values: Vector, elsewhere: Vector = NONE, hosts: Vector = NONE) -> Rows:
         """Decide anew, with new scores of all rows; those whose score in the table changed, for the frontier.
@@ -83,7 +85,9 @@ class ActiveSet:
             self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
         before = told[rows]
         active = wanted >= self.floor
-        moved = (active != (before >= self.floor)) | (np.abs(wanted - before) > MOVED)
+        moved = (active != (before >= self.floor)) | (
+            np.abs(wanted - before) > np.where(active, MOVED, self.moved_below)
+        )
         told[rows[moved]] = wanted[moved]
         self._count = int(np.count_nonzero(active))
         self._full = min(1.0, self._count / size) if len(elsewhere) and size else 1.0

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.active_set import NONE, ActiveSet
+from crawlproject.orderings.adaptive.active_set import NONE, ROUGHLY, ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
@@ -205,6 +205,7 @@ class Adaptive(SummingOrdering):
 
     def share(self) -> None:
         self._crew = Crew(*self._evidence.prior.shape)
+        self._active.moved_below = ROUGHLY
 
     def difference(self) -> Any:
         return self._crew.message() if self._crew else None
