@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.active_set import NONE, ROUGHLY, ActiveSet
+from crawlproject.orderings.adaptive.active_set import ROUGHLY, ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
-from crawlproject.orderings.adaptive.shared_sums import HOSTS, SAMPLE, Crew, Tops
+from crawlproject.orderings.adaptive.shared_sums import NO_TOPS, SAMPLE, Crew
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.summing import SummingOrdering
@@ -204,24 +204,16 @@ class Adaptive(SummingOrdering):
     # ------------------------------------------------------------ other workers
 
     def share(self) -> None:
-        self._crew = Crew(*self._evidence.prior.shape)
+        self._crew = Crew(self._evidence, self._terms, self._ridge, self._active)
         self._active.moved_below = ROUGHLY
 
     def difference(self) -> Any:
         return self._crew.message() if self._crew else None
 
     def add(self, worker: str, difference: Any) -> None:
-        if self._crew is None or (found := self._crew.heard(worker, difference)) is None:
-            return
-        self._latest = None
-        self._pages += found.pages
-        self._active.observe(found.pages)
-        self._terms.add(found.documents, found.length, found.terms)
-        self._evidence.add(found.groups, found.outcomes, found.members)
-        self._ridge.add(found.gram, found.moments)
-        for worth, counts in found.good:
-            times = np.array(list(counts.values()), np.int64)
-            self._evidence.feedback.observe(worth, self._terms.numbers(list(counts)), times)
+        if self._crew:
+            self._latest = None
+            self._pages += self._crew.add(worker, difference)
 
     def outcome(self, url: str) -> Any:
         return self._crew.outcome_of(url) if self._crew else None
@@ -319,16 +311,6 @@ class Adaptive(SummingOrdering):
         self._evidence.refresh()
         self._ridge.solve()
 
-    def _others(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
-        """What is best elsewhere, and on each host, as ``choose`` asks for it; these ``rows`` are for the others to hear of."""
-        if self._crew is None:
-            return NONE, NONE
-        best, hosts = self._active.tops(rows, values)
-        first = np.argsort(-hosts)[: min(HOSTS, int(np.count_nonzero(hosts > -np.inf)))]
-        names = self._evidence.host_names(first.tolist())
-        self._crew.own = Tops(best, dict(zip(names, hosts[first].tolist(), strict=True)))
-        return self._crew.best_of_others(self._evidence.host_number, self._evidence.room_for_hosts())
-
     def _score_all(self) -> Iterator[tuple[str, float]]:
         """Score the table by what is known now; what the frontier has to be told.
 
@@ -339,7 +321,7 @@ class Adaptive(SummingOrdering):
         table, rows = self._table, self._table.waiting()
         if not len(rows):
             if self._crew:
-                self._crew.own = Tops(NONE, {})
+                self._crew.own = NO_TOPS
             return
         due = rows
         if self.turns > 1:
@@ -347,7 +329,8 @@ class Adaptive(SummingOrdering):
             due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
         table.value[due] = self._values(due)[1]
         values = table.value[rows]
-        told = self._active.choose(rows, values, *self._others(rows, values))
+        others = self._crew.compare(rows, values) if self._crew else ()
+        told = self._active.choose(rows, values, *others)
         self.floor = self._active.floor
         yield from zip(table.urls(told), table.told[told].tolist(), strict=True)
         if len(rows) > self.rows:

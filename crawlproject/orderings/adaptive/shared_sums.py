@@ -11,14 +11,18 @@ from __future__ import annotations
 import math
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.orderings.adaptive.active_set import NONE
+from crawlproject.orderings.adaptive.active_set import NONE, ActiveSet
+from crawlproject.orderings.adaptive.link_features import LinkFeatures
+from crawlproject.orderings.adaptive.link_table import Rows
+from crawlproject.orderings.adaptive.predictors import Ridge
+from crawlproject.orderings.adaptive.terms import TermStatistics
 
 Vector = npt.NDArray[np.float64]
 
@@ -134,12 +138,18 @@ class Tops:
         return cls(found, {str(host): float(best) for host, best in hosts.items() if math.isfinite(best)})
 
 
+NO_TOPS = Tops(NONE, {})
+
+
 class Crew:
     """What one worker has to tell the others (``news``, ``own``), and what they have told of their rows (``tops``)."""
 
-    def __init__(self, outputs: int, features: int) -> None:
-        self._shape = outputs, features
-        self.news = Difference.none_yet(outputs, features)
+    def __init__(self, evidence: LinkFeatures, terms: TermStatistics, ridge: Ridge, active: ActiveSet) -> None:
+        self._evidence = evidence
+        self._terms = terms
+        self._ridge = ridge
+        self._active = active
+        self.news = Difference.none_yet(*evidence.prior.shape)
         self.own: Tops | None = None  # to be told
         self.tops: dict[str, Tops] = {}
         self.outcome: tuple[str, Vector] | None = None  # of the page that was observed last
@@ -149,34 +159,47 @@ class Crew:
         news, own = self.news, self.own
         if not news.pages and not news.members and own is None:
             return None
-        self.news, self.own = Difference.none_yet(*self._shape), None
+        self.news, self.own = Difference.none_yet(*self._evidence.prior.shape), None
         return [news.message(), own.message() if own else None]
 
-    def heard(self, worker: str, message: Any) -> Difference | None:
-        """What a worker has told; None: nothing to learn. Raises ``ValueError`` and ``TypeError`` for what is no message."""
+    def add(self, worker: str, message: Any) -> int:
+        """Know what a worker has told; from how many pages. Raises ``ValueError`` and ``TypeError`` for what is no message."""
         news, tops = message
-        found = Difference.checked(news, *self._shape)
+        found = Difference.checked(news, *self._evidence.prior.shape)
         if tops is not None:
             self.tops[worker] = Tops.checked(tops)
-        return found
+        self._active.observe(found.pages)
+        self._terms.add(found.documents, found.length, found.terms)
+        self._evidence.add(found.groups, found.outcomes, found.members)
+        self._ridge.add(found.gram, found.moments)
+        for worth, counts in found.good:
+            times = np.array(list(counts.values()), np.int64)
+            self._evidence.feedback.observe(worth, self._terms.numbers(list(counts)), times)
+        return found.pages
 
     def outcome_of(self, url: str) -> list[float] | None:
+        """Worth and prospect of the page that was observed last, if it is this one."""
         if self.outcome is None or self.outcome[0] != url:
             return None
         return [float(value) for value in self.outcome[1]]
 
-    def best_of_others(self, number: Callable[[str], int], room: int) -> tuple[Vector, Vector]:
-        """The values of their best rows, and the best of each host, by its number; from ``room`` on of hosts without one."""
-        hosts: dict[str, float] = {}
+    def compare(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
+        """What is best elsewhere, and on each host, as ``ActiveSet.choose`` asks for it. The others will hear of these rows."""
+        best, hosts = self._active.tops(rows, values)
+        first = np.argsort(-hosts)[: min(HOSTS, int(np.count_nonzero(hosts > -np.inf)))]
+        names = self._evidence.host_names(first.tolist())
+        self.own = Tops(best, dict(zip(names, hosts[first].tolist(), strict=True)))
+        elsewhere: dict[str, float] = {}
         for tops in self.tops.values():
-            for host, best in tops.hosts.items():
-                hosts[host] = max(best, hosts.get(host, best))
-        known = {number(host): best for host, best in hosts.items()}
-        unknown = [best for host, best in hosts.items() if number(host) < 0]
-        found = np.full(room, -math.inf)
-        known.pop(-1, None)
-        found[list(known)] = list(known.values())
-        return np.concatenate([NONE, *(tops.values for tops in self.tops.values())]), np.concatenate((found, unknown))
+            for host, value in tops.hosts.items():
+                elsewhere[host] = max(value, elsewhere.get(host, value))
+        by_number, unknown = np.full(self._evidence.room_for_hosts(), -math.inf), []
+        for host, value in elsewhere.items():
+            if (number := self._evidence.host_number(host)) < 0:
+                unknown.append(value)
+            else:
+                by_number[number] = value
+        return np.concatenate([NONE, *(tops.values for tops in self.tops.values())]), np.append(by_number, unknown)
 
 
 def _packed(numbers: Vector) -> str:

@@ -17,9 +17,10 @@ from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.client_thread import BURST
 from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.redis.joining import join
 from crawlproject.frontier.redis.operations import slot_of
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.redis.worker import RedisWorker, join
+from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import HOST_FULL, KNOWN
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, REVISITS, WASTE, CrawlUrl
 
@@ -201,7 +202,7 @@ def test_what_another_worker_has_put_before_is_reported_once(server: RedisServer
     loop.run_until(lambda: len(first) == 1)
     for name in ("1", "2", "1", "2"):
         second.put(CrawlUrl(f"http://a.test/{name}", 1.0))
-    loop.run_until(lambda: len(second) == 2 and not second._unanswered)
+    loop.run_until(lambda: len(second) == 2 and not second._answers.unanswered())
     assert heard == [("http://a.test/1", KNOWN)], "its own it knows"
     assert "http://a.test/1" in second
     first.close()
@@ -247,7 +248,7 @@ def test_what_is_on_its_way_to_a_worker_keeps_its_lease(server: RedisServer, loo
     frontier = worker(server, loop, limit=4)
     frontier.put_many(urls(4))
     loop.run_until(lambda: frontier._strict.leases() == 4 or frontier.take(0.0))
-    loop.run_until(lambda: len(frontier._arrived) + len(frontier._held) == 4)
+    loop.run_until(lambda: len(frontier._answers.arrived) + len(frontier._held) == 4)
     for url in urls(4):
         frontier.hold(url.url, 0.0)
         frontier.drop(url.url)
@@ -256,7 +257,7 @@ def test_what_is_on_its_way_to_a_worker_keeps_its_lease(server: RedisServer, loo
     def step() -> bool:
         while url := frontier.take(time.time()):
             taken.append(url.url)
-        return not frontier._unanswered
+        return not frontier._answers.unanswered()
 
     loop.run_until(step)
     loop.run_until(step)
