@@ -4,9 +4,10 @@
                                      [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
-frontier on disk. CPU, not time, is counted, from the first request of each worker on, so a busy machine changes little: user and
-system time of the workers, and of the server by itself. ``--profile`` keeps a profile of each worker there (``pstats``),
-which takes a multiple of the time.
+frontier on disk. CPU, not time, is counted, from the first request of each worker on: user and system time of the workers,
+and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
+fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
+of each worker there (``pstats``), which takes a multiple of the time.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import argparse
 import json
 import subprocess
 import sys
+import time
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/worker_cost.py`
@@ -36,12 +39,39 @@ finally:
 """
 
 
+class Yardstick:
+    """How long a fixed piece of work takes, on the same processors at the same time: ten times a second, in a thread."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._over = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Yardstick:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def ms(self) -> float:
+        return 1000 * sum(self._times) / len(self._times)
+
+    def _run(self) -> None:
+        while not self._over.wait(0.1):
+            began = time.thread_time()
+            json.loads(json.dumps({str(number): [number, str(number)] for number in range(2_000)}))
+            self._times.append(time.thread_time() - began)
+
+
 def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace) -> dict[str, Any]:
     """One crawl of all workers; what a page has cost."""
     with TemporaryDirectory() as name, redis_server(Path(name) / "redis") as server:
         client = redis.Redis(port=server.port)
         before = _used(client)
-        found = _run(bench, ordering, workers, chosen, Path(name), server.url)
+        with Yardstick() as yardstick:
+            found = _run(bench, ordering, workers, chosen, Path(name), server.url)
         after, client_stats = _used(client), client.info("commandstats")
     pages = sum(report["pages"] for report in found)
     commands = {name: calls / pages for name, calls in _calls(client_stats).items()}
@@ -49,7 +79,9 @@ def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace)
         "ordering": ordering,
         "workers": workers,
         "pages": pages,
-        "cpu_ms": 1000 * sum(report["cpu_seconds"] for report in found) / pages,
+        "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds"] for report in found) / pages),
+        "yardstick": yardstick.ms(),
+        "in_yards": cpu / yardstick.ms(),
         **{key: (after[key] - before[key]) / pages for key in after},
         "by_command": dict(sorted(commands.items(), key=itemgetter(1), reverse=True)),
     }
