@@ -43,10 +43,11 @@ from crawlproject.frontier.redis.client_thread import POLL
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.operations import rescore_of
 from crawlproject.frontier.redis.worker import RedisWorker
-from crawlproject.frontier.shared import GONE
+from crawlproject.frontier.shared import GONE, KNOWN
 from crawlproject.options import Options
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.pages.text.relevance import make_judge
+from crawlproject.parts.workers.shared_peers import SharedPeers
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.topic.parse import load_topic
@@ -68,8 +69,10 @@ class LiveWorker(RedisWorker):
         return super().take(now)
 
     def put(self, url: CrawlUrl) -> bool:
+        is_new = url.key not in self._known
+        if not super().put(url) and is_new and self.states([url.key])[url.key] != "done":
+            self._rejected(url, KNOWN)
         self._remember(url.key)
-        super().put(url)
         return True
 
     def rescore(self, url: str, score: float) -> bool:
@@ -117,7 +120,7 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
                 agent="benchmark",
                 folder=folder,
                 concurrency=max(1, concurrent // (size or 1)),
-                open_crawl=partial(assemble, frontier=_worker(server.port, folder.name, options) if size else None),
+                open_crawl=partial(assemble, frontier=_worker(server.port, folder, options) if size else None),
             )
             for folder in folders
         ]
@@ -130,12 +133,13 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
     return {"workers": size, "ms_a_page": 1000 * spent / options.crawl_max_pages, **_found(lines, topic, web, options)}
 
 
-def _worker(port: int, name: str, options: Options) -> RedisWorker:
+def _worker(port: int, folder: Path, options: Options) -> tuple[RedisWorker, SharedPeers]:
     rules = redis_rules(options, ordering_class(options.ordering).commit)
     client = redis.Redis(port=port)
-    frontier = RedisFrontier(client, "crew", name, rules, now=0.0, random=Random(options.crawl_seed))
+    frontier = RedisFrontier(client, "crew", folder.name, rules, now=0.0, random=Random(options.crawl_seed))
     frontier.messages.kept = options.frontier_redis_messages
-    return LiveWorker(frontier, clock=lambda: 0.0, heartbeat=1.0)
+    worker = LiveWorker(frontier, clock=lambda: 0.0, heartbeat=1.0)
+    return worker, SharedPeers(folder.name, worker, folder)
 
 
 def _found(lines: Sequence[dict[str, Any]], topic: Topic, web: Web, options: Options) -> dict[str, Any]:

@@ -35,6 +35,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/worker_kills.py`
+
 import redis
 
 from benchmarks.linked_web import LinkedWeb

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/workers.py`
 
 from benchmarks.redis_server import redis_server
 from benchmarks.worker_kills import Crew, known_web, served

@@ -44,7 +44,7 @@ def assemble(
     cache_dir: Path | None = None,
     agent: str = "",
     token: Callable[[], str] | None = None,
-    frontier: Frontier | None = None,
+    frontier: tuple[Frontier, Peers] | None = None,
     choose: Callable[[Topic, PriorKnowledge], BaseOrdering] = choose_ordering,
     brakes: Sequence[Brake] = (),
     judge: TopicJudge | None = None,
@@ -55,10 +55,10 @@ def assemble(
     targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
     that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
     given, the crawl folder does. ``agent`` is the User-Agent. ``token`` gives unguessable texts; without it, parts that need
-    some are off. ``frontier`` is one that others crawl from as well, in place of the one that the settings ask for. ``choose``
-    makes the ordering. ``brakes`` slow the crawl down. ``judge`` is one that rehearsals share, in place of the one that the
-    settings name. A topic with members is a crawl of several. Raises ``BadInput``
-    (topic, settings, crawl folder) and ``StorageFailed``.
+    some are off. ``frontier`` is one that others crawl from as well, with its peers, in place of the one that the settings
+    ask for. ``choose`` makes the ordering. ``brakes`` slow the crawl down. ``judge`` is one that rehearsals share, in place of
+    the one that the settings name. A topic with members is a crawl of several. Raises ``BadInput`` (topic, settings, crawl
+    folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = topic_in_canonical_urls(topic, canonicalize)
@@ -88,9 +88,9 @@ def assemble(
         ordering = choose(topic, known)
     crawl_folder = _open_folder(place, topic, options, keeps_pages=not rehearsal, clock=clock)
     try:
-        peers = ALONE
-        if frontier is None:
-            frontier, peers = _open_frontier(options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock)
+        opened, peers = frontier or _open_frontier(
+            options, crawl_folder, ordering, topic, rehearsal=rehearsal, clock=clock
+        )
         setup = Setup(
             topic,
             options,
@@ -99,7 +99,7 @@ def assemble(
             ordering,
             new_ordering,
             crawl_folder,
-            frontier,
+            opened,
             peers,
             agent,
             token,

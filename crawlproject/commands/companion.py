@@ -14,6 +14,7 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from crawlproject.adapters.subcommand import reporting_errors
 from crawlproject.commands.crawl import CrawlCommand
 from crawlproject.configuration import program
+from crawlproject.core.peers import ALONE
 
 _EXTENSION = "crawlproject.companion.extension.CompanionServer"
 _NOT_WANTED = (
@@ -85,7 +86,9 @@ class CompanionCommand(CrawlCommand):
         crawler = self._create_crawler("topical")
         pace = AheadPace(options.companion_fetches, options.companion_rate)
         # As a rehearsal it keeps no pages: what was fetched ahead stays in memory.
-        put_together = partial(assemble, choose=choose_following, frontier=frontier, rehearsal=True, brakes=[pace])
+        put_together = partial(
+            assemble, choose=choose_following, frontier=(frontier, ALONE), rehearsal=True, brakes=[pace]
+        )
         self.crawl(crawler, {"topic": topic, "assemble": put_together})
         if self.exitcode == _INTERRUPTED:  # the only way to end it
             self.exitcode = 0

@@ -141,14 +141,14 @@ class Admission:
         self.revise(revised, anew=bool(revised))
 
     def revise(self, revised: Iterable[tuple[str, float]], *, anew: bool) -> None:
-        """Pass new scores of this worker's hosts on to the frontier, and the floor of the ordering when it has changed.
+        """Pass new scores of what this worker keeps on to the frontier, and the floor of the ordering when it has changed.
 
         Seeds keep their scores, whatever an ordering makes of the links to them. ``anew``: the floor is passed on in any case,
         as the frontier may have lowered it by itself.
         """
-        is_own = self._peers.is_own
+        keeps = self._peers.keeps
         for url, score in revised:
-            if url not in self.planted and is_own(host_of(url)):
+            if url not in self.planted and keeps(url):
                 for lowered in self._lowering:
                     score = lowered(url, score)
                 self._frontier.rescore(url, score)

@@ -48,7 +48,11 @@ class Peers:
         """The page behind the open lease of ``url`` is stored."""
 
     def is_own(self, host: str) -> bool:
-        """Whether this worker keeps the scores of the host up to date."""
+        """Whether the host is one of this worker's share."""
+        return True
+
+    def keeps(self, url: str) -> bool:
+        """Whether this worker keeps the score of a waiting URL up to date."""
         return True
 
     def pass_time(self, now: float) -> None:

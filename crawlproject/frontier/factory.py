@@ -111,7 +111,7 @@ def join_frontier(
     ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
     """
     need("setting FRONTIER=redis", "redis")
-    from crawlproject.frontier.redis.worker import join
+    from crawlproject.frontier.redis.joining import join
 
     if not name:
         raise BadSetting("setting FRONTIER_REDIS_NAME", "say how the crawl is called in Redis")

@@ -12,6 +12,7 @@ from crawlproject.records import CrawlUrl
 FULL = -1  # why a shared frontier rejected a URL: it is full of better ones
 HOST_FULL = -2  # its host has as many URLs as it may have
 DONE = -3  # it was fetched, here or by another worker
+KNOWN = -4  # it waited already, or is leased, although it was new to this process
 GONE = 0  # it was to have a new score, but no longer waits
 
 
@@ -120,5 +121,5 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
-        """Call ``rejected`` with each URL that was answered with ``FULL``, ``HOST_FULL``, ``DONE`` or ``GONE``."""
+        """Call ``rejected`` with each URL that was answered with ``FULL``, ``HOST_FULL``, ``DONE``, ``KNOWN`` or ``GONE``."""
         ...

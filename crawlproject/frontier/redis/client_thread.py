@@ -51,11 +51,14 @@ _REMIND = 30.0  # seconds between messages that the server is still away
 
 @dataclass(slots=True)
 class PendingCall:
-    """An operation on its way. ``url`` is what a put was about; ``unpick``: a lease that ends gives its pick back."""
+    """An operation on its way. ``url`` is what a put was about, ``is_new``: which was new here; ``unpick``: a lease that ends
+    gives its pick back.
+    """
 
     operation: Operation
     host: str
     url: CrawlUrl | None = None
+    is_new: bool = False
     unpick: str = ""
     ends: bool = False  # it ends a lease: other slots must have everything that came before
 

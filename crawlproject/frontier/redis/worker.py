@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import inf
-from random import Random
 
 from redis.exceptions import RedisError
 
@@ -15,41 +13,16 @@ from crawlproject.errors import ServerFailed
 from crawlproject.frontier.base import BlockedHost
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import operations
+from crawlproject.frontier.redis.answers import Answers
 from crawlproject.frontier.redis.client_thread import ClientThread, PendingCall, Replies
-from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.message_log import digest
-from crawlproject.frontier.redis.operations import SlotCounts
-from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, CallerLoop
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN, CallerLoop
 from crawlproject.records import CrawlUrl
 
 REMEMBERED = 200_000  # URLs that ``in`` knows
 STALENESS = 1.0  # seconds at most between two looks for what other workers have told
 _PATIENCE = 30.0  # seconds that ``close`` waits for a server that is away
-
-
-def join(
-    server: Server,
-    crawl: str,
-    worker: str,
-    rules: FrontierRules,
-    *,
-    clock: Callable[[], float],
-    random: Random,
-    slots: int = 1,
-    messages: int = 0,
-) -> RedisWorker:
-    """The frontier of a crawl as one of its workers sees it. Raises ``BadSetting`` and ``StorageFailed``.
-
-    ``messages``: so many of what workers tell each other are kept; 0: they tell nothing.
-    """
-    try:
-        frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
-        frontier.messages.kept = -(-messages // slots)
-    except RedisError as error:
-        raise ServerFailed(f"Redis refused: {error}") from error
-    return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
 
 
 class RedisWorker:
@@ -69,21 +42,13 @@ class RedisWorker:
         self._heartbeat = heartbeat
         self._exchange: ClientThread | None = None
         self._held: dict[str, CrawlUrl] = {}
-        self._arrived: deque[CrawlUrl] = deque()
+        self._answers = Answers()
         self._known: dict[str, None] = {}
         self._batch: list[PendingCall] | None = None
-        self._unanswered = 0  # calls without an answer yet
-        self._delivered = 0  # URLs, counted by the thread of the exchange
-        self._settled = 0  # those of them that have arrived here
         self._limit = 0
-        self._blocked: dict[str, BlockedHost] = {}
-        self._counts = SlotCounts()
         self._caught_up = False
         self._addresses: dict[str, str] = {}
         self._rate = 0.0
-        self._due: float | None = 0.0
-        self._quiet = False  # nothing waited and nothing was leased, twice in a row
-        self._last: list[SlotCounts] = []
         self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
         self._receive: Callable[[Sequence[bytes]], None] | None = None
 
@@ -94,7 +59,7 @@ class RedisWorker:
             self._strict,
             clock=self._clock,
             limit=limit,
-            wanted=lambda: max(0, self._limit - len(self._held) - len(self._arrived) - self._coming()),
+            wanted=lambda: max(0, self._limit - len(self._held) - self._answers.to_take()),
             deliver=partial(self._deliver, loop.call_soon),
             failed=lambda failure: loop.call_soon(partial(loop.failed, failure)),
             heartbeat=min(self._heartbeat, STALENESS) if self._receive is not None else self._heartbeat,
@@ -119,7 +84,7 @@ class RedisWorker:
         return self._strict.next_due(now) if self._exchange is None else None
 
     def __len__(self) -> int:
-        return len(self._strict) if self._exchange is None else self._counts.waiting
+        return len(self._strict) if self._exchange is None else self._answers.counts.waiting
 
     def __contains__(self, url: str) -> bool:
         return url in self._strict if self._exchange is None else url in self._known or url in self._held
@@ -132,28 +97,28 @@ class RedisWorker:
         return len(self._held)
 
     def best(self) -> float | None:
-        return self._strict.best() if self._exchange is None else self._counts.best
+        return self._strict.best() if self._exchange is None else self._answers.counts.best
 
     def hosts(self) -> int:
-        return self._strict.hosts() if self._exchange is None else self._counts.hosts
+        return self._strict.hosts() if self._exchange is None else self._answers.counts.hosts
 
     def evicted(self) -> int:
-        return self._strict.evicted() if self._exchange is None else self._counts.evicted
+        return self._strict.evicted() if self._exchange is None else self._answers.counts.evicted
 
     def blocked(self) -> Iterator[BlockedHost]:
         """As they were when nothing could be taken, without those that were released since."""
-        return self._strict.blocked() if self._exchange is None else iter(self._blocked.values())
+        return self._strict.blocked() if self._exchange is None else iter(self._answers.blocked.values())
 
     def pages(self) -> int:
-        return self._strict.pages() if self._exchange is None else self._counts.pages
+        return self._strict.pages() if self._exchange is None else self._answers.counts.pages
 
     def pending(self) -> bool:
         if self._exchange is None:
             return len(self._strict) + self._strict.leases() > 0
-        return bool(self._unanswered or self._held or self._arrived or self._coming() or not self._quiet)
+        return bool(self._held) or self._answers.pending()
 
     def last_due(self) -> float | None:
-        return self._due
+        return self._answers.due
 
     @property
     def shares(self) -> bool:
@@ -174,7 +139,8 @@ class RedisWorker:
     # ------------------------------------------------------------ what changes something
 
     def put(self, url: CrawlUrl) -> bool:
-        call = PendingCall(operations.put_of(url), queue_of(url.url), url)
+        is_new = url.key not in self._known
+        call = PendingCall(operations.put_of(url), queue_of(url.url), url, is_new)
         if self._exchange is None:
             answer = self._strict.call(self._strict.slot_of(call.host), [call.operation])[0]
             if answer == DONE:
@@ -198,12 +164,12 @@ class RedisWorker:
             if url is not None and self._receive is not None and self._strict.taken_with:
                 self._receive(self._strict.taken_with)
         else:
-            url = self._arrived[0] if self._arrived else None
+            url = self._answers.arrived[0] if self._answers.arrived else None
         if url is not None:
             self._held[url.key] = url
         if self._exchange is not None:
-            if self._arrived:
-                self._arrived.popleft()  # last, so that the thread never counts it in neither place
+            if self._answers.arrived:
+                self._answers.arrived.popleft()  # last, so that the thread never counts it in neither place
             else:
                 self._exchange.ask()
         return url
@@ -240,7 +206,7 @@ class RedisWorker:
         self._send(PendingCall(operations.host_precedence_of(host, precedence), host))
 
     def block_host(self, host: str, until: float) -> None:
-        self._blocked.pop(host, None)
+        self._answers.blocked.pop(host, None)
         self._send(PendingCall(operations.block_of(host, until), host))
 
     def visit(self, host: str, now: float, beside: str = "") -> float:
@@ -324,9 +290,6 @@ class RedisWorker:
 
     # ------------------------------------------------------------ inside
 
-    def _coming(self) -> int:
-        return self._delivered - self._settled
-
     def _remember(self, url: str) -> None:
         self._known[url] = None
         if len(self._known) > REMEMBERED:
@@ -346,39 +309,33 @@ class RedisWorker:
                 if call.unpick and answer == 1:
                     self._strict.give_back_pick(call.unpick)
         elif calls:
-            self._unanswered += len(calls)
-            self._quiet, self._due = False, 0.0
+            self._answers.expect(len(calls))
             self._exchange.send(calls)
 
-    def _deliver(self, call_soon: Callable[[Callable[[], None]], object], answers: Replies) -> None:
+    def _deliver(self, call_soon: Callable[[Callable[[], None]], object], replies: Replies) -> None:
         """In the thread of the exchange."""
-        self._delivered += len(answers.taken)
-        call_soon(partial(self._settle, answers))
+        self._answers.delivered += len(replies.taken)
+        call_soon(partial(self._settle, replies))
 
-    def _settle(self, answers: Replies) -> None:
-        self._arrived.extend(answers.taken)
-        self._settled += len(answers.taken)
-        self._unanswered -= len(answers.answered)
-        if self._receive is not None and (messages := [*answers.messages, *answers.taken_with]):
+    def _settle(self, replies: Replies) -> None:
+        self._answers.arrive(replies)
+        if self._receive is not None and (messages := [*replies.messages, *replies.taken_with]):
             self._receive(messages)  # before anybody can take what it is about
-        if answers.asked and not self._unanswered:
-            self._due = answers.due if not answers.taken else 0.0
-        pages = self._counts.pages
-        self._counts = operations.total_of(answers.counts)
-        idle = self._counts.waiting == 0 and self._counts.leases == 0
-        self._quiet = idle and answers.counts == self._last
-        self._last = answers.counts
-        for call, answer in answers.answered:
-            if call.url is not None and _is_rejected(call, answer):
-                self._known.pop(call.url.key, None)
-                self._rejected(call.url, answer)
-        self._blocked = {found.host: found for found in answers.blocked or ()}
-        if answers.taken or self._quiet or self._counts.pages != pages or self._blocked:
+        is_news = self._answers.settle(replies)
+        for call, answer in replies.answered:
+            if call.url is not None and (why := _rejection(call, answer)) is not None:
+                if why != KNOWN:
+                    self._known.pop(call.url.key, None)
+                self._rejected(call.url, why)
+        if is_news:
             self._wake()
 
 
-def _is_rejected(call: PendingCall, answer: int) -> bool:
+def _rejection(call: PendingCall, answer: int) -> int | None:
+    """Why a URL was rejected, or None."""
     name = call.operation[0]
     if name == "put":
-        return answer in (FULL, HOST_FULL, DONE)
-    return name == "rescore" and answer == GONE
+        if answer == 0 and call.is_new:
+            return KNOWN
+        return answer if answer in (FULL, HOST_FULL, DONE) else None
+    return GONE if name == "rescore" and answer == GONE else None

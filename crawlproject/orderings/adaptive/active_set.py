@@ -16,6 +16,8 @@ Mask = npt.NDArray[np.bool_]
 FEWEST = 8  # URLs that are active when a crawl begins
 DOUBLING = 100  # pages in which it doubles, up to its size
 MOVED = 0.02  # a larger error revises the score of a URL
+ROUGHLY = 0.1  # the same for a URL that stays below the floor, where a server is told, at several commands a score
+NONE: Vector = np.zeros(0)
 NEAR = 4  # times its full size: the rows among which the next active ones are
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
 
@@ -34,17 +36,19 @@ class ActiveSet:
         self._explore = explore
         self._pages = 0
         self._count = 0
+        self._full = 1.0  # share of the set that is of this table, when it was chosen last
         self.floor = -math.inf
         self._raised: dict[int, float] = {}  # the values of the rows that are explored
+        self.moved_below = MOVED  # an error that revises a score that stays below the floor
         self.near = -math.inf  # the value from which a row may become active soon
 
-    def observe(self) -> None:
-        """One more page was fetched."""
-        self._pages += 1
+    def observe(self, pages: int = 1) -> None:
+        """So many more pages were fetched."""
+        self._pages += pages
 
     def is_short(self) -> bool:
         """Whether so many were fetched that others should become active."""
-        return 2 * self._count < min(self._current_size(), len(self._table))
+        return 2 * self._count < min(self._full * self._current_size(), len(self._table))
 
     def admit(self, rows: Rows, values: Vector) -> None:
         """The frontier gets these scores with the links of a page, unless it has higher ones."""
@@ -54,24 +58,39 @@ class ActiveSet:
         counted = (before >= self.floor) & (before > -math.inf)
         self._count += int(np.count_nonzero((known >= self.floor) > counted))
 
-    def choose(self, rows: Rows, values: Vector) -> Rows:
-        """Decide anew, with new scores of all rows; those whose score in the table changed, for the frontier."""
+    def tops(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
+        """The values of the rows that would be active if there were no others; and the best of each host, by its number."""
+        size = min(self._current_size(), len(values))
+        best = np.full(int(self._table.groups[rows, 0].max(initial=-1)) + 1, -math.inf)
+        np.maximum.at(best, self._table.groups[rows, 0], values)
+        return np.sort(values)[len(values) - size :], best
+
+    def choose(self, rows: Rows, values: Vector, elsewhere: Vector = NONE, hosts: Vector = NONE) -> Rows:
+        """Decide anew, with new scores of all rows; those whose score in the table changed, for the frontier.
+
+        ``elsewhere`` are the best values that other workers have, ``hosts`` the best of each host there, by its number; behind
+        those with a number, of others.
+        """
         size, told = self._current_size(), self._table.told
         wanted = values.copy()
         self.near = self.floor = -math.inf
         self._raised = {}
         if 0 < NEAR * self._size < len(rows):
             self.near = float(np.partition(values, -NEAR * self._size)[-NEAR * self._size])
-        if 0 < size < len(rows):
-            self.floor = float(np.partition(values, -size)[-size])
-            others = explored(values, self._table.groups[rows, 0], self.floor, self._explore)
+        everywhere = np.concatenate((values, elsewhere)) if len(elsewhere) else values
+        if 0 < size < len(everywhere):
+            self.floor = float(np.partition(everywhere, -size)[-size])
+            others = explored(values, self._table.groups[rows, 0], self.floor, self._explore, hosts)
             wanted[others] = self.floor
             self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
         before = told[rows]
         active = wanted >= self.floor
-        moved = (active != (before >= self.floor)) | (np.abs(wanted - before) > MOVED)
+        moved = (active != (before >= self.floor)) | (
+            np.abs(wanted - before) > np.where(active, MOVED, self.moved_below)
+        )
         told[rows[moved]] = wanted[moved]
         self._count = int(np.count_nonzero(active))
+        self._full = min(1.0, self._count / size) if len(elsewhere) and size else 1.0
         return rows[moved]
 
     def raised_by(self, row: int) -> float:
@@ -87,18 +106,26 @@ class ActiveSet:
         return min(self._size, int(FEWEST * 2 ** min(self._pages / DOUBLING, 32)))
 
 
-def explored(scores: Vector, hosts: Rows, floor: float, explore: float) -> Rows:
+def explored(scores: Vector, hosts: Rows, floor: float, explore: float, elsewhere: Vector = NONE) -> Rows:
     """The places of the best URL of each of the next best hosts, of which no URL reaches the floor.
 
     There are at most ``explore`` times as many as hosts with such URLs, which bounds the cost of exploration: when hosts take
-    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first.
+    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first. ``elsewhere`` are the best scores of hosts
+    that other workers have, by number: what is better there is explored there.
     """
     if not len(scores):
         return np.zeros(0, np.int64)
-    best = np.full(int(hosts.max()) + 1, -math.inf)
-    np.maximum.at(best, hosts, scores)
+    own = np.full(max(int(hosts.max()) + 1, len(elsewhere)), -math.inf)
+    np.maximum.at(own, hosts, scores)
+    best = own.copy()
+    np.maximum(best[: len(elsewhere)], elsewhere, out=best[: len(elsewhere)])
     leaders = np.flatnonzero((scores == best[hosts]) & (scores < floor))
     _, first = np.unique(hosts[leaders], return_index=True)
     strangers = leaders[np.sort(first)]
     most = ceil(explore * max(int(np.count_nonzero(best >= floor)), FEWEST_HOSTS))
-    return strangers[np.argsort(-scores[strangers], kind="stable")[:most]]
+    ranked = strangers[np.argsort(-scores[strangers], kind="stable")[:most]]
+    rivals = best[(best > own) & (best < floor)]
+    if not len(rivals):
+        return ranked
+    ahead = len(rivals) - np.searchsorted(np.sort(rivals), scores[ranked], side="right")
+    return ranked[np.arange(len(ranked)) + ahead < most]

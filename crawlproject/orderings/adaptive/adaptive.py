@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.active_set import ActiveSet
+from crawlproject.orderings.adaptive.active_set import ROUGHLY, ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
+from crawlproject.orderings.adaptive.shared_sums import NO_TOPS, SAMPLE, Crew
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
-from crawlproject.orderings.base import BaseOrdering, OrderingContext
+from crawlproject.orderings.base import OrderingContext
+from crawlproject.orderings.summing import SummingOrdering
 from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
@@ -30,7 +33,7 @@ BEST_LINKS = 10  # best new links of a page that make up its prospect
 UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
 
 
-class Adaptive(BaseOrdering):
+class Adaptive(SummingOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
     The *worth* of a page is BM25 of the keywords (``terms.py``), or what a person said of it; what lies *behind* it is the
@@ -85,6 +88,7 @@ class Adaptive(BaseOrdering):
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = self._turn = 0
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
+        self._crew: Crew | None = None  # other workers, if there are any
 
     # ------------------------------------------------------------ scores
 
@@ -120,17 +124,30 @@ class Adaptive(BaseOrdering):
         numbers, counts = self._terms.observe(text)
         worth = self._worth_of(page)
         self._active.observe()
-        self._evidence.feedback.observe(worth, numbers, counts)
+        good = self._evidence.feedback.observe(worth, numbers, counts)
         if self._pages < REVISE_EVERY:  # at first, learn from every page at once
             self._learn_all()
         rows, fresh = self._note_links(page, text, worth)
         outcome = np.array([worth, float(self._promise(page, rows, fresh))])
-        if row is None or promised is None:
+        if self._crew:
+            told = self._terms.documents <= SAMPLE
+            self._crew.outcome = page.url, outcome
+            self._crew.news.read(page.counts, len(page.terms), worth, told=told, good=good)
+        if row is not None and promised is not None:
+            self._learn(row, promised, outcome)
+        elif not self._crew or not page.depth:  # else the worker that has its row learns
             self._evidence.learn_host(host_of(page.url), outcome)
-        else:
-            self._evidence.learn(self._table.groups[row], outcome)
-            self._ridge.learn(promised, outcome)
+            if self._crew:
+                self._crew.news.learn([(0, host_of(page.url))], outcome)
         self.failed(page.url)
+
+    def _learn(self, row: int, promised: Vector, outcome: Vector) -> None:
+        """What was promised by the evidence about a row has come out."""
+        groups = self._table.groups[row]
+        self._evidence.learn(groups, outcome)
+        self._ridge.learn(promised, outcome)
+        if self._crew:
+            self._crew.news.learn(self._evidence.names(groups), outcome, promised)
 
     def listed(self, page: Page) -> None:
         self._promise(page, *self._note_links(page, self._terms.numbers(page.terms), 0.0))
@@ -183,6 +200,39 @@ class Adaptive(BaseOrdering):
         if self.context.judge.by_meaning:
             return page.relevance**CONTRAST
         return self._worth(page.counts, len(page.terms))
+
+    # ------------------------------------------------------------ other workers
+
+    def share(self) -> None:
+        self._crew = Crew(self._evidence, self._terms, self._ridge, self._active)
+        self._active.moved_below = ROUGHLY
+
+    def difference(self) -> Any:
+        return self._crew.message() if self._crew else None
+
+    def add(self, worker: str, difference: Any) -> None:
+        if self._crew:
+            self._latest = None
+            self._pages += self._crew.add(worker, difference)
+
+    def outcome(self, url: str) -> Any:
+        return self._crew.outcome_of(url) if self._crew else None
+
+    def fetched_elsewhere(self, url: str, outcome: Any) -> None:
+        row = self._table.row(url)
+        if row is not None and outcome is not None:
+            worth, prospect = map(float, outcome)
+            self._learn(row, self._evidence_of(row), np.array([worth, prospect]))
+        self.failed(url)
+
+    def kept_elsewhere(self, url: str) -> None:
+        row = self._table.row(url)
+        if row is not None and self._table.links[row] == 1:  # a row that is older is ours, from before a restart
+            self.failed(url)
+
+    def left(self, worker: str) -> None:
+        if self._crew:
+            self._crew.tops.pop(worker, None)
 
     # ------------------------------------------------------------ links become rows
 
@@ -270,6 +320,8 @@ class Adaptive(BaseOrdering):
         self._learn_all()
         table, rows = self._table, self._table.waiting()
         if not len(rows):
+            if self._crew:
+                self._crew.own = NO_TOPS
             return
         due = rows
         if self.turns > 1:
@@ -277,7 +329,8 @@ class Adaptive(BaseOrdering):
             due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
         table.value[due] = self._values(due)[1]
         values = table.value[rows]
-        told = self._active.choose(rows, values)
+        others = self._crew.compare(rows, values) if self._crew else ()
+        told = self._active.choose(rows, values, *others)
         self.floor = self._active.floor
         yield from zip(table.urls(told), table.told[told].tolist(), strict=True)
         if len(rows) > self.rows:

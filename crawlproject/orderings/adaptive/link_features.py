@@ -6,7 +6,7 @@ worth, its mean prospect predicts prospect.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +105,14 @@ class LinkFeatures:
             self._groups[column].leave(int(groups[column]))
             groups[column] = number
 
+    def host_names(self, numbers: Iterable[int]) -> list[str]:
+        """What the groups of hosts with these numbers are called."""
+        return [str(self._groups[0].name_of(number)) for number in numbers]
+
+    def room_for_hosts(self) -> int:
+        """All numbers of hosts are less."""
+        return len(self._groups[0].members)
+
     def host_number(self, host: str) -> int:
         """The number of the group of ``host``; -1 if there is none."""
         return self._groups[0].find(host)
@@ -115,6 +123,20 @@ class LinkFeatures:
         self._pages += 1
         for means, group in zip(self._means, groups.tolist(), strict=True):
             means.add(group, outcome)
+
+    def names(self, groups: Rows) -> list[tuple[int, Hashable]]:
+        """What the groups of a row are called, by kind, but for its family: no other worker has rows of that."""
+        return [(kind, self._groups[kind].name_of(int(groups[kind]))) for kind in range(len(groups) - 1)]
+
+    def add(self, groups: Sequence[Mapping[Hashable, Vector]], outcomes: Vector, pages: int) -> None:
+        """Learn what others have learned of so many pages: sums of outcomes; those of groups by kind and name, with members."""
+        self._outcomes += outcomes
+        self._pages += pages
+        for means, groups_, found in zip(self._means, self._groups, groups, strict=False):
+            for name, sums in found.items():
+                number = groups_.join(name)
+                means.add_sums(number, sums[:2], float(sums[2]))
+                groups_.leave(number)
 
     def learn_host(self, host: str, outcome: Vector) -> None:
         """Learn the outcome of a URL without a row, of which only the host is known."""

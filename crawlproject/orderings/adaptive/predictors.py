@@ -32,6 +32,11 @@ class Means:
         self.sums[number] += values
         self.members[number] += 1
 
+    def add_sums(self, number: int, sums: Vector, members: float) -> None:
+        """Add so many members, whose values have these sums, to a group that is used."""
+        self.sums[number] += sums
+        self.members[number] += members
+
     def means(self, numbers: Rows, priors: Vector) -> Vector:
         """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
         members = self.members[numbers][:, None]
@@ -70,6 +75,10 @@ class GroupMeans(Means):
     def find(self, name: Hashable) -> int:
         """The number of a group; -1 if there is none."""
         return self._numbers.get(name, -1)
+
+    def name_of(self, number: int) -> Hashable:
+        """The name of a group that is used."""
+        return self._names[number]
 
     def join(self, name: Hashable) -> int:
         """The number of a group that is used once more; a new one for a new name."""
@@ -146,6 +155,11 @@ class Ridge:
         """Add an example: ``evidence`` of shape (outputs, features), ``outcome`` of shape (outputs,)."""
         self._gram += evidence[:, :, None] * evidence[:, None, :]
         self._moments += outcome[:, None] * evidence
+
+    def add(self, gram: Vector, moments: Vector) -> None:
+        """Add examples, of whose evidence and outcomes these are the sums."""
+        self._gram += gram
+        self._moments += moments
 
     def solve(self) -> None:
         """Update ``weights``; costs one small linear system per output."""

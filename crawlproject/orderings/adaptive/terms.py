@@ -62,6 +62,15 @@ class TermStatistics:
         self.mean_length += (len(text) - self.mean_length) / self.documents
         return distinct, counts
 
+    def add(self, documents: int, length: int, terms: Mapping[str, int]) -> None:
+        """Add pages that others have observed: ``length`` terms in all, and in how many pages each is."""
+        numbers = self.numbers(list(terms))
+        self._frequency = self.grown(self._frequency)
+        np.add.at(self._frequency, numbers, list(terms.values()))
+        self.documents += documents
+        if self.documents:
+            self.mean_length += (length - documents * self.mean_length) / self.documents
+
     def idf(self, number: int) -> float:
         """``ln(1 + (N + 1) / (df + 1))``: above 0 for every term, since pages are few at first."""
         return log(1 + (self.documents + 1) / (self._frequency[number] + 1))
@@ -113,11 +122,11 @@ class RelevanceFeedback:
         self._sums: Vector | None = None  # of the weights in the best pages, by term; None: the pages have changed
         self._pages = 0
 
-    def observe(self, worth: float, numbers: Numbers, counts: Rows) -> None:
-        """Add a page: its distinct terms, and how often it has each."""
+    def observe(self, worth: float, numbers: Numbers, counts: Rows) -> bool:
+        """Add a page: its distinct terms, and how often it has each. Whether it is one of the best."""
         self._pages += 1
         if worth <= 0 or (len(self._best) == PAGES and worth <= self._best[0][0]):
-            return
+            return False
         weights = (1 + np.log(counts)) / np.sqrt(len(counts) + 1)
         page = (worth, self._pages, numbers, worth * weights)
         self._sums = None
@@ -125,6 +134,7 @@ class RelevanceFeedback:
             heapq.heappush(self._best, page)
         else:
             heapq.heapreplace(self._best, page)
+        return True
 
     def weights(self, keywords: Numbers, idfs: Vector | None = None) -> Vector:
         """A weight from 0 to 1 for every term number; the ``keywords`` have their idf in units of the highest of them.

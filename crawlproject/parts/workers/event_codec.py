@@ -1,8 +1,9 @@
 """What workers of one crawl publish, as bytes.
 
 A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, what it linked to, and
-what the parts add to it. Where the ordering learns from pages, the page goes along as it was read and judged,
-without its text: reading it again would cost each worker what fetching it costs.
+what the parts add to it. Where the ordering learns from pages, it adds what the page was worth if what it learns are sums
+(``orderings/summing.py``); else the page goes along as it was read and judged, without its text: reading it again would cost each
+worker what fetching it costs.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.records import FetchEvent, Link, Page, Span, Visit
 from crawlproject.storage.read import visit_from
 
-VERSION = 2
+VERSION = 3
 FETCH, REFUSED, POSTPONED, HOST_POSTPONED, PART = "fetch", "refused", "postponed", "host postponed", "part"
+SUMS = "sums"
 LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
 
 _FASTEST = 1  # of zlib's levels: a tenth larger, three times as fast
@@ -33,7 +35,8 @@ class UnreadableMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``event`` of a fetch, with what the parts have ``published`` of it, by their names; ``content`` of a part's own message.
+    """``event`` of a fetch, with what the parts have ``published`` of it, by their names; ``content`` of
+    a part's own message, or sums.
 
     Else ``name`` is a URL or a host; of a part's message the part.
     """
@@ -65,6 +68,11 @@ def dump_part(part: str, content: Any) -> bytes:
     return _packed(PART, [part, content])
 
 
+def dump_sums(difference: Any) -> bytes:
+    """What is new of the sums of the ordering."""
+    return _packed(SUMS, difference)
+
+
 def load(message: bytes) -> Message:
     """Raises ``UnreadableMessage``."""
     try:
@@ -78,6 +86,8 @@ def load(message: bytes) -> Message:
         if kind == PART:
             part, content = content
             return Message(kind, str(part), content=content)
+        if kind == SUMS:
+            return Message(kind, content=content)
         if kind in (REFUSED, POSTPONED, HOST_POSTPONED):
             return Message(kind, str(content))
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir) as damage:

@@ -31,8 +31,8 @@ class HostShares:
         """A worker has fetched something at this time, in seconds since the epoch."""
         self._heard[worker] = max(at, self._heard.get(worker, at))
 
-    def pass_time(self, now: float) -> None:
-        """It is ``now``: who was heard of lately has a share."""
+    def pass_time(self, now: float) -> list[bytes]:
+        """It is ``now``: who was heard of lately has a share. Those who have none any more."""
         silent = [worker for worker, at in self._heard.items() if at < now - SILENT]
         for worker in silent:
             del self._heard[worker]
@@ -40,6 +40,7 @@ class HostShares:
         if present != self._workers.keys():
             self._workers = {worker: xxh3_64_intdigest(worker) for worker in present}
             self._is_own.clear()
+        return silent
 
     def is_own(self, host: str) -> bool:
         """Whether this worker keeps the scores of the host."""

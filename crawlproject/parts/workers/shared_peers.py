@@ -17,27 +17,33 @@ from typing import Any
 from crawlproject.core.peers import Known, Peers
 from crawlproject.core.services import Services
 from crawlproject.frontier.base import Frontier
-from crawlproject.frontier.shared import FULL, HOST_FULL, CallerLoop, SharedFrontier
+from crawlproject.frontier.shared import FULL, HOST_FULL, KNOWN, CallerLoop, SharedFrontier
+from crawlproject.orderings.summing import SummingOrdering, summing
 from crawlproject.parts.workers.event_codec import (
     HOST_POSTPONED,
     PART,
     POSTPONED,
     REFUSED,
+    SUMS,
     Message,
     UnreadableMessage,
     dump_fetch,
     dump_name,
     dump_part,
+    dump_sums,
     load,
 )
 from crawlproject.parts.workers.host_shares import HostShares
 from crawlproject.parts.workers.merge_workers import workers_of
 from crawlproject.records import ACTIVE, FIRST, CrawlUrl, FetchEvent, Visit
 from crawlproject.storage.read import HISTORY
+from crawlproject.urls.hosts import host_of
 
 logger = logging.getLogger(__name__)
 
 _ON_THEIR_WAY = 1000  # messages of which some may be missing behind the last one, where there are several slots
+_TELL_EVERY = 1.0  # seconds between two differences of the ordering's sums
+_ORDERING = "ordering"  # what it adds to a fetch, besides the parts
 _REMEMBERED = 100_000  # URLs of others that are known to have been learned: each is published once, and rarely again
 
 
@@ -77,6 +83,8 @@ class SharedPeers(ServerPeers):
         self._lost: list[CrawlUrl] | None = []  # what the history has no line of any more; None: the crawl goes on
         self._stored: set[str] = set()  # of these
         self._learned: OrderedDict[str, None] = OrderedDict()
+        self._sums: SummingOrdering | None = None  # the ordering, if it tells sums in place of pages
+        self._told_at = 0.0
         self._warned = False
 
     def connect(self, services: Services) -> None:
@@ -86,6 +94,9 @@ class SharedPeers(ServerPeers):
         self._frontier.when_rejected(self._turned_away)
         if self.publishes:
             self._frontier.when_published(self.receive)
+            self._sums = summing(services.ordering)
+            if self._sums:
+                self._sums.share()
 
     # ------------------------------------------------------------ one crawl, several workers
 
@@ -98,8 +109,22 @@ class SharedPeers(ServerPeers):
     def is_own(self, host: str) -> bool:
         return not self.publishes or self._shares.is_own(host)
 
+    def keeps(self, url: str) -> bool:
+        return self._sums is not None or self.is_own(host_of(url))
+
     def pass_time(self, now: float) -> None:
-        self._shares.pass_time(now)
+        silent = self._shares.pass_time(now)
+        if self._sums:
+            for worker in silent:
+                self._sums.left(worker.decode())
+            if not 0 <= now - self._told_at < _TELL_EVERY:
+                self._told_at = now
+                self._tell_sums(self._sums)
+
+    def _tell_sums(self, ordering: SummingOrdering) -> None:
+        difference = ordering.difference()
+        if difference is not None:
+            self._publish(f"http://{self._name.decode()}/", dump_sums(difference))
 
     def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Known, Known]:
         """Of a shared frontier only what was linked here is asked."""
@@ -120,7 +145,9 @@ class SharedPeers(ServerPeers):
             return
         parts = ((part.name, part.publish(event)) for part in self._services.parts)
         published = {name: value for name, value in parts if value is not None}
-        with_page = self._services.ordering.learns and event.visit.number == 1
+        with_page = self._services.ordering.learns and not self._sums and event.visit.number == 1
+        if self._sums and (outcome := self._sums.outcome(event.visit.url)) is not None:
+            published[_ORDERING] = outcome
         message = dump_fetch(event, published, with_page=with_page)
         lines = self._services.folder.history.lines
         self._publish(event.visit.url, message, self._offset + (number or lines))
@@ -171,6 +198,8 @@ class SharedPeers(ServerPeers):
             return
         self._frontier.catch_up()
         self._fetch_again()
+        if self._sums:
+            self._sums.difference()  # what was learned again the others know already
         for message in self._frontier.attached():
             self.receive([message])
 
@@ -209,6 +238,9 @@ class SharedPeers(ServerPeers):
         elif message.event is not None:
             self._shares.heard(worker, message.event.visit.at)
             self._learn_fetch(message.event, message)
+        elif message.kind == SUMS:
+            if self._sums and not is_own:
+                _understood(self._sums.add, worker.decode(), message.content)
         elif message.kind == HOST_POSTPONED:
             ordering.host_blocked(message.name)
         elif message.kind == POSTPONED:
@@ -249,7 +281,9 @@ class SharedPeers(ServerPeers):
                 self._learned.popitem(last=False)
             self._frontier.note(visit.url)
             services.stopping.learn(event)
-            if services.ordering.learns:
+            if self._sums and not visit.redirect:
+                _understood(self._sums.fetched_elsewhere, visit.url, message.published.get(_ORDERING))
+            elif services.ordering.learns:
                 services.feed.learn(event)
         for part in services.parts:
             published = message.published.get(part.name)
@@ -260,7 +294,7 @@ class SharedPeers(ServerPeers):
         if visit.number == 1:
             if visit.redirect:
                 self._found(CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent))
-            if services.ordering.learns and not visit.repeats and visit.leads_on:
+            if services.ordering.learns and not self._sums and not visit.repeats and visit.leads_on:
                 self._follow(event)
 
     def _follow(self, event: FetchEvent) -> None:
@@ -280,6 +314,9 @@ class SharedPeers(ServerPeers):
         services = self._services
         if why == FULL:
             services.folder.refusals.count("frontier/full")
+        elif why == KNOWN:
+            if self._sums:
+                self._sums.kept_elsewhere(url.url)
         elif url.variant:
             pass  # another fetch of a URL that the ordering knows
         elif why == HOST_FULL:

@@ -24,20 +24,19 @@ local function split_a_bucket()
   local old = SEEN .. string.format('%d', meta.buckets - level)
   count('buckets', 1)
   local all = call('HGETALL', old)
-  local new, moved = nil, {}
+  local new, moved, digests = nil, {}, {}
   for index = 1, #all, 2 do
     local place = bucket_of(all[index])
     if place ~= old then
       new = place
       moved[#moved + 1] = all[index]
       moved[#moved + 1] = all[index + 1]
+      digests[#digests + 1] = all[index]
     end
   end
   if new then
     call('HSET', new, unpack(moved))
-    for index = 1, #moved, 2 do
-      call('HDEL', old, moved[index])
-    end
+    call('HDEL', old, unpack(digests))
   end
 end
 

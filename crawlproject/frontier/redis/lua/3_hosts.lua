@@ -379,16 +379,35 @@ local function place(host, stays)
   write_heads(host, heads)
 end
 
+-- Hosts whose queues have changed in this step, and nothing else of them: they are placed together, each once.
+local changed_hosts, changed = {}, {}
+
+local function place_later(host)
+  if not changed[host] then
+    changed[host] = true
+    changed_hosts[#changed_hosts + 1] = host
+  end
+end
+
+local function place_changed()
+  local hosts = changed_hosts
+  changed_hosts, changed = {}, {}
+  for _, host in ipairs(hosts) do
+    place(host, true)
+  end
+end
+
 -- A URL joined the host's queue: most are neither its best nor its worst, and change nothing else.
 local function place_newcomer(host, arrival, class)
   local queue = of_host(QUEUE, host, class)
-  local changes = some_unripe
+  local changes = changed[host]
+    or some_unripe
     or some_committed
     or some_blocked
     or call('ZRANGE', queue, 0, 0)[1] == arrival
     or (meta.worst == 1 and call('ZRANGE', queue, -1, -1)[1] == arrival)
   if changes then
-    place(host, true)
+    place_later(host)
   end
 end
 

@@ -138,11 +138,19 @@ local function worst_of_all()
   end
 end
 
+local room = 0 -- so many URLs may join before it is counted again
+
 -- Evict the worst URL when the frontier is full. False: a newcomer of this rank and class would itself be the worst.
 local function make_room(rank, class)
-  if MAX_URLS == 0 or buffered() < MAX_URLS then
+  if MAX_URLS == 0 then
     return true
   end
+  room = room > 0 and room or MAX_URLS - buffered()
+  if room > 0 then
+    room = room - 1
+    return true
+  end
+  place_changed()
   local arrival, host, worst, class_of_worst = worst_of_all()
   if not arrival or class > class_of_worst or (class == class_of_worst and rank >= worst and not NEWCOMERS_STAY) then
     return false
@@ -152,7 +160,9 @@ local function make_room(rank, class)
 end
 
 local function evict_surplus()
+  room = 0
   while MAX_URLS > 0 and buffered() > MAX_URLS do
+    place_changed()
     local worst, of = worst_of_all()
     evict(worst, of)
   end

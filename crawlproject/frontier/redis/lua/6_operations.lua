@@ -65,7 +65,7 @@ local function found_again(digest, host, arrival, rank, not_before, class, blob)
       change_class(host, arrival, old_class, class)
     end
     enter(host, arrival, rank, not_before, class)
-    place(host, true)
+    place_later(host)
     evict_surplus()
     return
   end
@@ -232,7 +232,7 @@ function answer_of.rescore()
   if rank_of(host, arrival, class) ~= rank then
     local is_held = some_unripe and call('ZSCORE', UNRIPE .. host, arrival)
     call('ZADD', of_host(is_held and HELD or QUEUE, host, class), exact(rank), arrival)
-    place(host, true)
+    place_later(host)
   end
   return 1
 end

@@ -260,9 +260,16 @@ elseif TOKEN ~= '' then
     return redis.error_reply('FENCED another process uses the name of this worker; give each its own CRAWL_WORKER')
   end
 end
+-- What neither asks for the order of hosts nor changes it: before all others the hosts are placed.
+local PLACED_LATER = { put = true, rescore = true, page = true, publish = true, attach = true }
 local answers = {}
 while at < #ARGV do
-  answers[#answers + 1] = answer_of[argument()]()
+  local name = argument()
+  if not PLACED_LATER[name] then
+    place_changed()
+  end
+  answers[#answers + 1] = answer_of[name]()
 end
+place_changed()
 save_meta()
 return answers

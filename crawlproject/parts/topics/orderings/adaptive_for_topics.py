@@ -30,8 +30,11 @@ Vector = npt.NDArray[np.float64]
 class AdaptiveForTopics(Adaptive):
     """``Adaptive``, where the value of a link is the sum of its values to the topics, each as heavy as ``share`` says.
 
-    ``context`` is that of the whole crawl; the topics join with their own. ``parameters`` are those of ``Adaptive``.
+    ``context`` is that of the whole crawl; the topics join with their own. ``parameters`` are those of ``Adaptive``. Workers show
+    each other their pages, as topics join at different times.
     """
+
+    sums = False
 
     def __init__(self, context: OrderingContext, share: FairShare, parameters: Mapping[str, Any]) -> None:
         super().__init__(context, **parameters)

@@ -14,8 +14,9 @@ from support.redisserver import PROGRAM, RedisServer
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.joining import join
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.redis.worker import RedisWorker, join
+from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import CrawlUrl
 

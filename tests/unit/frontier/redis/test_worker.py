@@ -17,10 +17,11 @@ from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.client_thread import BURST
 from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.redis.joining import join
 from crawlproject.frontier.redis.operations import slot_of
 from crawlproject.frontier.redis.script import FrontierRules
-from crawlproject.frontier.redis.worker import RedisWorker, join
-from crawlproject.frontier.shared import HOST_FULL
+from crawlproject.frontier.redis.worker import RedisWorker
+from crawlproject.frontier.shared import HOST_FULL, KNOWN
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, REVISITS, WASTE, CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
@@ -193,6 +194,21 @@ def test_what_the_server_turned_away_is_reported(server: RedisServer, loop: Loop
     frontier.close()
 
 
+def test_what_another_worker_has_put_before_is_reported_once(server: RedisServer, loop: Loop) -> None:
+    first, second = worker(server, loop), worker(server, loop, "second")
+    heard: list[tuple[str, int]] = []
+    second.when_rejected(lambda url, why: heard.append((url.url, why)))
+    first.put(CrawlUrl("http://a.test/1", 1.0))
+    loop.run_until(lambda: len(first) == 1)
+    for name in ("1", "2", "1", "2"):
+        second.put(CrawlUrl(f"http://a.test/{name}", 1.0))
+    loop.run_until(lambda: len(second) == 2 and not second._answers.unanswered())
+    assert heard == [("http://a.test/1", KNOWN)], "its own it knows"
+    assert "http://a.test/1" in second
+    first.close()
+    second.close()
+
+
 def test_a_server_that_refuses_ends_the_crawl_with_a_reason(server: RedisServer, loop: Loop) -> None:
     frontier = worker(server, loop)
     redis.Redis(port=server.port).set("topical:{0}:crawl:crawl:records", "of another program")
@@ -232,7 +248,7 @@ def test_what_is_on_its_way_to_a_worker_keeps_its_lease(server: RedisServer, loo
     frontier = worker(server, loop, limit=4)
     frontier.put_many(urls(4))
     loop.run_until(lambda: frontier._strict.leases() == 4 or frontier.take(0.0))
-    loop.run_until(lambda: len(frontier._arrived) + len(frontier._held) == 4)
+    loop.run_until(lambda: len(frontier._answers.arrived) + len(frontier._held) == 4)
     for url in urls(4):
         frontier.hold(url.url, 0.0)
         frontier.drop(url.url)
@@ -241,7 +257,7 @@ def test_what_is_on_its_way_to_a_worker_keeps_its_lease(server: RedisServer, loo
     def step() -> bool:
         while url := frontier.take(time.time()):
             taken.append(url.url)
-        return not frontier._unanswered
+        return not frontier._answers.unanswered()
 
     loop.run_until(step)
     loop.run_until(step)

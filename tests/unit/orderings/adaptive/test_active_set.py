@@ -53,6 +53,16 @@ def test_the_best_and_the_best_of_other_hosts_by_hand() -> None:
     assert chosen(urls, 6, 0) == [0, 1, 2, 3, 4, 5]
 
 
+def test_what_others_have_raises_the_floor_and_is_explored_there_by_hand() -> None:
+    made = Chosen([(0.9, 1), (0.8, 1), (0.3, 2), (0.25, 3), (0.2, 4)], 2, 0.5)
+    hosts = np.array([-math.inf, 0.85, 0.4, -math.inf, -math.inf, 0.5])
+    made.set.choose(made.rows, made.table.told[made.rows].copy(), np.array([0.85, 0.5]), hosts)
+    assert made.set.floor == 0.85, "of 0.9, 0.85, 0.8 and 0.5"
+    assert made.active() == [0], "two strangers of half of four hosts: the others have the better ones, 0.5 and 0.4"
+    made.set.choose(made.rows, made.table.told[made.rows].copy(), np.array([0.85, 0.5]), hosts[:2])
+    assert made.active() == [0, 2, 3], "host 1 has a URL above the floor, 2 and 3 are the next"
+
+
 def test_no_size_and_fewer_urls_mean_no_floor() -> None:
     for size in (0, 2, 3):
         made = Chosen([(0.9, 1), (0.1, 2)], size, 1)

@@ -1,0 +1,160 @@
+"""What a fetch costs workers of one crawl: CPU of all of them and of Redis, steps, commands and bytes.
+
+    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--orderings adaptive dom] [--workers 0 1 2 4] [--slots 1]
+                                     [--profile FOLDER] [--json FILE]
+
+Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
+frontier on disk. CPU, not time, is counted, from the first request of each worker on: user and system time of the workers,
+and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
+fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
+of each worker there (``pstats``), which takes a multiple of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/worker_cost.py`
+
+import redis
+
+from benchmarks.redis_server import redis_server
+from benchmarks.throughput import ROOT, Bench, endless_web
+
+PROFILED = """import cProfile
+profile = cProfile.Profile()
+try:
+    profile.runctx({!r}, globals(), locals())
+finally:
+    profile.dump_stats({!r})
+"""
+
+
+class Yardstick:
+    """How long a fixed piece of work takes, on the same processors at the same time: ten times a second, in a thread."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+        self._over = Event()
+        self._thread = Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Yardstick:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def ms(self) -> float:
+        return 1000 * sum(self._times) / len(self._times)
+
+    def _run(self) -> None:
+        while not self._over.wait(0.1):
+            began = time.thread_time()
+            json.loads(json.dumps({str(number): [number, str(number)] for number in range(2_000)}))
+            self._times.append(time.thread_time() - began)
+
+
+def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace) -> dict[str, Any]:
+    """One crawl of all workers; what a page has cost."""
+    with TemporaryDirectory() as name, redis_server(Path(name) / "redis") as server:
+        client = redis.Redis(port=server.port)
+        before = _used(client)
+        with Yardstick() as yardstick:
+            found = _run(bench, ordering, workers, chosen, Path(name), server.url)
+        after, client_stats = _used(client), client.info("commandstats")
+    pages = sum(report["pages"] for report in found)
+    commands = {name: calls / pages for name, calls in _calls(client_stats).items()}
+    return {
+        "ordering": ordering,
+        "workers": workers,
+        "pages": pages,
+        "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds"] for report in found) / pages),
+        "yardstick": yardstick.ms(),
+        "in_yards": cpu / yardstick.ms(),
+        **{key: (after[key] - before[key]) / pages for key in after},
+        "by_command": dict(sorted(commands.items(), key=itemgetter(1), reverse=True)),
+    }
+
+
+def _run(
+    bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace, folder: Path, url: str
+) -> list[dict[str, Any]]:
+    processes = []
+    for number in range(workers or 1):
+        shared = {"FRONTIER": "redis", "REDIS_URL": url, "CRAWL_WORKER": f"w{number}", "FRONTIER_REDIS_NAME": "cost"}
+        given = dict(part.split("=", 1) for part in chosen.set)
+        settings = {"ORDERING": ordering, "FRONTIER_REDIS_SLOTS": chosen.slots, **given, **(shared if workers else {})}
+        command = bench.topical("benchmarks.meter.Meter", chosen.pages, settings)
+        command[command.index(next(part for part in command if part.startswith(str(bench.folder / "crawl"))))] = str(
+            folder / "crawl"
+        )
+        if chosen.profile:
+            chosen.profile.mkdir(parents=True, exist_ok=True)
+            kept = chosen.profile / f"{ordering}-{workers}-{number}.pstats"
+            command[2] = PROFILED.format(command[2], str(kept))
+        with (folder / f"{number}.log").open("wb") as log:
+            processes.append(
+                subprocess.Popen(
+                    command, cwd=ROOT, env=bench.environment(folder / f"{number}.json"), stdout=log, stderr=log
+                )
+            )
+    for number, process in enumerate(processes):
+        if process.wait() or not (folder / f"{number}.json").exists():
+            raise SystemExit((folder / f"{number}.log").read_text()[-2000:])
+    return [json.loads((folder / f"{number}.json").read_text()) for number in range(len(processes))]
+
+
+def _calls(stats: dict[str, dict[str, float]]) -> dict[str, float]:
+    return {name.removeprefix("cmdstat_"): found["calls"] for name, found in stats.items()}
+
+
+def _used(client: Any) -> dict[str, float]:
+    """What the server has used so far. A step is a call of the script; a command is one that the script gives, or a client."""
+    found, calls = client.info("everything"), _calls(client.info("commandstats"))
+    return {
+        "redis_ms": 1000 * (found["used_cpu_user"] + found["used_cpu_sys"]),
+        "steps": calls.get("evalsha", 0) + calls.get("eval", 0),
+        "commands": sum(calls.values()),
+        "bytes_in": found["total_net_input_bytes"],
+        "bytes_out": found["total_net_output_bytes"],
+        "messages": calls.get("xadd", 0),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=2000, help="of all workers (default: 2000)")
+    parser.add_argument("--hosts", type=int, default=200)
+    parser.add_argument("--orderings", nargs="+", default=["adaptive", "dom"])
+    parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2, 4])
+    parser.add_argument("--slots", type=int, default=1, help="FRONTIER_REDIS_SLOTS")
+    parser.add_argument("--profile", type=Path, help="keep profiles of the workers in this folder")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE")
+    chosen = parser.parse_args()
+    rows = []
+    with TemporaryDirectory() as folder, endless_web(chosen.hosts) as proxy:
+        bench = Bench(proxy, Path(folder), None)
+        for ordering in chosen.orderings:
+            for workers in chosen.workers:
+                rows.append(crawl(bench, ordering, workers, chosen))
+                shown = {key: value for key, value in rows[-1].items() if key != "by_command"}
+                print("  ".join(f"{k} {v:.2f}" if isinstance(v, float) else f"{k} {v}" for k, v in shown.items()))
+                sys.stdout.flush()
+    if chosen.json:
+        chosen.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""What one of several workers of a crawl tells the others of what its adaptive ordering has learned: sums.
+
+The regressions and the means of groups are sums over examples, so what is new of all of them since the last time is one
+difference, however many pages it is from. Whoever adds it knows the examples without having seen them. Rows are not told: a
+waiting URL has a row where it was found first, and the worker that has it learns from the fetch, whoever made it. Of the
+rows the others are told how good the best are, by host: for one floor, and one choice of the hosts to explore.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crawlproject.orderings.adaptive.active_set import NONE, ActiveSet
+from crawlproject.orderings.adaptive.link_features import LinkFeatures
+from crawlproject.orderings.adaptive.link_table import Rows
+from crawlproject.orderings.adaptive.predictors import Ridge
+from crawlproject.orderings.adaptive.terms import TermStatistics
+
+Vector = npt.NDArray[np.float64]
+
+SAMPLE = 256  # pages of which all terms are told; later each worker's own pages are sample enough
+HOSTS = 256  # the best ones, that others are told of
+
+
+@dataclass(slots=True)
+class Difference:
+    """What was learned from some pages.
+
+    ``groups`` has, for each kind of group that is told, name -> summed outcomes and members; ``good`` the pages that are among
+    the best so far: worth, and how often each term. ``terms`` are the pages with each term, of ``documents`` pages that have
+    ``length`` terms in all. ``gram`` and ``moments`` are those of the regressions; ``outcomes`` sums those of ``members`` pages.
+    """
+
+    gram: Vector
+    moments: Vector
+    outcomes: Vector
+    members: int = 0
+    pages: int = 0
+    groups: tuple[dict[Hashable, Vector], ...] = ({}, {}, {})
+    good: list[tuple[float, Mapping[str, int]]] = field(default_factory=list)
+    terms: Counter[str] = field(default_factory=Counter)
+    documents: int = 0
+    length: int = 0
+
+    @classmethod
+    def none_yet(cls, outputs: int, features: int) -> Difference:
+        """Nothing was learned so far."""
+        return cls(
+            np.zeros((outputs, features, features)), np.zeros((outputs, features)), np.zeros(2), groups=({}, {}, {})
+        )
+
+    def learn(self, names: Iterable[tuple[int, Hashable]], outcome: Vector, evidence: Vector | None = None) -> None:
+        """The outcome of a URL of these groups, by kind; ``evidence`` about it, where it had a row."""
+        self.outcomes += outcome
+        self.members += 1
+        member = np.append(outcome, 1.0)
+        for kind, name in names:
+            known = self.groups[kind].get(name)
+            self.groups[kind][name] = member if known is None else known + member
+        if evidence is not None:
+            self.gram += evidence[:, :, None] * evidence[:, None, :]
+            self.moments += outcome[:, None] * evidence
+
+    def read(self, counts: Mapping[str, int], length: int, worth: float, *, told: bool, good: bool) -> None:
+        """A page with these terms; ``told``: others are told of all of them."""
+        self.pages += 1
+        if told:
+            self.terms.update(counts.keys())
+            self.documents += 1
+            self.length += length
+        if good:
+            self.good.append((worth, counts))
+
+    def message(self) -> list[Any]:
+        """As values for JSON."""
+        groups = [[list(found), _packed(np.array(list(found.values())))] for found in self.groups]
+        return [
+            *map(_packed, (self.gram, self.moments, self.outcomes)),
+            self.members,
+            self.pages,
+            groups,
+            [[worth, dict(counts)] for worth, counts in self.good],
+            [self.documents, self.length, dict(self.terms)],
+        ]
+
+    @classmethod
+    def checked(cls, message: Sequence[Any], outputs: int, features: int) -> Difference:
+        """From such values. Raises ``ValueError`` and ``TypeError`` for others."""
+        gram, moments, outcomes, members, pages, groups, good, (documents, length, terms) = message
+        return cls(
+            _unpacked(gram, outputs, features, features),
+            _unpacked(moments, outputs, features),
+            _unpacked(outcomes, 2),
+            int(members),
+            int(pages),
+            _checked_groups(*groups),
+            [(float(worth), {str(term): int(times) for term, times in counts.items()}) for worth, counts in good],
+            Counter({str(term): int(times) for term, times in terms.items()}),
+            int(documents),
+            int(length),
+        )
+
+
+def _checked_groups(hosts: Any, folders: Any, places: Any) -> tuple[dict[Hashable, Vector], ...]:
+    found: list[dict[Hashable, Vector]] = []
+    for names, sums in (hosts, folders, places):
+        texts = [tuple(map(str, name)) if isinstance(name, list) else str(name) for name in names]
+        found.append(dict(zip(texts, _unpacked(sums, len(texts), 3), strict=True)))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Tops:
+    """The best rows of a worker: the ``values`` of the best of all, and the best of each of the best ``hosts``."""
+
+    values: Vector
+    hosts: Mapping[str, float]
+
+    def message(self) -> list[Any]:
+        """As values for JSON."""
+        return [_packed(self.values), dict(self.hosts)]
+
+    @classmethod
+    def checked(cls, message: Sequence[Any]) -> Tops:
+        """From such values. Raises ``ValueError`` and ``TypeError`` for others."""
+        values, hosts = message
+        found = _unpacked(values, -1)
+        if not np.isfinite(found).all():
+            raise ValueError("values that are not finite")
+        return cls(found, {str(host): float(best) for host, best in hosts.items() if math.isfinite(best)})
+
+
+NO_TOPS = Tops(NONE, {})
+
+
+class Crew:
+    """What one worker has to tell the others (``news``, ``own``), and what they have told of their rows (``tops``)."""
+
+    def __init__(self, evidence: LinkFeatures, terms: TermStatistics, ridge: Ridge, active: ActiveSet) -> None:
+        self._evidence = evidence
+        self._terms = terms
+        self._ridge = ridge
+        self._active = active
+        self.news = Difference.none_yet(*evidence.prior.shape)
+        self.own: Tops | None = None  # to be told
+        self.tops: dict[str, Tops] = {}
+        self.outcome: tuple[str, Vector] | None = None  # of the page that was observed last
+
+    def message(self) -> Any:
+        """What is new, as values for JSON; it was told then. None: nothing."""
+        news, own = self.news, self.own
+        if not news.pages and not news.members and own is None:
+            return None
+        self.news, self.own = Difference.none_yet(*self._evidence.prior.shape), None
+        return [news.message(), own.message() if own else None]
+
+    def add(self, worker: str, message: Any) -> int:
+        """Know what a worker has told; from how many pages. Raises ``ValueError`` and ``TypeError`` for what is no message."""
+        news, tops = message
+        found = Difference.checked(news, *self._evidence.prior.shape)
+        if tops is not None:
+            self.tops[worker] = Tops.checked(tops)
+        self._active.observe(found.pages)
+        self._terms.add(found.documents, found.length, found.terms)
+        self._evidence.add(found.groups, found.outcomes, found.members)
+        self._ridge.add(found.gram, found.moments)
+        for worth, counts in found.good:
+            times = np.array(list(counts.values()), np.int64)
+            self._evidence.feedback.observe(worth, self._terms.numbers(list(counts)), times)
+        return found.pages
+
+    def outcome_of(self, url: str) -> list[float] | None:
+        """Worth and prospect of the page that was observed last, if it is this one."""
+        if self.outcome is None or self.outcome[0] != url:
+            return None
+        return [float(value) for value in self.outcome[1]]
+
+    def compare(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
+        """What is best elsewhere, and on each host, as ``ActiveSet.choose`` asks for it. The others will hear of these rows."""
+        best, hosts = self._active.tops(rows, values)
+        first = np.argsort(-hosts)[: min(HOSTS, int(np.count_nonzero(hosts > -np.inf)))]
+        names = self._evidence.host_names(first.tolist())
+        self.own = Tops(best, dict(zip(names, hosts[first].tolist(), strict=True)))
+        elsewhere: dict[str, float] = {}
+        for tops in self.tops.values():
+            for host, value in tops.hosts.items():
+                elsewhere[host] = max(value, elsewhere.get(host, value))
+        by_number, unknown = np.full(self._evidence.room_for_hosts(), -math.inf), []
+        for host, value in elsewhere.items():
+            if (number := self._evidence.host_number(host)) < 0:
+                unknown.append(value)
+            else:
+                by_number[number] = value
+        return np.concatenate([NONE, *(tops.values for tops in self.tops.values())]), np.append(by_number, unknown)
+
+
+def _packed(numbers: Vector) -> str:
+    return b64encode(numbers.astype("<f4").tobytes()).decode()
+
+
+def _unpacked(text: str, *shape: int) -> Vector:
+    found = np.frombuffer(b64decode(text, validate=True), "<f4").astype(np.float64).reshape(shape)
+    if not np.isfinite(found).all():
+        raise ValueError("numbers that are not finite")
+    return found

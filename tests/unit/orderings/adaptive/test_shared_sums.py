@@ -1,0 +1,122 @@
+"""Several adaptive orderings that tell each other sums: they know what one would know that had fetched all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+from support.pages import a_context
+from support.pages import a_linked_page as a_page
+
+from crawlproject.orderings.adaptive.adaptive import Adaptive
+from crawlproject.urls.hosts import folder_of
+
+PLACE = "html body main a"
+
+
+def adaptive(*, crew: bool) -> Adaptive:
+    ordering = Adaptive(a_context("coral reef", seeds=["http://a.example/"]))
+    if crew:
+        ordering.share()
+    return ordering
+
+
+def tell(one: Adaptive, *others: Adaptive) -> None:
+    """As JSON, as it travels."""
+    message = orjson.loads(orjson.dumps(one.difference()))
+    for other in others:
+        other.add("one", message)
+
+
+def portal(ordering: Adaptive) -> None:
+    links = [(f"http://b.example/{n}", "reef", PLACE) for n in range(6)]
+    ordering.observe(a_page("http://a.example/", "coral reef", *links))
+
+
+def test_who_adds_a_difference_knows_what_was_learned() -> None:
+    one, other = adaptive(crew=True), adaptive(crew=True)
+    portal(one)
+    for n in range(3):
+        one.observe(a_page(f"http://b.example/{n}", "coral reef" if n else "steam engine"))
+    tell(one, other)
+    for ordering in (one, other):
+        ordering._learn_all()
+    assert other._ridge.weights == pytest.approx(one._ridge.weights, abs=1e-5)
+    assert other._evidence._outcomes == pytest.approx(one._evidence._outcomes, abs=1e-5)
+    assert (other._pages, other._terms.documents, other._terms.mean_length) == (4, 4, one._terms.mean_length)
+    assert other._terms.idf(other._terms.ids.number("coral")) == one._terms.idf(one._terms.ids.number("coral"))
+    folders = [ordering._evidence._groups[1] for ordering in (one, other)]
+    folder = folder_of("http://b.example/1")
+    sums = [groups.sums[groups.find(folder)] for groups in folders]
+    assert sums[1] == pytest.approx(sums[0], abs=1e-5) and sums[0][0] > 0
+    assert [groups.members[groups.find(folder)] for groups in folders] == [3, 3]
+    assert one.difference() is None, "it is told once"
+
+
+def test_whoever_fetches_the_worker_that_has_the_row_learns() -> None:
+    alone, keeper, fetcher = adaptive(crew=False), adaptive(crew=True), adaptive(crew=True)
+    portal(alone)
+    portal(keeper)
+    page = replace(a_page("http://b.example/1", "coral reef"), depth=1)
+    alone.observe(page)
+    fetcher._terms.observe(fetcher._terms.numbers(["coral", "reef"]))  # it has seen as many pages
+    fetcher.observe(page)
+    assert fetcher._evidence._pages == 1, "it has no row: it learns nothing by itself"
+    keeper.fetched_elsewhere(page.url, fetcher.outcome(page.url))
+    assert keeper._table.row(page.url) is None
+    for ordering in (alone, keeper):
+        ordering._ridge.solve()
+    assert keeper._ridge.weights == pytest.approx(alone._ridge.weights, abs=1e-9)
+    tell(keeper, fetcher)
+    fetcher._ridge.solve()
+    assert fetcher._ridge.weights == pytest.approx(alone._ridge.weights, abs=1e-5)
+
+
+def test_a_url_that_another_worker_keeps_has_no_row_and_one_from_before_a_restart_stays() -> None:
+    ordering = adaptive(crew=True)
+    portal(ordering)
+    ordering.observe(a_page("http://a.example/2", "", ("http://b.example/0", "reef", PLACE)))
+    for n in range(2):
+        ordering.kept_elsewhere(f"http://b.example/{n}")
+    assert ordering._table.row("http://b.example/0") is not None, "two of its own pages lead there"
+    assert ordering._table.row("http://b.example/1") is None
+    again = a_page("http://a.example/3", "", ("http://b.example/1", "reef", PLACE))
+    ordering.observe(again)
+    assert ordering.score(again, again.links[0]) == 0.0, "it is not new"
+
+
+def test_the_floor_counts_what_others_have_until_they_leave() -> None:
+    one, other = adaptive(crew=True), adaptive(crew=True)
+    for ordering, name in ((one, "c"), (other, "d")):
+        links = [(f"http://{name}.example/{n}", "coral reef", PLACE) for n in range(6)]
+        ordering.observe(a_page(f"http://{name}.example/", "coral reef", *links))
+        ordering._active.is_short = lambda: True  # type: ignore[method-assign]
+        list(ordering.revise())
+    assert one.floor == -np.inf, "six of eight"
+    tell(other, one)
+    list(one.revise())
+    assert one.floor > -np.inf, "eight of twelve"
+    one.left("one")
+    list(one.revise())
+    assert one.floor == -np.inf
+
+
+def test_a_crew_tells_its_server_less_of_what_stays_below_the_floor() -> None:
+    """A row that is not active is told when it is wrong by a tenth; alone, by a fiftieth."""
+    for crew, told in ((False, [1, 2]), (True, [2])):
+        ordering = adaptive(crew=crew)
+        rows = ordering._table.add(["a", "b", "c"], 0.0)
+        ordering._active._size = 1
+        ordering._active.admit(rows, np.array([0.9, 0.3, 0.3]))
+        ordering._active._explore = 0.0
+        assert ordering._active.choose(rows, np.array([0.9, 0.35, 0.45])).tolist() == rows[told].tolist()
+
+
+@pytest.mark.parametrize("damage", [5, None, [], [1, 2], ["news", None], [[""] * 8, None], [None, [["x"], {}]]])
+def test_what_is_no_difference_is_refused(damage: Any) -> None:
+    ordering = adaptive(crew=True)
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        ordering.add("one", damage)
