@@ -18,7 +18,7 @@ class SummingOrdering(BaseOrdering):
 
     sums = True
 
-    def share(self) -> None:
+    def join_others(self) -> None:
         """There are other workers: before anything was learned."""
         raise NotImplementedError
 

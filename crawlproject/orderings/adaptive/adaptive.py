@@ -203,7 +203,7 @@ class Adaptive(SummingOrdering):
 
     # ------------------------------------------------------------ other workers
 
-    def share(self) -> None:
+    def join_others(self) -> None:
         self._crew = Crew(self._evidence, self._terms, self._ridge, self._active)
         self._active.moved_below = ROUGHLY
 

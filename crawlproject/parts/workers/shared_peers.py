@@ -96,7 +96,7 @@ class SharedPeers(ServerPeers):
             self._frontier.when_published(self.receive)
             self._sums = summing(services.ordering)
             if self._sums:
-                self._sums.share()
+                self._sums.join_others()
 
     # ------------------------------------------------------------ one crawl, several workers
 

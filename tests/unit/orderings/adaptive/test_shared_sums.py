@@ -20,7 +20,7 @@ PLACE = "html body main a"
 def adaptive(*, crew: bool) -> Adaptive:
     ordering = Adaptive(a_context("coral reef", seeds=["http://a.example/"]))
     if crew:
-        ordering.share()
+        ordering.join_others()
     return ordering
 
 
