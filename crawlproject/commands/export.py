@@ -43,7 +43,7 @@ class ExportCommand(Subcommand):
     )
     examples = (
         "export crawls/reefs --to parquet reefs.parquet",
-        "export crawls/reefs --to jsonl - --fields url,title | head",
+        "export crawls/reefs --to jsonl --fields url,title -",
         "export crawls/reefs --to wacz s3://my-bucket/reefs.wacz",
         "export crawls/reefs --to opensearch http://localhost:9200/reefs",
     )

@@ -79,8 +79,13 @@ def test_the_list_below_the_map_is_whole_on_a_phone(folder: Path) -> None:
         )
 
 
-_KEEP_LABELS = """() => {
+_KEEP_LABELS = """() => {  // of the last drawing
 window.labels = [];
+const clearRect = CanvasRenderingContext2D.prototype.clearRect;
+CanvasRenderingContext2D.prototype.clearRect = function (...where) {
+  labels.length = dots.length = 0;
+  clearRect.call(this, ...where);
+};
 const fillText = CanvasRenderingContext2D.prototype.fillText;
 CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
   labels.push([x, y, this.measureText(text).width]);

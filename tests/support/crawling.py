@@ -93,8 +93,9 @@ def topic_file(folder: Path, *seeds: str, keywords: str = "coral reef", extra: s
 
 
 def history(folder: Path) -> list[dict[str, Any]]:
-    """The lines of ``history.jsonl``."""
-    return [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    """The lines of ``history.jsonl``, without one that is being written."""
+    *lines, _ = (folder / "history.jsonl").read_text().split("\n")
+    return list(map(json.loads, lines))
 
 
 def stored(folder: Path) -> set[str]:

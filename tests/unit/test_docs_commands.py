@@ -53,7 +53,7 @@ def test_the_manual_shows_every_command_of_ours() -> None:
 @pytest.mark.parametrize(("page", "call"), SHOWN, ids=[f"{page} {' '.join(call)[:50]}" for page, call in SHOWN])
 def test_command_lines_parse(page: str, call: list[str]) -> None:
     options, rest = parser_of(call[0]).parse_known_args(call[1:])
-    assert [word for word in rest if word.startswith("-")] == []
+    assert [word for word in rest if word.startswith("-") and word != "-"] == []
     _check_settings(options)
     if call[0] == "crawl":
         _check_spider(options, rest)
@@ -70,7 +70,7 @@ def test_command_lines_of_topical_parse(page: str, call: list[str]) -> None:
     name, *arguments = call
     parser = topical.parser_of(name, topical.make_command(name), get_project_settings())
     options, rest = parser.parse_known_args(arguments)
-    assert [word for word in rest if word.startswith("-")] == []
+    assert [word for word in rest if word.startswith("-") and word != "-"] == []
     _check_settings(options)
 
 
@@ -82,7 +82,7 @@ def test_the_help_of_a_command_ends_with_examples_that_parse(name: str) -> None:
     for example in examples:
         _, called, *arguments = shlex.split(example)
         options, rest = parser.parse_known_args(arguments)
-        assert called == name and [word for word in rest if word.startswith("-")] == []
+        assert called == name and [word for word in rest if word.startswith("-") and word != "-"] == []
         _check_settings(options)
 
 
