@@ -58,11 +58,13 @@ PIP     := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 install  = { $(PIP) $(UV) && $(BIN)/uv pip install --quiet --compile-bytecode --python $(VENV) -r $(1); } 2>/dev/null || $(PIP) -r $(1)
 
 $(VENV)/.installed: $(BIN)/python requirements.txt
-	$(call install,requirements.txt)
+	@echo "installing what requirements.txt names into $(VENV)"
+	@$(call install,requirements.txt)
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
-	$(call install,requirements-dev.txt)
+	@echo "installing what requirements-dev.txt names into $(VENV)"
+	@$(call install,requirements-dev.txt)
 	@touch $@
 
 # Reads and compares pages in compiled code. Nothing needs it: without a C compiler, Python's headers or the network all works,
@@ -136,7 +138,7 @@ reference: $(VENV)/.installed-dev
 	$(BIN)/python -m scripts.reference
 
 $(VENV)/.installed-docs: $(VENV)/.installed-dev requirements-docs.txt
-	$(call install,requirements-docs.txt)
+	@$(call install,requirements-docs.txt)
 	@touch $@
 
 # Any warning, such as of a link that leads nowhere, is an error; with --quiet none would be counted.
