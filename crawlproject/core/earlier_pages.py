@@ -22,13 +22,14 @@ BEGINNING = 5_000  # characters of a page's text that are looked at
 
 _SUFFIX = 2  # letters in which a term may differ from the words that become it: "studi" of "study"
 _LEAST = 3  # letters of the rest
-_SPAM = 0.5
+_SPAM = 0.5  # from here on a page is not proposed
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierPages:
-    """``about_it``: pages with most of the query, the best first. ``about_part``: with less of it. ``damage``: what could not
-    be read."""
+    """``about_it``: pages with at least ``LEAST_COVERAGE`` of the query, the best first. ``about_part``: with less of it.
+    ``damage``: what could not be read.
+    """
 
     about_it: tuple[FoundSeed, ...]
     about_part: tuple[FoundSeed, ...]

@@ -18,7 +18,7 @@ from crawlproject.orderings.adaptive.active_set import ROUGHLY, ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
-from crawlproject.orderings.adaptive.shared_sums import NO_TOPS, SAMPLE, Crew
+from crawlproject.orderings.adaptive.shared_sums import NO_TOPS, SAMPLE, SharedSums
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.summing import SummingOrdering
@@ -88,7 +88,7 @@ class Adaptive(SummingOrdering):
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = self._turn = 0
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
-        self._crew: Crew | None = None  # other workers, if there are any
+        self._shared: SharedSums | None = None  # other workers, if there are any
 
     # ------------------------------------------------------------ scores
 
@@ -129,16 +129,16 @@ class Adaptive(SummingOrdering):
             self._learn_all()
         rows, fresh = self._note_links(page, text, worth)
         outcome = np.array([worth, float(self._promise(page, rows, fresh))])
-        if self._crew:
+        if self._shared:
             told = self._terms.documents <= SAMPLE
-            self._crew.outcome = page.url, outcome
-            self._crew.news.read(page.counts, len(page.terms), worth, told=told, good=good)
+            self._shared.outcome = page.url, outcome
+            self._shared.news.read(page.counts, len(page.terms), worth, told=told, good=good)
         if row is not None and promised is not None:
             self._learn(row, promised, outcome)
-        elif not self._crew or not page.depth:  # else the worker that has its row learns
+        elif not self._shared or not page.depth:  # else the worker that has its row learns
             self._evidence.learn_host(host_of(page.url), outcome)
-            if self._crew:
-                self._crew.news.learn([(0, host_of(page.url))], outcome)
+            if self._shared:
+                self._shared.news.learn([(0, host_of(page.url))], outcome)
         self.failed(page.url)
 
     def _learn(self, row: int, promised: Vector, outcome: Vector) -> None:
@@ -146,8 +146,8 @@ class Adaptive(SummingOrdering):
         groups = self._table.groups[row]
         self._evidence.learn(groups, outcome)
         self._ridge.learn(promised, outcome)
-        if self._crew:
-            self._crew.news.learn(self._evidence.names(groups), outcome, promised)
+        if self._shared:
+            self._shared.news.learn(self._evidence.names(groups), outcome, promised)
 
     def listed(self, page: Page) -> None:
         self._promise(page, *self._note_links(page, self._terms.numbers(page.terms), 0.0))
@@ -204,19 +204,19 @@ class Adaptive(SummingOrdering):
     # ------------------------------------------------------------ other workers
 
     def join_others(self) -> None:
-        self._crew = Crew(self._evidence, self._terms, self._ridge, self._active)
+        self._shared = SharedSums(self._evidence, self._terms, self._ridge, self._active)
         self._active.moved_below = ROUGHLY
 
     def difference(self) -> Any:
-        return self._crew.message() if self._crew else None
+        return self._shared.message() if self._shared else None
 
     def add(self, worker: str, difference: Any) -> None:
-        if self._crew:
+        if self._shared:
             self._latest = None
-            self._pages += self._crew.add(worker, difference)
+            self._pages += self._shared.add(worker, difference)
 
     def outcome(self, url: str) -> Any:
-        return self._crew.outcome_of(url) if self._crew else None
+        return self._shared.outcome_of(url) if self._shared else None
 
     def fetched_elsewhere(self, url: str, outcome: Any) -> None:
         row = self._table.row(url)
@@ -231,8 +231,8 @@ class Adaptive(SummingOrdering):
             self.failed(url)
 
     def left(self, worker: str) -> None:
-        if self._crew:
-            self._crew.tops.pop(worker, None)
+        if self._shared:
+            self._shared.tops.pop(worker, None)
 
     # ------------------------------------------------------------ links become rows
 
@@ -320,8 +320,8 @@ class Adaptive(SummingOrdering):
         self._learn_all()
         table, rows = self._table, self._table.waiting()
         if not len(rows):
-            if self._crew:
-                self._crew.own = NO_TOPS
+            if self._shared:
+                self._shared.own = NO_TOPS
             return
         due = rows
         if self.turns > 1:
@@ -329,7 +329,7 @@ class Adaptive(SummingOrdering):
             due = rows[(table.value[rows] >= self._active.near) | (rows % self.turns == self._turn)]
         table.value[due] = self._values(due)[1]
         values = table.value[rows]
-        others = self._crew.compare(rows, values) if self._crew else ()
+        others = self._shared.compare(rows, values) if self._shared else ()
         told = self._active.choose(rows, values, *others)
         self.floor = self._active.floor
         yield from zip(table.urls(told), table.told[told].tolist(), strict=True)

@@ -44,7 +44,7 @@ class Difference:
     outcomes: Vector
     members: int = 0
     pages: int = 0
-    groups: tuple[dict[Hashable, Vector], ...] = ({}, {}, {})
+    groups: tuple[dict[Hashable, Vector], ...] = field(default_factory=lambda: ({}, {}, {}))
     good: list[tuple[float, Mapping[str, int]]] = field(default_factory=list)
     terms: Counter[str] = field(default_factory=Counter)
     documents: int = 0
@@ -53,9 +53,7 @@ class Difference:
     @classmethod
     def none_yet(cls, outputs: int, features: int) -> Difference:
         """Nothing was learned so far."""
-        return cls(
-            np.zeros((outputs, features, features)), np.zeros((outputs, features)), np.zeros(2), groups=({}, {}, {})
-        )
+        return cls(np.zeros((outputs, features, features)), np.zeros((outputs, features)), np.zeros(2))
 
     def learn(self, names: Iterable[tuple[int, Hashable]], outcome: Vector, evidence: Vector | None = None) -> None:
         """The outcome of a URL of these groups, by kind; ``evidence`` about it, where it had a row."""
@@ -141,7 +139,7 @@ class Tops:
 NO_TOPS = Tops(NONE, {})
 
 
-class Crew:
+class SharedSums:
     """What one worker has to tell the others (``news``, ``own``), and what they have told of their rows (``tops``)."""
 
     def __init__(self, evidence: LinkFeatures, terms: TermStatistics, ridge: Ridge, active: ActiveSet) -> None:

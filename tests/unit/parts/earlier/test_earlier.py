@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.livecrawl import crawl_on, crawl_web
@@ -141,11 +142,5 @@ def test_a_rehearsal_begins_there_too_and_writes_no_list(crawls: Path, tmp_path:
 )
 def test_a_wrong_setting_is_told(topic: Topic, wish: str, tmp_path: Path) -> None:
     options = read_options({"CRAWL_EARLIER": str(tmp_path / "nowhere")})
-
-    class Asked:
-        pass
-
-    asked = Asked()
-    asked.topic, asked.options = topic, options  # type: ignore[attr-defined]
     with pytest.raises(BadSetting, match=wish):
-        EarlierCrawls.make(asked)  # type: ignore[arg-type]
+        EarlierCrawls.make(SimpleNamespace(topic=topic, options=options))  # type: ignore[arg-type]
