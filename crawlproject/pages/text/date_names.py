@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.minhash import term_hashes
-from crawlproject.pages.text.plain_hashes import Hashes
 
 _NAMES = {
     "en": "January February March April May June July August September October November December "
@@ -27,6 +24,6 @@ _NAMES = {
 }
 
 
-def date_names(analyzer: Analyzer) -> Hashes:
+def date_names(analyzer: Analyzer) -> frozenset[int]:
     """The hashes of the terms that these names are to ``analyzer``; none in a language whose names are not known here."""
-    return np.asarray(term_hashes(analyzer.terms(_NAMES.get(analyzer.language, "")))[0])
+    return frozenset(term_hashes(analyzer.terms(_NAMES.get(analyzer.language, "")))[0].tolist())

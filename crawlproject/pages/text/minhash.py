@@ -24,7 +24,6 @@ __all__ = ["Sketch", "minima_of", "same_names", "shingle_hashes", "similarity", 
 
 LEAST_PROSE = 50  # terms
 SHORT = 80  # terms up to which the name of a month is a share of a text
-_NONE: Hashes = np.zeros(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Sketch:
     prose: bytes = b""
 
 
-def sketch(page: Page, dates: Hashes = _NONE) -> Sketch:
+def sketch(page: Page, dates: Collection[int] = ()) -> Sketch:
     """The sketch of a page that was read; of a long one, of its first ``MAX_BYTES``.
 
     On a short page, of fewer than ``SHORT`` terms, the terms with these hashes (``date_names``) count as numbers in ``folded``.
@@ -57,8 +56,8 @@ def sketch(page: Page, dates: Hashes = _NONE) -> Sketch:
     text = int(xxh3_64_intdigest(plain.tobytes()))
     whole = plain
     plain, folded = without_links(page, plain, folded)
-    if len(dates) and len(folded) < SHORT:
-        folded = np.where(np.isin(folded, dates), np.uint64(NUMBER), folded)
+    if dates and len(folded) < SHORT:  # a set: asking NumPy takes as long as all the rest
+        folded = np.array([NUMBER if term in dates else term for term in folded.tolist()], dtype=np.uint64)
     minima, different = minima_of(shingle_hashes(plain))
     prose = _prose(page, whole) if page.links and len(plain) == len(whole) else b""
     return Sketch(minima, text, different, len(page.terms), shingle_hashes(folded), prose)

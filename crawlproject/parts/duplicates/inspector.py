@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crawlproject.pages.text.minhash import sketch
-from crawlproject.pages.text.plain_hashes import Hashes
 from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, links_of, original_of
 from crawlproject.parts.duplicates.preference import LinkCounts, code_of, language_fit
 from crawlproject.parts.duplicates.seen_shingles import SeenShingles
@@ -31,7 +28,6 @@ from crawlproject.urls.hosts import host_of
 LONG = 80  # shingles from which on that is said of a page alone; of shorter ones it takes several
 MOSTLY_NEW = 0.5  # from here on it is not told
 
-_NO_DATES: Hashes = np.zeros(0, dtype=np.uint64)
 _IN_FLIGHT = 1000  # pages that are examined and not learned yet
 
 
@@ -50,7 +46,7 @@ class DuplicateInspector:
         others: DuplicateIndex | None = None,
         *,
         language: str = "",
-        dates: Hashes = _NO_DATES,
+        dates: Collection[int] = (),
     ) -> None:
         self.index = index
         self.latest: OriginalPage | None = None  # that was added last

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
 from crawlproject.pages.text.analyzer import Analyzer
@@ -46,4 +45,4 @@ def test_on_a_longer_page_they_are_words() -> None:
 
 def test_a_language_without_names_here_has_none() -> None:
     assert len(date_names(Analyzer("fi"))) == 0
-    assert len(np.unique(date_names(Analyzer("en")))) > 30
+    assert len(date_names(Analyzer("en"))) > 30
