@@ -5,8 +5,8 @@
 Each topic is crawled first, as somebody did who looked for other things: `--earlier` pages of the virtual web. Then each topic
 is rehearsed from its own seeds, *alone*; with the crawls of all *other* topics; from its seeds and ten pages drawn from those
 crawls, *random*; and with the crawls in `--foreign`, of another web, where nothing that they propose is there. A figure is the
-share of all targets of the topic, mean over topics, and the mean difference to *alone* ± standard error, with the p of a
-paired randomization test (one-tailed).
+share of all targets of the topic after so many pages, mean over topics, and the mean difference to *alone* ± standard error,
+with the p of a paired randomization test (one-tailed).
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.query_seeds import SEEDS, earlier
+from benchmarks.query_seeds import SEEDS, earlier, recall
 from crawlproject.evaluation.significance import standard_error
-from crawlproject.library import rehearse
 from crawlproject.records import Topic
-from crawlproject.storage.read import read_info, read_visits
+from crawlproject.storage.read import read_visits
 from crawlproject.topic.folder import find_topic
 
 ALONE = "alone"
@@ -59,22 +58,11 @@ def main() -> None:
         if chosen.foreign:
             ways["foreign"] = topic, [chosen.foreign]
         for name, (asked, known) in ways.items():
-            shares = recall(chosen, asked, known, chosen.out / name)
+            settings = {"CRAWL_EARLIER": [str(folder) for folder in known]} if known else {}
+            shares = recall(chosen.web, asked, chosen, chosen.out / name, **settings)
             found.setdefault(name, []).append(shares)
             print(f"{topic.name:<24}{name:<8}", *(f"{share:.3f}" for share in shares), flush=True)
     Console().print(table(found, chosen.pages))
-
-
-def recall(chosen: argparse.Namespace, topic: Topic, known: list[Path], out: Path) -> list[float]:
-    """The share of the topic's targets after so many fetches each."""
-    settings = {"CRAWL_EARLIER": [str(folder) for folder in known]} if known else {}
-    (run,) = rehearse(chosen.web, topic, chosen.ordering, pages=max(chosen.pages), out=out, **settings)
-    targets = {*read_info(run.folder).targets}
-    reached, shares = set[str](), list[float]()
-    for visit in run.visits():
-        reached |= {visit.url, visit.redirect} & targets
-        shares.append(len(reached) / max(1, len(targets)))
-    return [shares[min(wanted, len(shares)) - 1] for wanted in chosen.pages]
 
 
 def table(found: dict[str, list[list[float]]], pages: list[int]) -> Table:

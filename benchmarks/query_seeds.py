@@ -83,9 +83,9 @@ def seeds_of(topic: Topic, others: Sequence[Path], web: str, keywords: int) -> d
     }
 
 
-def recall(web: str, topic: Topic, chosen: argparse.Namespace, out: Path) -> list[float]:
+def recall(web: str, topic: Topic, chosen: argparse.Namespace, out: Path, **settings: object) -> list[float]:
     """The share of the topic's targets after so many pages each."""
-    (run,) = rehearse(web, topic, chosen.ordering, pages=max(chosen.pages), out=out)
+    (run,) = rehearse(web, topic, chosen.ordering, pages=max(chosen.pages), out=out, **settings)
     pages, reached, shares = 0, set[str](), dict[int, float]()
     targets = {*read_info(run.folder).targets}
     for visit in run.visits():
