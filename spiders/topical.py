@@ -19,6 +19,7 @@ from crawlproject.adapters.running import (
     ANY_TYPE,
     ENDED_AT,
     LEASE,
+    SECRETS,
     UNREAD,
     apply_topic_settings,
     attach,
@@ -178,7 +179,8 @@ class TopicalSpider(scrapy.Spider):
         if page is not None:
             body = response.body[: self.crawl.options.page_max_bytes]
             cookies = response.headers.getlist(b"Set-Cookie")
-            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies)
+            logged_in = bool(request.meta.get(SECRETS))
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies, logged_in=logged_in)
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

@@ -109,10 +109,10 @@ def safety_of(crawler: Crawler) -> AddressPolicy:
     return safety
 
 
-def count(crawler: Crawler, name: str) -> None:
-    """Add 1 to a statistic."""
+def count(crawler: Crawler, name: str, times: int = 1) -> None:
+    """Add to a statistic."""
     if crawler.stats:
-        crawler.stats.inc_value(name)
+        crawler.stats.inc_value(name, times)
 
 
 def stopped(crawler: Crawler) -> bool:
