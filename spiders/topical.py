@@ -19,6 +19,7 @@ from crawlproject.adapters.running import (
     ANY_TYPE,
     ENDED_AT,
     LEASE,
+    NO_LOGIN,
     SECRETS,
     UNREAD,
     apply_topic_settings,
@@ -141,6 +142,8 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
+        if plan.without_login:
+            meta[NO_LOGIN] = True
         if plan.proxy:
             meta["proxy"] = plan.proxy
         headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
