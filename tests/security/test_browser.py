@@ -106,6 +106,21 @@ ATTACKS = {
     "many-frames": (
         "for (let n = 0; n < 30; n++) document.body.append(Object.assign(document.createElement('iframe'), {{src: '/flat/' + n}}));",
     ),
+    "clicks": (
+        "document.body.insertAdjacentHTML('beforeend', '<form name=states><input name=page><input name=copyOf></form><p id=controls></p>');",
+        "const control = (does, html) => {{ controls.insertAdjacentHTML('beforeend', html || '<span><button>x</button></span>');"
+        " const made = controls.lastChild.lastChild; made.className = 'c' + 'abcdefghijklmn'[controls.children.length]; made.onclick = does; }};",
+        "control(() => fetch('{url}').catch(() => 0)); control(() => {{ location = '{url}'; }}); control(() => window.open('{url}'));",
+        "control(null, '<p><a href=\"javascript:location.href=`{url}`\">x</a></p>'); control(() => {{ location = 'file:///etc/passwd'; }});",
+        "control(() => fetch('/said', {{method: 'POST', headers: {{'Content-Type': 'application/json'}}, body: '{{}}'}}).catch(() => 0));",
+        "control(() => {{ document.body.insertAdjacentHTML('beforeend', '<form method=post action=/said id=sent></form>');"
+        " document.forms.sent.submit(); }});",
+        "control(() => {{ for (let n = 0; n < 9; n++) history.pushState(0, '', '/pushed/' + n); }});",
+        "control(() => document.body.insertAdjacentHTML('beforeend', '<iframe src=\"{url}\"></iframe><iframe src=\"/to-secret\"></iframe>'));",
+        "control(() => {{ let node = controls; for (let n = 0; n < 5000; n++) node = node.appendChild(document.createElement('b')); }});",
+        "control(() => {{ for (let n = 0; n < 400; n++) fetch('/lots/' + n).catch(() => 0); }});",
+        "control(() => {{ for (let n = 0; n < 30000; n++) fetch('/said', {{method: 'PUT'}}).catch(() => 0); }});",
+    ),
     "nested-here": (
         "let inner = document; for (let n = 0; n < 100; n++) {{ const f = inner.createElement('iframe'); inner.body.append(f);"
         " inner = f.contentDocument; inner.body.append('level ' + n); }}",
@@ -238,6 +253,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any
                 CRAWL_RENDER="always",  # "needed" leaves a host of such pages alone
                 CRAWL_RENDER_SECONDS=2,  # a busy machine starts slowly
                 CRAWL_RENDER_POSTS=5,
+                CRAWL_RENDER_CLICKS=20,
                 CRAWL_RENDER_PAGES=4,
                 CRAWL_RENDER_MEMORY=300 * 2**20,
                 CRAWL_ALLOWED_PORTS=f"80,443,{secret.port}",
@@ -283,7 +299,7 @@ def test_a_redirect_by_script_is_refused_like_a_link(attacked: dict[str, Any]) -
 
 def test_only_so_much_is_asked_for(attacked: dict[str, Any]) -> None:
     paths = [asked.path for asked in attacked["asked"]]
-    assert sum(path.startswith("/many/") for path in paths) <= MOST_REQUESTS
+    assert all(sum(path.startswith(kind) for path in paths) <= MOST_REQUESTS for kind in ("/many/", "/lots/"))
     assert not [path for path in paths if path.startswith("/said")]
 
 
@@ -301,6 +317,12 @@ def test_cookies_cross_no_site_and_no_page(attacked: dict[str, Any]) -> None:
     assert with_cookies <= {"/own-cookies", "/cookie-reloads", "/main.js"}, with_cookies
     assert sum(each.path == "/cookie-reloads" and bool(each.cookie) for each in asked) == 1
     assert all(len(each.cookie) <= MOST_SENT for each in asked)
+
+
+def test_what_a_click_does_stays_in_the_page(attacked: dict[str, Any]) -> None:
+    signs = attacked["lines"]["clicks"]["signs"]
+    assert sum(name.startswith("clicked/") for name in signs) >= 5, "they were clicked"
+    assert _stored(attacked, "clicks").startswith("<!DOCTYPE html>") and "root:" not in _stored(attacked, "clicks")
 
 
 def test_frames_are_few_and_not_deep(attacked: dict[str, Any]) -> None:
