@@ -15,7 +15,9 @@ from support.crawling import crawl, history, scrapy, stored, topic_file
 from support.httpserver import QuietHandler, listening
 
 TEXT = "coral reef fish polyp lagoon atoll diver current kelp sponge shoal tide"
-MORE, WIKI, HARM, LOOP, BLANK = (f"http://{name}.example/" for name in ("more", "wiki", "harm", "loop", "blank"))
+MORE, WIKI, ROWS, HARM, LOOP, BLANK = (
+    f"http://{name}.example/" for name in ("more", "wiki", "rows", "harm", "loop", "blank")
+)
 PAGES = {
     MORE: f"""<h1>Coral reefs</h1><p>{TEXT}</p><ul id=list><li><a href=/0>reef 0</a></li></ul>
 <iframe src=/frame></iframe><button class="btn load">Load more posts</button>
@@ -53,6 +55,13 @@ customElements.define("my-box", class extends HTMLElement {{
     }};
   }}
 }});
+</script>""",
+    ROWS: f"""<h1>Reefs</h1><p>{TEXT * 9}</p><p id=row></p><nav id=pager></nav><script>
+const show = (shown) => {{
+  row.innerHTML = `row ${{shown}} <a href=/${{shown}}>coral reef</a>`;
+  pager.innerHTML = [1, 2, 3, 4, 5, 6].map((each) => `<button onclick="show(${{each}})">${{each}}</button>`).join("");
+}};
+show(1);
 </script>""",
     HARM: f"""<h1>Reefs</h1><p>{TEXT}</p><a href="/plain">coral</a>
 <a href="#" onclick="said('logout')">Log out</a><button onclick="said('delete')"><img alt="Delete"></button>
@@ -166,6 +175,11 @@ def test_links_behind_tabs_summaries_and_other_controls_are_found(clicked: Crawl
     body = clicked.body(WIKI)
     assert "the first panel" in body and "panel Two of coral" in body, "both states are in the page"
     assert "own page" not in body, "what has an address of its own is a page of its own"
+
+
+def test_controls_are_known_again_that_scripts_make_anew(clicked: Crawled) -> None:
+    assert clicked.stored(ROWS) == {"", *map(str, range(1, 7))}
+    assert all(clicked.body(ROWS).count(f"row {number} ") == 1 for number in range(1, 7))
 
 
 def test_what_may_do_harm_is_not_touched(clicked: Crawled) -> None:

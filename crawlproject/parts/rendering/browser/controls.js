@@ -9,7 +9,7 @@
   const texts = new Set([""]);
   const links = new Set();
   const shown = []; // controls by number
-  const numbers = new WeakMap();
+  const numbers = new Map();
   let clicks = 0;
   let address = here();
   let entries = history.length;
@@ -130,9 +130,18 @@
     return [node.textContent, ...said, `class ${node.getAttribute("class")}`].map((line) => clean(line).slice(0, 100)).join("\n");
   };
 
-  const described = (node) => {
-    if (!numbers.has(node)) numbers.set(node, shown.push(node) - 1);
-    return [numbers.get(node), signature(node), says(node)];
+  // A control is known by what it says and where it is: scripts make elements anew, or use them for something else.
+  const described = (nodes) => {
+    const alike = new Map();
+    return nodes.slice(0, 300).map((node) => {
+      const [kind, said] = [signature(node), says(node)];
+      const name = `${kind}\n${said}`;
+      alike.set(name, (alike.get(name) ?? 0) + 1);
+      const key = `${alike.get(name)}\n${name}`;
+      if (!numbers.has(key)) numbers.set(key, numbers.size);
+      shown[numbers.get(key)] = node;
+      return [numbers.get(key), kind, said];
+    });
   };
 
   const look = (urls) => {
@@ -159,7 +168,7 @@
     }
     news.texts.forEach((each) => texts.add(each));
     news.links.forEach((each) => links.add(each));
-    return { moved, links: new Set(news.links).size, text, controls: news.controls.slice(0, 300).map(described) };
+    return { moved, links: new Set(news.links).size, text, controls: described(news.controls) };
   };
 
   let clicked = -1;
@@ -182,5 +191,5 @@
   measured(document.documentElement, new Map(), first);
   first.texts.forEach((each) => texts.add(each));
   first.links.forEach((each) => links.add(each));
-  return { controls: first.controls.slice(0, 300).map(described) };
+  return { controls: described(first.controls) };
 }
