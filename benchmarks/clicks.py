@@ -1,20 +1,23 @@
 """What is behind the controls of widgets that others wrote: links found with and without clicks, and what a page takes.
 
     npm install gridjs datatables.net jquery swagger-ui-dist rapidoc
-    python -m benchmarks.clicks node_modules [--clicks 0 10 30] [--pages 6] [--json FILE]
+    python -m benchmarks.clicks node_modules [--clicks 0 10 50] [--pages 6] [--json FILE]
 
 Each widget is a site of pages with 40 links each, put into them as its readme has it: tables with a pager, an API with operations
 that unfold. ``found`` is the share of these links that the crawl has seen, ``seconds`` the median of a page with its rendering,
-``kinds`` how many kinds of controls were clicked, over all pages, and brought something. A crawl each, without pauses.
+``cpu`` the CPU seconds of the crawl and its browser by pages, ``kinds`` how many kinds of controls were clicked, over all pages,
+and brought something. A crawl each, without pauses.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
@@ -22,6 +25,7 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
+from benchmarks.rendering import Meter
 from crawlproject.http.virtual_web_server import running
 from crawlproject.records import Reply
 from crawlproject.webs.base import not_held
@@ -116,7 +120,13 @@ def run(web: WidgetWeb, folder: Path, clicks: int) -> dict[str, Any]:
     command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *chosen]
     with running(web) as server:
         proxy = f"http://127.0.0.1:{server.port}"
-        subprocess.run(command, cwd=ROOT, env={"PATH": "/usr/bin:/bin", "http_proxy": proxy}, check=True)
+        process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, "http_proxy": proxy}, stderr=subprocess.DEVNULL
+        )
+        meter = Meter(process.pid)
+        while process.poll() is None:
+            meter.look()
+            time.sleep(0.1)
     visits = [json.loads(line) for line in (folder / "crawl" / "history.jsonl").read_text().splitlines()]
     pages = [visit for visit in visits if visit["url"] in web.seeds]
     wanted = {link for page in pages for link in web.links(page["url"])}
@@ -125,6 +135,7 @@ def run(web: WidgetWeb, folder: Path, clicks: int) -> dict[str, Any]:
         "clicks": clicks,
         "found": round(len(wanted & {visit["url"] for visit in visits}) / len(wanted), 3),
         "seconds": round(median(page["seconds"] for page in pages), 2),
+        "cpu": round(meter.seconds / len(pages), 2),
         "kinds": f"{sum(kinds):g} of {len(kinds)}",
     }
 
@@ -132,7 +143,7 @@ def run(web: WidgetWeb, folder: Path, clicks: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", type=Path, help="a folder of packages")
-    parser.add_argument("--clicks", type=int, nargs="+", default=[0, 10, 30])
+    parser.add_argument("--clicks", type=int, nargs="+", default=[0, 10, 50])
     parser.add_argument("--pages", type=int, default=6, help="of a widget")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()

@@ -15,8 +15,8 @@ from support.crawling import crawl, history, scrapy, stored, topic_file
 from support.httpserver import QuietHandler, listening
 
 TEXT = "coral reef fish polyp lagoon atoll diver current kelp sponge shoal tide"
-MORE, WIKI, ROWS, HARM, LOOP, BLANK = (
-    f"http://{name}.example/" for name in ("more", "wiki", "rows", "harm", "loop", "blank")
+MORE, MINE, WIKI, ROWS, HARM, LOOP, BLANK = (
+    f"http://{name}.example/" for name in ("more", "mine", "wiki", "rows", "harm", "loop", "blank")
 )
 PAGES = {
     MORE: f"""<h1>Coral reefs</h1><p>{TEXT}</p><ul id=list><li><a href=/0>reef 0</a></li></ul>
@@ -82,6 +82,8 @@ const [form] = document.forms, go = () => form.submit(), each = () => form.reque
     BLANK: f"""<h1>Reefs</h1><p>{TEXT}</p><button onclick="location = 'about:blank'">Blank</button>""",
 }
 
+PAGES[MINE] = PAGES[MORE]
+
 
 class Web:
     """A proxy's view of sites whose pages have controls."""
@@ -93,7 +95,7 @@ class Web:
         self.asked.append((method, url))
         if url in PAGES:
             return 200, "text/html", f"<!doctype html><html lang=en><title>Reefs</title><body>{PAGES[url]}"
-        if url.startswith(f"{MORE}api/"):
+        if url.startswith((f"{MORE}api/", f"{MINE}api/")):
             first = 3 * int(url.rpartition("/")[2])
             return 200, "application/json", json.dumps([*range(first, first + 3)] if first < 9 else [])
         name = url.partition(".example/")[2]
@@ -140,11 +142,13 @@ def crawled(place: Path, clicks: int) -> Crawled:
     if CHROMIUM is None:
         pytest.skip("no Chromium: scripts/install-chromium installs one")
     web = Web()
+    (place / "logins.toml").write_text('[hosts."mine.example".headers]\nX-Key = "k"\n')
     with serving(web) as port:
         done = crawl(
             topic_file(place, *PAGES, keywords="coral reef fish"),
             place / "crawl",
             port=port,
+            CRAWL_LOGINS=place / "logins.toml",
             CRAWL_RENDER="always",
             CRAWL_RENDER_CLICKS=clicks,
             CRAWL_RENDER_POSTS=5,
@@ -195,6 +199,10 @@ def test_a_page_that_a_click_destroys_is_as_it_was(clicked: Crawled, url: str) -
     body = clicked.body(url)
     assert "Reefs</h1>" in body and body.startswith("<!DOCTYPE html>"), "rendered"
     assert next(line["seconds"] for line in history(clicked.folder) if line["url"] == url) < 20
+
+
+def test_a_page_that_came_with_a_login_is_not_clicked(clicked: Crawled) -> None:
+    assert clicked.stored(MINE) == {"", "0"} and f"{MINE}api/1" not in dict(map(reversed, clicked.asked))
 
 
 def test_what_clicks_brought_is_in_the_history(clicked: Crawled) -> None:

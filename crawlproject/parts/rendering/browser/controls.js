@@ -1,9 +1,8 @@
 (most) => {
-  // The states of a page behind its controls. `page` is their union: the first state, copied into a document that runs nothing, and
-  // whatever a click shows that no state before had, at the place where it stood. A state is what the crawler would read of it,
-  // its texts and links, seen or hidden by a style.
-  const everything = document.getElementsByTagName("*").length;
-  if (everything > most) return null;
+  // The states of a page behind its controls. `page` is their union: the first state, copied into a document that runs
+  // nothing, and whatever a click shows that no state before had, at the place where it stood. A state is what the crawler
+  // would read of it: its texts and links, seen or hidden by a style.
+  if (document.getElementsByTagName("*").length > most) return null;
   const page = document.implementation.createHTMLDocument("");
   const copies = new WeakMap();
   const texts = new Set([""]);
@@ -16,7 +15,8 @@
 
   const SILENT = new Set(["script", "style", "noscript", "template"]);
   const CONTROLS = "button, input[type=button], summary, a, [role=button], [role=tab], [onclick]";
-  const USELESS = ":disabled, [aria-disabled=true], [aria-selected=true], [aria-expanded=true], details[open] > summary, [download]";
+  const OPEN = "[aria-selected=true], [aria-expanded=true], details[open] > summary";
+  const USELESS = `:disabled, [aria-disabled=true], [download], ${OPEN}`;
   const ACTIVE = "a[href], button, input, label, select, summary, textarea";
 
   function here() {
@@ -177,8 +177,8 @@
     clicked = number;
     clicks += 1;
     const how = { bubbles: true, cancelable: true, composed: true, button: 0, view: window };
-    for (const [kind, Event] of [["pointerdown", PointerEvent], ["mousedown", MouseEvent], ["pointerup", PointerEvent], ["mouseup", MouseEvent]]) {
-      node.dispatchEvent(new Event(kind, how));
+    for (const kind of ["pointerdown", "mousedown", "pointerup", "mouseup"]) {
+      node.dispatchEvent(kind[0] === "p" ? new PointerEvent(kind, how) : new MouseEvent(kind, how));
     }
     node.click();
   };

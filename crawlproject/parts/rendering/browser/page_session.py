@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crawlproject.parts.rendering.browser.clicks import Clicks
 
 SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
-CLICKED = 1_000  # milliseconds after a click
+AFTER_CLICK = 1_000  # milliseconds of the page's time
 HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to look at the page
 LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
@@ -80,7 +80,7 @@ class PageSession:
         self._devtools = devtools
         self._waited = waited
         self._clicks = clicks
-        self._is_clicking = False
+        self._clicking: Clicks | None = None
         self._answer = answer
         self._context = self._target = self._session = ""
         self._document: PageAnswer | None = None
@@ -160,7 +160,7 @@ class PageSession:
 
     async def _click(self, clicks: Clicks, most: int) -> Snapshot | None:
         """Click its controls; what is left if the page itself is lost."""
-        self._is_clicking = True
+        self._clicking, self._end = clicks, asyncio.get_running_loop().create_future()
         send = partial(self._devtools.send, session=self._session)
         await send("Page.resetNavigationHistory")  # there is no page to go back to
         world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
@@ -170,14 +170,18 @@ class PageSession:
             end = asyncio.get_running_loop().call_later(HANDLING, self._interrupt)
             try:
                 found = await send("Runtime.evaluate", expression=expression, **options)
+            except CommandFailed:
+                return None
             finally:
                 end.cancel()
             return None if "exceptionDetails" in found else found.get("result", {}).get("value")
 
         async def settle() -> bool:
+            self._settle(AFTER_CLICK)
+            if await self._end is not None or self._is_flooded:
+                return False
             self._end = asyncio.get_running_loop().create_future()
-            self._settle(CLICKED)
-            return await self._end is None and not self._is_flooded
+            return True
 
         await clicks.run(evaluate, settle, most)
         ended = self._end.result() if self._end.done() else None
@@ -189,7 +193,7 @@ class PageSession:
 
     def _lost(self, failure: str) -> Snapshot:
         """The page as it was before it was clicked; without clicks, why there is none."""
-        before = self._clicks.before if self._clicks else ""
+        before = self._clicking.before if self._clicking else ""
         return Snapshot(html=before) if before else Snapshot(failure=failure)
 
     def _settle(self, budget: int) -> None:
@@ -248,7 +252,7 @@ class PageSession:
             self._frames.detached(told["frameId"])
         elif event == "Page.frameNavigated":
             self._frames.navigated(told["frame"])
-            if told["frame"]["id"] == self._target and self._is_clicking:
+            if told["frame"]["id"] == self._target and self._clicking:
                 self._finish(Snapshot(failure=CRASH))
             elif told["frame"]["id"] == self._target and self._reloads:
                 self._settle(SETTLING)
@@ -259,8 +263,8 @@ class PageSession:
                 asyncio.get_running_loop().call_later(LOOK, self._settle, LONGER)
             else:
                 self._finish(None)
-        elif event == "Page.windowOpen":
-            self._note(told["url"])
+        elif event == "Page.windowOpen" and self._clicking:
+            self._clicking.note(told["url"])
         elif event == "Page.javascriptDialogOpening":
             post("Page.handleJavaScriptDialog", session, accept=False)
         elif event == "Target.attachedToTarget":
@@ -271,22 +275,18 @@ class PageSession:
         elif event in ("Inspector.targetCrashed", "Inspector.detached", "closed"):
             self._finish(Snapshot(failure=CRASH))
 
-    def _note(self, url: str) -> None:
-        if self._clicks is not None and self._is_clicking:
-            self._clicks.note(url)
-
     def _finish(self, ended: Snapshot | None) -> None:
         if not self._end.done():
             self._end.set_result(ended)
 
     def _asked(self, told: Params) -> None:
         request = told["requestId"]
-        asked = replace(_request(told, self._frames.depth(told["frameId"])), clicked=self._is_clicking)
+        asked = replace(_request(told, self._frames.depth(told["frameId"])), clicked=self._clicking is not None)
         if asked.kind == DOCUMENT and asked.depth == 0:
-            if self._is_clicking:
+            if self._clicking:
                 self._fail(request, ABORTED)
                 if asked.method == "GET":
-                    self._note(asked.url)
+                    self._clicking.note(asked.url)
                 return
             if self._document is not None:
                 self._fulfil(request, self._document)
