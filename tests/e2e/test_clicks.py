@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.browser import CHROMIUM
-from support.crawling import crawl, history, scrapy, stored, topic_file
+from support.crawling import crawl, history, scrapy, topic_file
 from support.httpserver import QuietHandler, listening
 
 TEXT = "coral reef fish polyp lagoon atoll diver current kelp sponge shoal tide"
@@ -98,14 +98,9 @@ class Web:
         if url.startswith((f"{MORE}api/", f"{MINE}api/")):
             first = 3 * int(url.rpartition("/")[2])
             return 200, "application/json", json.dumps([*range(first, first + 3)] if first < 9 else [])
-        name = url.partition(".example/")[2]
-        if not name or name in ("robots.txt", "fine"):
-            return 404, "text/html", ""
-        return (
-            200,
-            "text/html",
-            f"<!doctype html><html lang=en><title>{name}</title><p>{name} is about {TEXT} of {name}",
-        )
+        if url.endswith("/frame"):
+            return 200, "text/html", f"<p>The frame is about {TEXT}"
+        return 404, "text/html", ""
 
 
 @contextmanager
@@ -134,18 +129,20 @@ class Crawled(NamedTuple):
         md5 = next(line["md5"] for line in history(self.folder) if line["url"] == url)
         return (self.folder / "pages" / md5[:2] / md5[2:4] / md5).read_text()
 
-    def stored(self, site: str) -> set[str]:
-        return {url.removeprefix(site) for url in stored(self.folder) if url.startswith(site)}
+    def found(self, site: str) -> set[str]:
+        """Of a site, whatever was asked for but its robots.txt and the data of its scripts."""
+        paths = {url.removeprefix(site) for _, url in self.asked if url.startswith(site)}
+        return {path for path in paths if path != "robots.txt" and not path.startswith("api/")}
 
 
-def crawled(place: Path, clicks: int) -> Crawled:
+def crawled(place: Path, clicks: int, *seeds: str) -> Crawled:
     if CHROMIUM is None:
         pytest.skip("no Chromium: scripts/install-chromium installs one")
     web = Web()
     (place / "logins.toml").write_text('[hosts."mine.example".headers]\nX-Key = "k"\n')
     with serving(web) as port:
         done = crawl(
-            topic_file(place, *PAGES, keywords="coral reef fish"),
+            topic_file(place, *seeds, keywords="coral reef fish"),
             place / "crawl",
             port=port,
             CRAWL_LOGINS=place / "logins.toml",
@@ -161,11 +158,11 @@ def crawled(place: Path, clicks: int) -> Crawled:
 
 @pytest.fixture(scope="module")
 def clicked(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
-    return crawled(tmp_path_factory.mktemp("clicks"), 12)
+    return crawled(tmp_path_factory.mktemp("clicks"), 12, *PAGES)
 
 
 def test_links_behind_a_button_that_loads_more_are_found(clicked: Crawled) -> None:
-    assert clicked.stored(MORE) == {"", "0", *map(str, range(3, 9))}
+    assert clicked.found(MORE) == {"", "0", *map(str, range(3, 9)), "frame"}
     body = clicked.body(MORE)
     assert body.count("coral fish 3") == 1 and body.index("reef 0") < body.index("coral fish 3") < body.index(
         "coral fish 8"
@@ -175,20 +172,19 @@ def test_links_behind_a_button_that_loads_more_are_found(clicked: Crawled) -> No
 
 def test_links_behind_tabs_summaries_and_other_controls_are_found(clicked: Crawled) -> None:
     found = {"", "first", "panel-Two", "panel-One", "deep", "name", "shadow", "left", "own"}
-    assert clicked.stored(WIKI) == found
+    assert clicked.found(WIKI) == found
     body = clicked.body(WIKI)
     assert "the first panel" in body and "panel Two of coral" in body, "both states are in the page"
     assert "own page" not in body, "what has an address of its own is a page of its own"
 
 
 def test_controls_are_known_again_that_scripts_make_anew(clicked: Crawled) -> None:
-    assert clicked.stored(ROWS) == {"", *map(str, range(1, 7))}
+    assert clicked.found(ROWS) == {"", *map(str, range(1, 7))}
     assert all(clicked.body(ROWS).count(f"row {number} ") == 1 for number in range(1, 7))
 
 
 def test_what_may_do_harm_is_not_touched(clicked: Crawled) -> None:
-    asked = {url.removeprefix(HARM) for _, url in clicked.asked if url.startswith(HARM)}
-    assert asked == {"robots.txt", "", "plain", "fine", "window", "sent?q="}, "where a click would lead is a link"
+    assert clicked.found(HARM) == {"", "plain", "fine", "window", "sent?q="}, "where a click would lead is a link"
     assert {method for method, _ in clicked.asked} == {"GET"}, "not even by CRAWL_RENDER_POSTS"
     stats = json.loads((clicked.folder / "crawl.json").read_text())["stats"]
     assert stats["render/requests/blocked/harmful"] == 1 and stats["render/requests/blocked/POST"] == 2
@@ -202,7 +198,7 @@ def test_a_page_that_a_click_destroys_is_as_it_was(clicked: Crawled, url: str) -
 
 
 def test_a_page_that_came_with_a_login_is_not_clicked(clicked: Crawled) -> None:
-    assert clicked.stored(MINE) == {"", "0"} and f"{MINE}api/1" not in dict(map(reversed, clicked.asked))
+    assert clicked.found(MINE) == {"", "0", "frame"} and ("GET", f"{MINE}api/1") not in clicked.asked
 
 
 def test_what_clicks_brought_is_in_the_history(clicked: Crawled) -> None:
@@ -214,7 +210,7 @@ def test_what_clicks_brought_is_in_the_history(clicked: Crawled) -> None:
 
 
 def test_nothing_is_clicked_unless_it_is_asked_for(tmp_path: Path) -> None:
-    without = crawled(tmp_path, 0)
-    assert without.stored(MORE) == {"", "0"} and without.stored(WIKI) == {"", "first"}
+    without = crawled(tmp_path, 0, MORE, WIKI)
+    assert without.found(MORE) == {"", "0", "frame"} and without.found(WIKI) == {"", "first"}
     assert "data-click" not in without.body(MORE)
     assert not [name for line in history(without.folder) for name in line["signs"] if name.startswith("clicked/")]
