@@ -19,6 +19,8 @@ from crawlproject.adapters.running import (
     ANY_TYPE,
     ENDED_AT,
     LEASE,
+    NO_LOGIN,
+    SECRETS,
     UNREAD,
     apply_topic_settings,
     attach,
@@ -140,6 +142,8 @@ class TopicalSpider(scrapy.Spider):
             meta |= {"dont_redirect": True, "dont_retry": True}
         if plan.any_type:
             meta |= {ANY_TYPE: True, "dont_obey_traps": True}
+        if plan.without_login:
+            meta[NO_LOGIN] = True
         if plan.proxy:
             meta["proxy"] = plan.proxy
         headers = {**plan.headers, **({"User-Agent": plan.user_agent} if plan.user_agent else {})} or None
@@ -178,7 +182,8 @@ class TopicalSpider(scrapy.Spider):
         if page is not None:
             body = response.body[: self.crawl.options.page_max_bytes]
             cookies = response.headers.getlist(b"Set-Cookie")
-            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies)
+            logged_in = bool(request.meta.get(SECRETS))
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies, logged_in=logged_in)
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

@@ -117,8 +117,8 @@ class PageItem:
     """A fetched page.
 
     Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
-    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (of ``Set-Cookie``)
-    and ``visit`` are no fields: they are for the pipelines of the project.
+    ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (of ``Set-Cookie``),
+    ``logged_in`` (a login was sent for it) and ``visit`` are no fields: they are for the pipelines of the project.
     """
 
     url: str = ""
@@ -158,6 +158,8 @@ class PageItem:
         fetch: Fetch,
         robots_tag: str = "",
         cookies: Sequence[bytes] = (),
+        *,
+        logged_in: bool = False,
     ) -> None:
         self.page = page
         self.body = body
@@ -165,6 +167,7 @@ class PageItem:
         self.fetch = fetch
         self.robots_tag = robots_tag
         self.cookies = cookies
+        self.logged_in = logged_in
         self.visit: Visit | None = None
         self.parts = {}
         self.topics = {}

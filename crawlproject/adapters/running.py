@@ -57,6 +57,7 @@ UNREAD = "unread"  # why the body of the response could not be read
 ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 RESOURCE = "page_resource"  # the request is of a page in the browser
 EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over the network, when the crawl is archived
+NO_LOGIN = "no_login"  # it goes without the login of its host
 SECRETS = "secret_headers"  # names of headers that no archive may have
 ROBOTS = "robots"  # the request is for a robots.txt
 AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
@@ -109,10 +110,10 @@ def safety_of(crawler: Crawler) -> AddressPolicy:
     return safety
 
 
-def count(crawler: Crawler, name: str) -> None:
-    """Add 1 to a statistic."""
+def count(crawler: Crawler, name: str, times: int = 1) -> None:
+    """Add to a statistic."""
     if crawler.stats:
-        crawler.stats.inc_value(name)
+        crawler.stats.inc_value(name, times)
 
 
 def stopped(crawler: Crawler) -> bool:

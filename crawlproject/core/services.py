@@ -38,13 +38,15 @@ class FetchPlan:
 
     ``user_agent`` is the name to go by, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
     error. ``any_type``: whatever its content type and file extension. ``headers`` are sent besides the usual ones. ``post`` is
-    sent in place of a GET. ``proxy`` is the URL of the proxy that asks; empty: that of all others, or none.
+    sent in place of a GET. ``proxy`` is the URL of the proxy that asks; empty: that of all others, or none. ``without_login``: as
+    nobody whom the host knows.
     """
 
     user_agent: str = ""
     proxy: str = ""
     one_try: bool = False
     any_type: bool = False
+    without_login: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
     post: Post | None = None
 

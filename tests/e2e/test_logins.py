@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
+from collections import Counter
 from pathlib import Path
 
-from support.crawling import QUICK, crawl, refusals, topic_file
-from support.httpserver import QuietHandler, listening
+from support.crawling import QUICK, crawl, refusals, scrapy, topic_file
+from support.httpserver import HtmlHandler, QuietHandler, listening
+from support.twofaced import prose
 
 SECRET = "q7-very-secret"
 PAGE = (
@@ -59,3 +62,36 @@ def test_a_wrong_file_is_told_before_the_crawl(tmp_path: Path) -> None:
     )
     assert done.returncode == 2 and "CRAWL_LOGINS" in done.stderr
     assert not (tmp_path / "crawl").exists()
+
+
+def test_what_the_login_changes_is_found_by_asking_without_it(tmp_path: Path) -> None:
+    """One page of the host is for whoever is logged in, one for everybody; a probe goes without the login, robots.txt as ever."""
+    asked: list[tuple[str, str | None]] = []
+
+    class Handler(HtmlHandler):
+        def do_GET(self) -> None:
+            key = self.headers.get("X-Key")
+            asked.append((self.path, key))
+            name = self.path.rpartition("/")[2]
+            mine = prose("for ann", 90) if key and name == "mine" else prose("for all", 90)
+            links = "<a href=/mine>coral reef</a> <a href=/all>coral reef</a>" if not name else ""
+            self.answer(404 if name == "robots.txt" else 200, f"<title>{name}</title>coral reef {name} {mine} {links}")
+
+    (tmp_path / "logins.toml").write_text(f'[hosts."wiki.example".headers]\nX-Key = "{SECRET}"\n')
+    chosen = {"CRAWL_LOGINS": tmp_path / "logins.toml", "CRAWL_LOGIN_PROBE": 1, "PAGE_DUPLICATES": "off"}
+    folder = tmp_path / "crawl"
+    with listening(Handler) as port:
+        done = crawl(topic_file(tmp_path, "http://wiki.example/"), folder, port=port, **chosen)
+    assert done.returncode == 0, done.stderr
+    sent = Counter((url.rpartition("/")[2], bool(key)) for url, key in asked)
+    assert sent["mine", True] == sent["mine", False] == 2, "twice as itself, twice as a stranger"
+    assert sent["all", True] == sent["all", False] == 1, "alike at first sight"
+    stats = json.loads((folder / "crawl.json").read_text())["stats"]
+    assert stats["probes/login/personalised"] == 1 and stats["probes/login/honest"] == 2
+    said = scrapy("why", folder, "http://wiki.example/mine").stdout
+    assert "Probed: personalised. 100% of its text is shown only to those who are logged in." in said
+    assert (
+        "Probed: without the login the same page is shown." in scrapy("why", folder, "http://wiki.example/all").stdout
+    )
+    report = (folder / "report.html").read_text()
+    assert "without the login of their host: 2 the same, 1 personalised" in report

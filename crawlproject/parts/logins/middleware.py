@@ -8,7 +8,7 @@ from urllib.request import Request as BrowserRequest
 
 from scrapy.exceptions import NotConfigured
 
-from crawlproject.adapters.running import RESOURCE, SECRETS, Component
+from crawlproject.adapters.running import NO_LOGIN, RESOURCE, SECRETS, Component
 from crawlproject.configuration import read_options
 from crawlproject.parts.logins.logins import Logins
 from crawlproject.parts.logins.options import LoginOptions
@@ -40,7 +40,7 @@ class LoginMiddleware(Component):
         self._logins = Logins(Path(path))
 
     def process_request(self, request: Request) -> None:
-        if RESOURCE in request.meta or not request.url.startswith(("http:", "https:")):
+        if RESOURCE in request.meta or NO_LOGIN in request.meta or not request.url.startswith(("http:", "https:")):
             return
         for name in request.meta.get(SECRETS, ()):
             request.headers.pop(name, None)

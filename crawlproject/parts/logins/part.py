@@ -9,9 +9,8 @@ from pathlib import Path
 from crawlproject.core.part import Part, Setup
 from crawlproject.parts.logins.logins import Logins
 from crawlproject.parts.logins.options import LoginOptions
-from crawlproject.records import Fetch, Page
+from crawlproject.records import LOGGED_IN, Fetch, Page
 
-LOGGED_IN = "logged_in"  # sign of a page
 _LOGOUT = re.compile(r"(?:log|sign)[-_]?(?:out|off)(?![a-z])|abmelden|deconnexion", re.IGNORECASE)
 
 

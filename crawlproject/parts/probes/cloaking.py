@@ -11,6 +11,9 @@ much of what we are shown every time is shown to no browser at all:
 of the text or of the links. What a browser is shown besides, such as banners, is no cloaking: nobody lies to us. So is a page
 that has no text before its scripts have run, or an error: nothing follows from it.
 
+Whether a page is personalised is asked in the same way: a stranger, who is shown it without the login of its host, takes the
+place of the browser.
+
 A copy is known by two sketches: of the shingles of its text, every number made one, and of where its links lead, queries left
 out. They travel with the probe through the frontier as numbers, so that no memory, page file or worker has to keep the copy.
 """
@@ -33,7 +36,12 @@ from crawlproject.parts.probes.probe_log import (
     BROWSER_AGAIN,
     CLOAKED,
     HONEST,
+    LOGGED_IN_AGAIN,
     OPEN,
+    OURS,
+    PERSONALISED,
+    STRANGER,
+    STRANGER_AGAIN,
     UNDECIDED,
     ProbeResponse,
 )
@@ -45,7 +53,7 @@ LINKS_MARGIN = 0.35  # share of the links, of which there are fewer
 LEAST_SHINGLES = 50  # of a text that can be judged
 LEAST_LINKS = 10  # of a page that can be judged
 
-_NEXT = {BROWSER: AGAIN, AGAIN: BROWSER_AGAIN}
+_NEXT = {BROWSER: AGAIN, AGAIN: BROWSER_AGAIN, STRANGER: LOGGED_IN_AGAIN, LOGGED_IN_AGAIN: STRANGER_AGAIN}
 _BLANK = 12  # shingles; a browser's copy with fewer is thought to be made by scripts
 _USUAL_ERROR = 0.03  # of what is missing from a set of about the same size
 _PACKED = 3  # numbers of 16 bits in one that a float holds exactly
@@ -78,15 +86,15 @@ def judge(step: str, earlier: Sequence[float], answer: ProbeResponse, page: str)
     """What the ``answer`` to a ``step`` says about ``page``; ``earlier`` are the numbers of the copies before, ours first."""
     if answer.trouble:
         return Judgement(UNDECIDED, answer.trouble)
-    if answer.redirect and (step == AGAIN or domain_of(answer.redirect) == domain_of(page)):
+    if answer.redirect and (step in OURS or domain_of(answer.redirect) == domain_of(page)):
         return Judgement(UNDECIDED, f"redirect to {answer.redirect}")
     new = copy_of(answer.page) if answer.page else NOTHING
     copies = copies_from(earlier)
-    if step != AGAIN and answer.page and _is_blank(new, copies[0]):
-        return Judgement(UNDECIDED, "a browser's copy without text")
+    if step not in OURS and answer.page and _is_blank(new, copies[0]):
+        return Judgement(UNDECIDED, "a copy without text")
     ours, browsers = [copies[0]], copies[1:2]
     ours += copies[2:3]
-    (ours if step == AGAIN else browsers).append(new)
+    (ours if step in OURS else browsers).append(new)
     return _judged(step, ours, browsers, (*earlier, *new.numbers()), answer.redirect)
 
 
@@ -98,7 +106,8 @@ def _judged(
         return Judgement(HONEST, "", hidden, churn)
     if step in _NEXT:
         return Judgement(OPEN, part, hidden, churn, _NEXT[step], numbers)
-    return Judgement(CLOAKED, f"{part}, a redirect to {redirect}" if redirect else part, hidden, churn)
+    verdict = PERSONALISED if step == STRANGER_AGAIN else CLOAKED
+    return Judgement(verdict, f"{part}, a redirect to {redirect}" if redirect else part, hidden, churn)
 
 
 def _parts(ours: Sequence[PageCopy], browsers: Sequence[PageCopy]) -> list[tuple[str, float, float, float]]:

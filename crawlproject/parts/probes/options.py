@@ -1,4 +1,4 @@
-"""Settings of the part: probes for cloaking and soft 404s."""
+"""Settings of the part: probes for cloaking, personalised pages and soft 404s."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlproject.options import Count, Options, Share
 
 
 class ProbeOptions(Options):
-    """Probes for cloaking and soft 404s."""
+    """Probes for cloaking, personalised pages and soft 404s."""
 
     crawl_cloaking_probe: Share = 0.0
     """share of pages | fetched again as a browser, to [compare](#probes); 0: none | Wu and Davison 2005"""
@@ -21,6 +21,9 @@ class ProbeOptions(Options):
     crawl_cloaking_proxy: Annotated[str, Field(pattern=r"^$|^https?://\S+$", exclude=True)] = ""  # may carry a password
     """a proxy at another address, `http://user:password@host:port`, through which they go: some cloak by the address that
     asks; empty: that of the crawl"""
+    crawl_login_probe: Share = 0.0
+    """share of pages of hosts with a [login](#logins) | fetched again without it, to [compare](#probes); 0: none
+    | 004 section 8"""
     crawl_soft_404_probe: Count = 0
     """pages | of a host after which it is asked for one that [does not exist](#probes); 0: never. 3 is a good start
     | Bar-Yossef and others 2004"""

@@ -1,5 +1,5 @@
-"""Probes: second looks at a page or a host, for cloaking and for soft 404s, which no history knows of. Which are wanted, what
-their answers say, and what that means for the pages that follow.
+"""Probes: second looks at a page or a host, for cloaking, personalised pages and soft 404s, which no history knows of. Which are
+wanted, what their answers say, and what that means for the pages that follow.
 
 A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its
 variant, its parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
@@ -19,13 +19,17 @@ from crawlproject.pages.page_types import SOFT_404
 from crawlproject.parts.probes.cloaking import can_be_judged, copy_of, is_sampled, judge
 from crawlproject.parts.probes.options import ProbeOptions
 from crawlproject.parts.probes.probe_log import (
+    ABOUT_LOGINS,
     BROWSER,
     CLOAKED,
     DISGUISED,
     HONEST,
     MISSING,
     OPEN,
+    PERSONALISED,
+    STRANGER,
     UNDECIDED,
+    WITHOUT_LOGIN,
     Finding,
     ProbeLog,
     ProbeResponse,
@@ -33,7 +37,7 @@ from crawlproject.parts.probes.probe_log import (
 )
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
-from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply
+from crawlproject.records import FIRST, LOGGED_IN, PROBE, CrawlUrl, Fetch, FetchEvent, Page, Reply
 from crawlproject.storage.crawl_files import PROBES
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
@@ -45,10 +49,12 @@ _ENDED = 10_000  # steps that ended lately: many times what can be in flight whe
 
 
 class Probes(Part):
-    """There where ``CRAWL_CLOAKING_PROBE`` or ``CRAWL_SOFT_404_PROBE`` asks for it, or did before: what was found still holds.
+    """There where ``CRAWL_CLOAKING_PROBE``, ``CRAWL_LOGIN_PROBE`` or ``CRAWL_SOFT_404_PROBE`` asks for it, or did before: what
+    was found still holds.
 
-    Probes of ``share`` (0 to 1) of the pages for cloaking, chosen by ``seed``, and of the hosts that ``missing`` asks. A probe is
-    fetched before other URLs, as its finding serves these. ``publish`` is called with what is found.
+    Probes of ``share`` (0 to 1) of the pages for cloaking, of ``logged_in`` (ditto) of those of hosts with a login for what that
+    changes, both chosen by ``seed``, and of the hosts that ``missing`` asks. A probe is fetched before other URLs, as its finding
+    serves these. ``publish`` is called with what is found.
     """
 
     name = "probes"
@@ -58,6 +64,7 @@ class Probes(Part):
         self,
         *,
         share: float = 0.0,
+        logged_in: float = 0.0,
         seed: int = 1,
         missing: Soft404Detector | None = None,
         trust: SiteTrust | None = None,
@@ -67,6 +74,8 @@ class Probes(Part):
         self.trust = trust or SiteTrust(self._distrust)
         self.lowered = self.trust.adjusted_score  # type: ignore[method-assign]
         self._share = share
+        self._logged_in = logged_in
+        self._personalised = SiteTrust()  # how far pages of a site are for one person, by the same sum
         self._seed = seed
         self._missing = missing or Soft404Detector()
         self._log = log
@@ -79,7 +88,8 @@ class Probes(Part):
     def make(cls, setup: Setup) -> Probes | None:
         options, folder, seed = setup.options.of(ProbeOptions), setup.folder, setup.options.crawl_seed
         share, after = options.crawl_cloaking_probe, options.crawl_soft_404_probe
-        if not (share or after or (folder.path / PROBES).exists()):
+        logged_in = options.crawl_login_probe
+        if not (share or logged_in or after or (folder.path / PROBES).exists()):
             return None
 
         def publish(finding: Finding) -> None:
@@ -87,7 +97,8 @@ class Probes(Part):
 
         log = ProbeLog(folder.path)
         folder.beside.append(log)
-        return cls(share=share, seed=seed, missing=Soft404Detector(after=after, seed=seed), log=log, publish=publish)
+        missing = Soft404Detector(after=after, seed=seed)
+        return cls(share=share, logged_in=logged_in, seed=seed, missing=missing, log=log, publish=publish)
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
         self._services = services
@@ -111,11 +122,17 @@ class Probes(Part):
         post = post_of(page.url)
         if self._share and post is None and self._is_chosen(page.url) and can_be_judged(page):
             yield self._record(page, page.url, BROWSER, copy_of(page).numbers())
+        if self._logged_in and post is None and self._may_be_personalised(page):
+            yield self._record(page, page.url, STRANGER, copy_of(page).numbers())
         if url := self._missing.asked_for(post.url if post else page.url):
             yield self._record(page, url, MISSING)
 
     def _is_chosen(self, url: str) -> bool:
         return is_sampled(url, self._share, self._seed) or self.trust.probes_all_of(url)
+
+    def _may_be_personalised(self, page: Page) -> bool:
+        is_one = LOGGED_IN in page.signs and is_sampled(page.url, self._logged_in, self._seed)
+        return is_one and can_be_judged(page)
 
     def _record(self, page: Page, url: str, step: str, numbers: tuple[float, ...] = ()) -> CrawlUrl:
         depth = page.depth + 1
@@ -166,7 +183,7 @@ class Probes(Part):
             self._ended[finding.url, finding.step] = None
             if len(self._ended) > _ENDED:
                 self._ended.popitem(last=False)
-            kind = "missing" if finding.step == MISSING else "cloaking"
+            kind = "login" if finding.step in ABOUT_LOGINS else "missing" if finding.step == MISSING else "cloaking"
             self.counts[f"{kind}/{finding.verdict}"] += 1
         if finding.unwelcome:
             self._unwelcome[host_of(finding.url)] = None
@@ -174,6 +191,8 @@ class Probes(Part):
                 self._unwelcome.popitem(last=False)
         if finding.step == MISSING:
             self._missing.learn(finding)
+        elif finding.step in ABOUT_LOGINS and finding.verdict in (PERSONALISED, HONEST):
+            self._personalised.add(finding.page, cloaked=finding.verdict == PERSONALISED)
         elif finding.verdict in (CLOAKED, HONEST):
             self.trust.add(finding.page, cloaked=finding.verdict == CLOAKED)
 
@@ -183,6 +202,8 @@ class Probes(Part):
         """The page of a host that says so of what is not there is none; that of a distrusted site looks like spam."""
         if self._missing.is_page(page):
             return replace(page, page_type=SOFT_404)
+        if LOGGED_IN in page.signs and (degree := self._personalised.distrust(page.url)):
+            page = replace(page, signs={**page.signs, PERSONALISED: round(degree, 3)})
         return self.trust.marked(page)
 
     def learn(self, event: FetchEvent) -> None:
@@ -221,7 +242,7 @@ class ProbeHandler(Handler):
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         if url.variant not in DISGUISED:
-            return FetchPlan(one_try=True)
+            return FetchPlan(one_try=True, without_login=url.variant in WITHOUT_LOGIN)
         own = self._options
         return FetchPlan(user_agent=own.crawl_cloaking_agent, proxy=own.crawl_cloaking_proxy, one_try=True)
 

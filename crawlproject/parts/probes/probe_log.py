@@ -13,16 +13,25 @@ from crawlproject.records import Fetch, Page
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.crawl_files import PROBES as NAME
 
-HONEST = "honest"  # a browser is shown the same page; a missing page is answered correctly
+HONEST = (
+    "honest"  # a browser, or whoever is not logged in, is shown the same page; a missing page is answered correctly
+)
 CLOAKED = "cloaked"  # the crawler is shown text that a browser is not
+PERSONALISED = "personalised"  # the crawler is shown text that whoever is not logged in is not
 MADE_UP = "soft_404"  # a missing page is answered like an existing one
 UNDECIDED = "undecided"  # no decision is possible, and the probe is not repeated
 OPEN = ""  # another copy must be fetched
 BROWSER = "browser"  # the page as a browser is shown it
 AGAIN = "again"  # the page as we are shown it, once more
 BROWSER_AGAIN = "browser-again"  # and as a browser is, once more
+STRANGER = "stranger"  # the page as whoever is not logged in is shown it
+LOGGED_IN_AGAIN = "logged-in-again"  # the page as we are shown it, once more
+STRANGER_AGAIN = "stranger-again"  # and as a stranger is, once more
 MISSING = "missing"  # a URL that nobody has ever made
 DISGUISED = frozenset((BROWSER, BROWSER_AGAIN))  # steps that go under another User-Agent
+WITHOUT_LOGIN = frozenset((STRANGER, STRANGER_AGAIN))  # steps that go without the login
+OURS = frozenset((AGAIN, LOGGED_IN_AGAIN))  # steps that go as the page was fetched
+ABOUT_LOGINS = WITHOUT_LOGIN | {LOGGED_IN_AGAIN}
 
 _UNWELCOME = (401, 403, 429, 503)  # statuses of hosts that refuse a probe
 _ASKING = (429, 503)  # statuses that mean the host, not the page
@@ -34,8 +43,8 @@ class Finding:
 
     ``url`` was fetched as ``step`` (such as ``BROWSER``) because of ``page``. The fetch took ``seconds`` and ended ``at``
     seconds since the epoch; ``status`` is 0 without a response. ``verdict`` is one of the above, ``why`` the reason in
-    words. ``hidden`` is the share of text shown to the crawler but not to a browser, ``churn`` the share that changes
-    between any two fetches, both 0 to 1 (``cloaking.py``). ``redirect``, ``title``, ``links`` (a digest of the link
+    words. ``hidden`` is the share of text shown to the crawler but not to a browser, or to a stranger, ``churn`` the share that
+    changes between any two fetches, both 0 to 1 (``cloaking.py``). ``redirect``, ``title``, ``links`` (a digest of the link
     targets) and ``text`` (32-bit digests of shingles, in base64) identify the soft 404 of a host (``soft_404.py``).
     """
 

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.options import Options
-from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, MISSING, OPEN, Finding, read_findings
+from crawlproject.parts.probes.probe_log import (
+    ABOUT_LOGINS,
+    CLOAKED,
+    HONEST,
+    MADE_UP,
+    MISSING,
+    OPEN,
+    Finding,
+    read_findings,
+)
 from crawlproject.urls.hosts import domain_of, host_of
 
 
@@ -32,11 +41,13 @@ class ProbedSite:
 
 @dataclass(slots=True)
 class ProbeFindings:
-    """Counts of probe ``fetches``; ``pages`` probed for cloaking and ``hosts`` probed for soft 404s, by verdict; the
-    ``cloaking`` sites, those with the most cloaked pages first; the hosts with ``soft_404`` pages and what they answer."""
+    """Counts of probe ``fetches``; ``pages`` probed for cloaking, ``logins``: pages probed without that of their host, and
+    ``hosts`` probed for soft 404s, by verdict; the ``cloaking`` sites, those with the most cloaked pages first; the hosts with
+    ``soft_404`` pages and what they answer."""
 
     fetches: int = 0
     pages: Counter[str] = field(default_factory=Counter)
+    logins: Counter[str] = field(default_factory=Counter)
     hosts: Counter[str] = field(default_factory=Counter)
     cloaking: list[ProbedSite] = field(default_factory=list)
     soft_404: list[tuple[str, str]] = field(default_factory=list)
@@ -57,12 +68,14 @@ def read_probes(folder: Path) -> ProbeFindings | None:
             found.hosts[finding.verdict] += 1
             if finding.verdict == MADE_UP:
                 found.soft_404.append((host_of(finding.url), describe_answer(finding)))
+        elif finding.verdict != OPEN and finding.step in ABOUT_LOGINS:
+            found.logins[finding.verdict] += 1
         elif finding.verdict != OPEN:
             found.pages[finding.verdict] += 1
             site = domain_of(finding.page)
             sites.setdefault(site, ProbedSite(site)).add(finding)
     found.cloaking = sorted((s for s in sites.values() if s.cloaked), key=lambda s: (-s.cloaked, s.honest, s.site))
-    return found if found.pages or found.hosts else None
+    return found if found.pages or found.logins or found.hosts else None
 
 
 def describe_answer(finding: Finding) -> str:

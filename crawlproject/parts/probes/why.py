@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crawlproject.parts.probes.probe_log import CLOAKED, HONEST, MADE_UP, MISSING, OPEN, Finding, read_findings
+from crawlproject.parts.probes.probe_log import (
+    ABOUT_LOGINS,
+    CLOAKED,
+    HONEST,
+    MADE_UP,
+    MISSING,
+    OPEN,
+    PERSONALISED,
+    Finding,
+    read_findings,
+)
 from crawlproject.parts.probes.report import ProbedSite, describe_answer
 from crawlproject.reports.why.asked import Asked
 from crawlproject.urls.hosts import domain_of, host_of
@@ -21,7 +31,7 @@ def sentences(asked: Asked) -> Iterator[str]:
             continue
         if finding.verdict == OPEN:
             continue
-        if domain_of(finding.page) == site.site:
+        if domain_of(finding.page) == site.site and finding.step not in ABOUT_LOGINS:
             site.add(finding)
         if finding.page == url:
             yield _verdict(finding)
@@ -35,6 +45,12 @@ def sentences(asked: Asked) -> Iterator[str]:
 def _verdict(finding: Finding) -> str:
     if finding.verdict == CLOAKED:
         return f"Probed: cloaked. {finding.hidden:.0%} of its {finding.why} is shown to the crawler only, not to a browser."
+    if finding.verdict == PERSONALISED:
+        return (
+            f"Probed: personalised. {finding.hidden:.0%} of its {finding.why} is shown only to those who are logged in."
+        )
+    if finding.verdict == HONEST and finding.step in ABOUT_LOGINS:
+        return "Probed: without the login the same page is shown."
     if finding.verdict == HONEST:
         return "Probed: a browser is shown the same page."
     return f"Probed: undecided ({finding.why})."

@@ -1,7 +1,8 @@
 """What a page in a browser may ask for: which of its requests are fetched, and what they may say.
 
 A page asks for scripts, for data, and for the documents of its frames. It asks its own site by GET and, as far as
-``CRAWL_RENDER_POSTS`` allows, by POST; other sites by GET, for scripts and data only. Pure: ``adapters/rendering`` fetches.
+``CRAWL_RENDER_POSTS`` allows, by POST; other sites by GET, for scripts and data only. A click asks for nothing by POST, nor for
+what a URL says does harm. Pure: ``browser/resources.py`` fetches.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
+from crawlproject.parts.rendering.harmful_names import is_harmful
 from crawlproject.urls.hosts import domain_of, host_of
 
 MOST_REQUESTS = 100  # of a page, those included that a cache answers
@@ -39,7 +41,7 @@ class PageRequest:
     """What a page asks for. ``kind`` is a resource type of the DevTools protocol, such as ``Script`` or ``XHR``.
 
     ``headers`` have lower-case names. ``body`` is None when the browser does not say what it is. ``depth`` is that of the
-    frame that asks: 0 for the page itself.
+    frame that asks: 0 for the page itself. ``clicked``: controls of the page are being clicked.
     """
 
     url: str
@@ -48,6 +50,7 @@ class PageRequest:
     headers: Mapping[str, str]
     body: bytes | None = b""
     depth: int = 0
+    clicked: bool = False
 
 
 class RequestRules:
@@ -116,9 +119,11 @@ class RequestRules:
         if _AUTHORITY.match(asked.url) is None:  # another scheme, or a name and password
             return asked.kind
         if asked.method == "POST":
-            return "" if self._posts > 0 and self.is_question(asked) else "POST"
+            return "" if self._posts > 0 and self.is_question(asked) and not asked.clicked else "POST"
         if asked.method != "GET":
             return asked.method if asked.method in _METHODS else "method"
+        if asked.clicked and asked.kind != SCRIPT and is_harmful(asked.url.partition("://")[2].partition("/")[2]):
+            return "harmful"
         if asked.kind == DOCUMENT:
             # Of another scheme it is another site to a browser, which shows it in another process.
             near = asked.depth <= DEEPEST and self.is_own(asked.url)

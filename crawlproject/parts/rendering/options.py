@@ -19,6 +19,8 @@ class RenderOptions(Options):
     """fetches | that a rendering costs its site, besides that of the page"""
     crawl_render_posts: Count = 0
     """requests | that the scripts of a page may [POST](scripts.md#post) to its own site"""
+    crawl_render_clicks: Count = 0
+    """clicks | of a page on [controls](scripts.md#clicks) that may show more of it; 0: none | 004 section 8"""
     crawl_render_pages: Positive = 2
     """pages | rendered at the same time"""
     crawl_render_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 10.0

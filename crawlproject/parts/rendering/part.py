@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.core.page_steps import PageSteps
 from crawlproject.core.part import Part, Setup
+from crawlproject.parts.rendering.controls import ControlModel, PageTrials
 from crawlproject.parts.rendering.options import RenderOptions
 from crawlproject.records import NEEDS_BROWSER, RENDERED, CrawlUrl, Fetch, FetchEvent, Link, Page
 from crawlproject.urls.hosts import host_of
@@ -39,15 +40,19 @@ class Rendering(Part):
     name = "rendering"
     LEARNED: ClassVar[tuple[str, ...]] = ("_hosts",)
 
-    def __init__(self, mode: Mode, cost: float = 0.0) -> None:
+    def __init__(self, mode: Mode, cost: float = 0.0, clicks: int = 0) -> None:
         self._mode = mode
         self._cost = cost
+        self._clicks = clicks
+        self._controls = ControlModel()
         self._hosts: OrderedDict[str, int] = OrderedDict()  # pages that gained, less those that did not; at most _TRUST
 
     @classmethod
     def make(cls, setup: Setup) -> Rendering | None:
         options = setup.options.of(RenderOptions)
-        return cls(options.crawl_render, options.crawl_render_cost) if options.crawl_render != "never" else None
+        if options.crawl_render == "never":
+            return None
+        return cls(options.crawl_render, options.crawl_render_cost, options.crawl_render_clicks)
 
     def wants(self, page: Page) -> bool:
         """Whether a page, just read, is to be rendered."""
@@ -55,11 +60,15 @@ class Rendering(Part):
             return self._mode == "always"
         return page.needs_browser and self._hosts.get(host_of(page.url), 0) >= 0
 
+    def trials(self, page: Page) -> PageTrials | None:
+        """The clicks of a page that is rendered; None: it is not clicked."""
+        return PageTrials(self._controls, host_of(page.url), self._clicks) if self._clicks else None
+
     def learned(self) -> Any:
-        return fields_of(self)
+        return fields_of(self, self._controls)
 
     def set_learned(self, learned: Any) -> None:
-        set_fields(learned, self)
+        set_fields(learned, self, self._controls)
 
     def learn(self, event: FetchEvent) -> None:
         visit = event.visit
@@ -70,15 +79,24 @@ class Rendering(Part):
         self._hosts[host] = gained - 1 if visit.error == NEEDS_BROWSER else _TRUST
         if len(self._hosts) > _KNOWN:
             self._hosts.popitem(last=False)
+        self._controls.learn(host, visit.signs)
 
     def page(
-        self, steps: PageSteps, url: CrawlUrl, plain: Page, html: str, *, robots_tag: str, now: float
+        self,
+        steps: PageSteps,
+        url: CrawlUrl,
+        plain: Page,
+        html: str,
+        *,
+        robots_tag: str,
+        now: float,
+        trials: PageTrials | None = None,
     ) -> tuple[Page, bytes]:
         """The page and its body after its scripts have run; no body when nothing was gained, and ``plain`` is the page.
 
-        ``html`` is empty when they failed.
+        ``html`` is empty when they failed. ``trials`` are the clicks that were made.
         """
-        signs = {RENDERED: self._cost}
+        signs = {RENDERED: self._cost, **(trials.signs() if trials else {})}
         body = html.encode("utf-8", "replace")[: steps.max_bytes]
         page = steps.read(url, body, content_type=HTML, robots_tag=robots_tag, now=now) if body else plain
         if page is plain or (plain.needs_browser and not gained(plain, page)):

@@ -58,8 +58,9 @@ class RenderPipeline(Component):
             return item
         content_type = item.fetch.content_type
         cookies = [value.decode("latin-1") for value in item.cookies[:MOST_COOKIES] if len(value) <= LONGEST_COOKIE]
+        trials = None if item.logged_in else part.trials(item.page)  # what a click does there, it does for somebody
         began = time()
-        rendered = await renderer.render(_address(item), item.body, content_type, cookies)
+        rendered = await renderer.render(_address(item), item.body, content_type, cookies, trials)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
         if heartbeat.excuse(began, timed_out=False):  # who knows what its scripts had no time for
@@ -76,7 +77,7 @@ class RenderPipeline(Component):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")
         steps = crawl.steps_for(item.lease)
         item.page, body = part.page(
-            steps, item.lease, item.page, snapshot.html, robots_tag=item.robots_tag, now=item.fetch.at
+            steps, item.lease, item.page, snapshot.html, robots_tag=item.robots_tag, now=item.fetch.at, trials=trials
         )
         if body:
             item.body, item.fetch = body, replace(item.fetch, content_type=HTML)

@@ -17,6 +17,7 @@ from rich.text import Text
 from crawlproject.pages.text.printable import counted
 from crawlproject.records import (
     AGENT,
+    CLICKED,
     CLIQUE,
     CRAWL_DELAY,
     NEEDS_BROWSER,
@@ -159,6 +160,8 @@ def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
         yield f"Its text is made by scripts, which {ran}: it was not judged, and its links count as those of a mean page."
     if RENDERED in visit.signs:
         yield f"It was rendered in a browser, which costs its site {visit.signs[RENDERED]:g} fetches more."
+    if clicks := [gained for name, gained in visit.signs.items() if name.startswith(CLICKED)]:
+        yield f"{counted(len(clicks), 'kind')} of its controls clicked there; {sum(clicks):g} brought text or links."
     if UNFOLLOWED in visit.signs:
         links = counted(int(visit.signs[UNFOLLOWED]), "link")
         yield f"{links}, none followed: the page asks for it (nofollow, setting PAGE_OBEY_META_ROBOTS)."
@@ -184,7 +187,11 @@ def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
             f"Link-farm score of its site: {visit.signs[CLIQUE]:.2f} "
             f"({suspects:.0f} of the sites it linked to recently look like spam or are link farms themselves)."
         )
-    signs = {name: value for name, value in visit.signs.items() if name not in (AGENT, CRAWL_DELAY, RETRY_AFTER)}
+    signs = {
+        name: value
+        for name, value in visit.signs.items()
+        if name not in (AGENT, CRAWL_DELAY, RETRY_AFTER) and not name.startswith(CLICKED)
+    }
     if signs:
         yield "Signs: " + ", ".join(f"{name} {value:.3g}" for name, value in sorted(signs.items()))
     if CRAWL_DELAY in visit.signs:

@@ -11,13 +11,14 @@ from importlib.resources import files
 from crawlproject.parts.rendering.browser.chromium import CommandFailed, Params
 from crawlproject.parts.rendering.browser_requests import DEEPEST, MOST_FRAMES
 
+WORLD = "crawl"  # each frame has one of this name, in which scripts of the page have redefined nothing
 MOST_KNOWN = 100  # frames of a page
 SNAPSHOT = files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8")
 # What a browser shows in the place of what it was refused is no content, and data: and blob: have no site.
 _READ = ("http://", "https://", "about:srcdoc")
 _MARK = (
     "function (mark) { if (this.localName !== 'iframe') return; const here = document.createElement('div');"
-    " here.textContent = mark; this.replaceWith(here); }"
+    " here.textContent = mark; (globalThis.states?.copyOf?.(this) ?? this).replaceWith(here); }"
 )
 
 Send = Callable[..., Awaitable[Params]]  # a command to the session of the page, by its name and parameters
@@ -99,7 +100,7 @@ class _Reader:
 
     async def read(self, frame: str, *, is_frame: bool) -> str:
         """In a world of our own, where scripts of the page have redefined nothing. A frame's own frames come before it."""
-        made = await self._send("Page.createIsolatedWorld", frameId=frame)
+        made = await self._send("Page.createIsolatedWorld", frameId=frame, worldName=WORLD)
         world = made["executionContextId"]
         texts: dict[str, str] = {}
         for child in [child for child, parent in self._parents.items() if parent == frame]:

@@ -8,12 +8,18 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from crawlproject.parts.rendering.browser.chromium import BrowserGone, CommandFailed, DevTools, Params
-from crawlproject.parts.rendering.browser.frames import Frames
+from crawlproject.parts.rendering.browser.frames import WORLD, Frames
 from crawlproject.parts.rendering.browser_requests import DOCUMENT, MOST_SENT, PageRequest
 
+if TYPE_CHECKING:
+    from crawlproject.parts.rendering.browser.clicks import Clicks
+
 SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
+AFTER_CLICK = 1_000  # milliseconds of the page's time
+HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to look at the page
 LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
 READING = 4.0  # seconds, half of them for frames
@@ -23,7 +29,7 @@ MOST_TOLD = 2**26  # bytes
 RELOADS = 1  # of a page that its scripts have given a cookie to show
 
 BLOCKED = "BlockedByClient"
-ABORTED = "Aborted"  # a frame stays empty; blocked, it would show an error, at a price
+ABORTED = "Aborted"  # a frame stays empty, a page as it is; blocked, it would show an error, at a price
 
 TIMEOUT = "timeout"
 CRASH = "crash"
@@ -60,13 +66,21 @@ class PageSession:
 
     ``answer`` is asked for each request of the page but that for its document; None is a network error. A page that loads itself
     again, with a cookie that it had not before, is asked for. ``waited`` says for how many seconds it waited for others, which
-    it gets besides. Windows that scripts open are closed before they run, dialogs
-    are dismissed. A page that tells too much is read as it is.
+    it gets besides. Windows that scripts open are closed before they run, dialogs are dismissed. A page that tells too much is
+    read as it is. ``clicks`` are made in the same time; whatever they do to the page, what it showed before is read.
     """
 
-    def __init__(self, devtools: DevTools, answer: Answer, waited: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(
+        self,
+        devtools: DevTools,
+        answer: Answer,
+        waited: Callable[[], float] = lambda: 0.0,
+        clicks: Clicks | None = None,
+    ) -> None:
         self._devtools = devtools
         self._waited = waited
+        self._clicks = clicks
+        self._clicking: Clicks | None = None
         self._answer = answer
         self._context = self._target = self._session = ""
         self._document: PageAnswer | None = None
@@ -85,15 +99,15 @@ class PageSession:
         try:
             await asyncio.wait_for(self._open(), PATIENCE)
             with suppress(TimeoutError):  # what is there by then is read
-                ended = await self._in_time(asyncio.ensure_future(self._run(url)), seconds)
+                ended = await self._in_time(asyncio.ensure_future(self._run(url, most)), seconds)
                 if ended is not None:
                     return ended
             try:
                 return await asyncio.wait_for(self._read(most), READING)
             except TimeoutError:
-                return Snapshot(failure=TIMEOUT)
+                return self._lost(TIMEOUT)
         except CommandFailed:
-            return Snapshot(failure=CRASH)
+            return self._lost(CRASH)
         except TimeoutError:
             raise BrowserGone from None
         finally:
@@ -130,7 +144,7 @@ class PageSession:
             if running.cancel():
                 await asyncio.wait((running,))
 
-    async def _run(self, url: str) -> Snapshot | None:
+    async def _run(self, url: str, most: int) -> Snapshot | None:
         """Load it and let its scripts settle; what came of it if there is nothing to read any more."""
         loading = asyncio.ensure_future(self._devtools.send("Page.navigate", self._session, url=url))
         loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to look
@@ -139,7 +153,48 @@ class PageSession:
             if loading.result().get("errorText"):
                 return Snapshot(failure=EMPTY)
             self._settle(SETTLING)
-        return await self._end
+        ended = await self._end
+        if ended is None and self._clicks is not None and not self._is_flooded:
+            return await self._click(self._clicks, most)
+        return ended
+
+    async def _click(self, clicks: Clicks, most: int) -> Snapshot | None:
+        """Click its controls; what is left if the page itself is lost."""
+        self._clicking, self._end = clicks, asyncio.get_running_loop().create_future()
+        send = partial(self._devtools.send, session=self._session)
+        await send("Page.resetNavigationHistory")  # there is no page to go back to
+        world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
+        options = {"contextId": world["executionContextId"], "returnByValue": True}
+
+        async def evaluate(expression: str) -> Any:
+            end = asyncio.get_running_loop().call_later(HANDLING, self._interrupt)
+            try:
+                found = await send("Runtime.evaluate", expression=expression, **options)
+            except CommandFailed:
+                return None
+            finally:
+                end.cancel()
+            return None if "exceptionDetails" in found else found.get("result", {}).get("value")
+
+        async def settle() -> bool:
+            self._settle(AFTER_CLICK)
+            if await self._end is not None or self._is_flooded:
+                return False
+            self._end = asyncio.get_running_loop().create_future()
+            return True
+
+        await clicks.run(evaluate, settle, most)
+        ended = self._end.result() if self._end.done() else None
+        return self._lost(ended.failure) if ended else None
+
+    def _interrupt(self) -> None:
+        with suppress(BrowserGone):
+            self._devtools.post("Runtime.terminateExecution", self._session)
+
+    def _lost(self, failure: str) -> Snapshot:
+        """The page as it was before it was clicked; without clicks, why there is none."""
+        before = self._clicking.before if self._clicking else ""
+        return Snapshot(html=before) if before else Snapshot(failure=failure)
 
     def _settle(self, budget: int) -> None:
         """Let timers run ahead; ``virtualTimeBudgetExpired`` says when they have."""
@@ -170,12 +225,16 @@ class PageSession:
         self._events += 1
         self._told += size
         try:
-            if event != "closed" and (self._events > MOST_EVENTS or self._told > MOST_TOLD):
+            if event != "closed" and self._is_flooded:
                 self._end_flood()
             else:
                 self._react(event, told)
         except BrowserGone:
             self._finish(Snapshot(failure=CRASH))
+
+    @property
+    def _is_flooded(self) -> bool:
+        return self._events > MOST_EVENTS or self._told > MOST_TOLD
 
     def _end_flood(self) -> None:
         """No script of it runs any more, and nothing that it asks for is answered."""
@@ -193,7 +252,9 @@ class PageSession:
             self._frames.detached(told["frameId"])
         elif event == "Page.frameNavigated":
             self._frames.navigated(told["frame"])
-            if self._reloads and told["frame"]["id"] == self._target:
+            if told["frame"]["id"] == self._target and self._clicking:
+                self._finish(Snapshot(failure=CRASH))
+            elif told["frame"]["id"] == self._target and self._reloads:
                 self._settle(SETTLING)
         elif event == "Page.frameStoppedLoading":
             self._frames.loaded(told["frameId"])
@@ -202,6 +263,8 @@ class PageSession:
                 asyncio.get_running_loop().call_later(LOOK, self._settle, LONGER)
             else:
                 self._finish(None)
+        elif event == "Page.windowOpen" and self._clicking:
+            self._clicking.note(told["url"])
         elif event == "Page.javascriptDialogOpening":
             post("Page.handleJavaScriptDialog", session, accept=False)
         elif event == "Target.attachedToTarget":
@@ -218,8 +281,13 @@ class PageSession:
 
     def _asked(self, told: Params) -> None:
         request = told["requestId"]
-        asked = _request(told, self._frames.depth(told["frameId"]))
+        asked = replace(_request(told, self._frames.depth(told["frameId"])), clicked=self._clicking is not None)
         if asked.kind == DOCUMENT and asked.depth == 0:
+            if self._clicking:
+                self._fail(request, ABORTED)
+                if asked.method == "GET":
+                    self._clicking.note(asked.url)
+                return
             if self._document is not None:
                 self._fulfil(request, self._document)
                 self._document, self._url = None, asked.url

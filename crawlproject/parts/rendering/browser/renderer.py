@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from crawlproject.adapters.running import count, robots_agent
 from crawlproject.parts.rendering.browser.chromium import BrowserGone, Chromium, find_chromium
+from crawlproject.parts.rendering.browser.clicks import Clicks
 from crawlproject.parts.rendering.browser.page_session import CRASH, PageAnswer, PageSession, Snapshot
 from crawlproject.parts.rendering.browser.resources import Resources
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from crawlproject.parts.rendering.controls import PageTrials
     from crawlproject.parts.rendering.options import RenderOptions
     from crawlproject.storage.warc.record import Exchange
 
@@ -59,26 +61,30 @@ class Renderer:
         if not self.is_available:
             self._say("there is no Chromium, and CRAWL_BROWSER names none")
 
-    async def render(self, url: str, body: bytes, content_type: str, cookies: Sequence[str] = ()) -> Rendered | None:
-        """The page at ``url`` as its scripts leave it; None without a browser.
+    async def render(
+        self, url: str, body: bytes, content_type: str, cookies: Sequence[str] = (), trials: PageTrials | None = None
+    ) -> Rendered | None:
+        """The page at ``url`` as its scripts leave it, and its controls as ``trials`` say; None without a browser.
 
         ``body``, ``content_type`` and ``cookies`` (values of ``Set-Cookie``) are those of its response.
         """
         headers = (("Content-Type", content_type or "text/html"), *(("Set-Cookie", cookie) for cookie in cookies))
         document = PageAnswer(200, headers, body)
         async with self._turn:
-            for _ in range(TRIES):
+            for tried in range(TRIES):
                 if not self.is_available:
                     return None
                 try:
                     async with self._browser() as browser:
-                        rendered = await self._render_in(browser, url, document)
+                        rendered = await self._render_in(browser, url, document, None if tried else trials)
                 except BrowserGone:
                     rendered = Rendered(Snapshot(failure=CRASH))
                     continue
                 break
             outcome = rendered.snapshot.failure or ("redirect" if rendered.snapshot.redirect else "done")
             count(self._crawler, f"render/pages/{outcome}")
+            for result, clicks in (trials.counts() if trials else {}).items():
+                count(self._crawler, f"render/clicks/{result}", clicks)
             return rendered
 
     async def close(self) -> None:
@@ -87,9 +93,12 @@ class Renderer:
         if lent is not None:
             await lent.browser.kill()
 
-    async def _render_in(self, browser: Chromium, url: str, document: PageAnswer) -> Rendered:
+    async def _render_in(
+        self, browser: Chromium, url: str, document: PageAnswer, trials: PageTrials | None
+    ) -> Rendered:
         answers = self._resources.answers_for(url)
-        session = PageSession(browser.devtools, answers.answer, answers.waited)
+        clicks = Clicks(trials) if trials is not None else None
+        session = PageSession(browser.devtools, answers.answer, answers.waited, clicks)
         seconds, most = self._options.crawl_render_seconds, self._options.page_max_bytes
         try:
             snapshot = await session.render(url, document, seconds=seconds, most=most)

@@ -1,4 +1,6 @@
 (most, isFrame) => {
+  // Where controls were clicked, the union of the states of the page (controls.js).
+  const document = globalThis.states?.page instanceof Document ? globalThis.states.page : globalThis.document;
   // What components hide in shadow trees becomes part of the page.
   const open = (root) => root.querySelectorAll("*").forEach((element) => {
     const shadow = element.shadowRoot;

@@ -18,7 +18,12 @@ from crawlproject.parts.probes.probe_log import (
     CLOAKED,
     DISGUISED,
     HONEST,
+    LOGGED_IN_AGAIN,
+    PERSONALISED,
+    STRANGER,
+    STRANGER_AGAIN,
     UNDECIDED,
+    WITHOUT_LOGIN,
     ProbeResponse,
 )
 from crawlproject.records import Fetch, Page
@@ -36,12 +41,12 @@ def a_page(*parts: list[str], links: tuple[str, ...] = MENU) -> Page:
 ARTICLE = text("article", 300)
 
 
-def probe(serve: Serve) -> tuple[str, list[str]]:
+def probe(serve: Serve, step: str = BROWSER) -> tuple[str, list[str]]:
     """The verdict, and the steps that it took."""
-    copies, steps, step = copy_of(serve(False, 0)).numbers(), [], BROWSER
+    copies, steps, other = copy_of(serve(False, 0)).numbers(), [], DISGUISED | WITHOUT_LOGIN
     while True:
         steps.append(step)
-        found = judge(step, copies, ProbeResponse(Fetch(200, 1.0, 0.1), serve(step in DISGUISED, len(steps))), URL)
+        found = judge(step, copies, ProbeResponse(Fetch(200, 1.0, 0.1), serve(step in other, len(steps))), URL)
         if not found.then:
             return found.verdict, steps
         step, copies = found.then, found.copies
@@ -73,6 +78,24 @@ HONESTY: dict[str, Serve] = {
 @pytest.mark.parametrize("style", CLOAKING)
 def test_what_only_a_crawler_is_shown_is_cloaked(style: str) -> None:
     assert probe(CLOAKING[style]) == (CLOAKED, [BROWSER, AGAIN, BROWSER_AGAIN])
+
+
+PERSONAL: dict[str, Serve] = {
+    "recommended": lambda stranger, _: a_page(ARTICLE, text("bestsellers" if stranger else "for Ann", 150)),
+    "a teaser": lambda stranger, _: a_page(ARTICLE[:60] if stranger else ARTICLE),
+    "behind a login": lambda stranger, _: a_page(text("please log in", 60) if stranger else ARTICLE),
+}
+
+
+@pytest.mark.parametrize("style", PERSONAL)
+def test_what_a_stranger_is_not_shown_is_personalised(style: str) -> None:
+    assert probe(PERSONAL[style], STRANGER) == (PERSONALISED, [STRANGER, LOGGED_IN_AGAIN, STRANGER_AGAIN])
+
+
+@pytest.mark.parametrize("style", HONESTY)
+def test_what_changes_by_itself_or_greets_is_not_personalised(style: str) -> None:
+    assert probe(HONESTY[style], STRANGER)[0] == HONEST
+    assert probe(lambda stranger, _: a_page(ARTICLE, [] if stranger else ["hello", "ann"]), STRANGER)[0] == HONEST
 
 
 @pytest.mark.parametrize("style", HONESTY)

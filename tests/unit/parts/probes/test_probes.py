@@ -14,10 +14,20 @@ from crawlproject.configuration import read_options
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.factory import open_frontier
 from crawlproject.parts.probes.part import Probes
-from crawlproject.parts.probes.probe_log import AGAIN, BROWSER, MISSING, ProbeLog, ProbeResponse, read_findings
+from crawlproject.parts.probes.probe_log import (
+    AGAIN,
+    BROWSER,
+    MISSING,
+    OURS,
+    STRANGER,
+    ProbeLog,
+    ProbeResponse,
+    read_findings,
+)
+from crawlproject.parts.probes.report import read_probes
 from crawlproject.parts.probes.site_trust import SiteTrust
 from crawlproject.parts.probes.soft_404 import Soft404Detector
-from crawlproject.records import FIRST, PROBE, CrawlUrl, Fetch, Page
+from crawlproject.records import FIRST, LOGGED_IN, PROBE, CrawlUrl, Fetch, Page
 from crawlproject.urls.post import is_post, post_url
 
 URL = "http://www.a.example/dir/page.html"
@@ -34,10 +44,10 @@ def replay(probes: Probes, folder: Path) -> None:
         probes.apply_finding(finding)
 
 
-def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1) -> Probes:
-    return Probes(
-        share=share, missing=Soft404Detector(after=after), trust=SiteTrust(), log=ProbeLog(folder) if folder else None
-    )
+def some_probes(folder: Path | None = None, *, share: float = 1.0, after: int = 1, logged_in: float = 0.0) -> Probes:
+    log = ProbeLog(folder) if folder else None
+    missing, trust = Soft404Detector(after=after), SiteTrust()
+    return Probes(share=share, logged_in=logged_in, missing=missing, trust=trust, log=log)
 
 
 def answer(page: Page | None = None, status: int = 200, **fields: str) -> ProbeResponse:
@@ -48,7 +58,7 @@ def run(probes: Probes, record: CrawlUrl, browsers: Page, ours: Page) -> list[Cr
     """Answer a cloaking probe to its end; the records that were asked for."""
     asked = [record]
     for each in asked:
-        asked += probes.answered(each, answer(ours if each.variant == AGAIN else browsers))
+        asked += probes.answered(each, answer(ours if each.variant in OURS else browsers))
     return asked
 
 
@@ -94,6 +104,27 @@ def test_a_cloaking_site_is_found_and_doubted(tmp_path: Path) -> None:
     assert probes.examine(a_page("http://a.example/next"), FETCH).signs == {"cloaked": 0.5}
     assert list(probes.kept(a_page("http://a.example/next"), FETCH)), "its pages are looked at closely"
     assert probes.counters() == {"probes/fetches": 3, "probes/cloaking/cloaked": 1}
+
+
+def test_a_personalised_page_is_found_and_its_site_remembered(tmp_path: Path) -> None:
+    probes = some_probes(tmp_path, share=0, after=0, logged_in=1.0)
+    mine = a_page(signs={LOGGED_IN: 1.0})
+    assert not list(probes.kept(a_page(), FETCH)), "no login was sent for it"
+    (stranger,) = probes.kept(mine, FETCH)
+    assert (stranger.url, stranger.variant, stranger.precedence) == (URL, STRANGER, FIRST)
+    assert len(run(probes, stranger, a_page(seed="shop"), mine)) == 3
+    (same,) = probes.kept(a_page("http://b.example/", signs={LOGGED_IN: 1.0}), FETCH)
+    assert len(run(probes, same, a_page(), a_page())) == 1
+    resumed = some_probes(tmp_path, share=0, after=0, logged_in=1.0)
+    replay(resumed, tmp_path)
+    for each in (probes, resumed):
+        # One of one probe: 1 / (1 + 1), and no spam for it.
+        found = each.examine(a_page("http://a.example/next", signs={LOGGED_IN: 1.0}), FETCH)
+        assert found.signs == {LOGGED_IN: 1.0, "personalised": 0.5} and found.spam == 0.0
+        assert each.examine(other := a_page("http://b.example/2", signs={LOGGED_IN: 1.0}), FETCH) is other
+        assert each.counters() == {"probes/fetches": 4, "probes/login/personalised": 1, "probes/login/honest": 1}
+    said = read_probes(tmp_path)
+    assert said is not None and said.logins == {"personalised": 1, "honest": 1} and not said.pages and not said.cloaking
 
 
 def test_a_host_that_turns_a_probe_away_is_left_alone(tmp_path: Path) -> None:

@@ -100,6 +100,15 @@ def test_anything_is_a_question_or_not(content_type: str, body: bytes) -> None:
     assert is_query("application/json", body) in (True, False)
 
 
+def test_a_click_asks_for_less() -> None:
+    data = PageRequest("http://www.reef.example/api/posts?page=2", "GET", "XHR", {}, clicked=True)
+    logout = replace(data, url="http://www.reef.example/session/logout")
+    assert rules().refusal(data) == "" and rules().refusal(logout) == "harmful"
+    assert rules().refusal(replace(data, url="http://logout.example/")) == "", "the name of a host says nothing"
+    assert rules().refusal(replace(logout, kind="Script")) == rules().refusal(replace(logout, clicked=False)) == ""
+    assert rules().refusal(QUESTION) == "" and rules().refusal(replace(QUESTION, clicked=True)) == "POST"
+
+
 def test_cookies_go_to_the_own_site_only() -> None:
     headers = {"cookie": "a=b", "accept": "*/*", "x-token": "t", "host": "x", "sec-fetch-mode": "cors"}
     asked = PageRequest("http://api.reef.example/1", "GET", "XHR", headers)
