@@ -115,14 +115,15 @@ class ExportCommand(Subcommand):
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
         if not 0 <= opts.overlap < opts.words:
             raise UsageError("--words must be at least 1, and --overlap less than that", print_help=False)
+        from crawlproject.adapters.opening import crawl_folder
         from crawlproject.configuration import read_options
         from crawlproject.exporting.chunks import export_chunks
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
-        from crawlproject.exporting.selection import Selection, whole_folder
+        from crawlproject.exporting.selection import Selection
 
         with reporting_errors(self):
-            folder = whole_folder(Path(args[0]))
+            folder = crawl_folder(args[0], archives=opts.to in ("wacz", "warc"))
             selection = Selection(
                 opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units, opts.without_reserved
             )
