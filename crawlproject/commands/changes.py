@@ -50,7 +50,7 @@ class ChangesCommand(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         from crawlproject.adapters.opening import crawl_folder
-        from crawlproject.exporting.files import written_whole
+        from crawlproject.exporting.whole import written_whole
         from crawlproject.reports.changes import print_changes, select_changes
         from crawlproject.reports.console import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file
