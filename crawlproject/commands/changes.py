@@ -49,8 +49,8 @@ class ChangesCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        from crawlproject.adapters.opening import crawl_folder
         from crawlproject.exporting.whole import written_whole
+        from crawlproject.opening import crawl_folder
         from crawlproject.reports.changes import print_changes, select_changes
         from crawlproject.reports.console import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file

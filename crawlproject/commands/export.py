@@ -116,12 +116,12 @@ class ExportCommand(Subcommand):
             raise UsageError("--batch-bytes must be at least 1, and --retries 0", print_help=False)
         if not 0 <= opts.overlap < opts.words:
             raise UsageError("--words must be at least 1, and --overlap less than that", print_help=False)
-        from crawlproject.adapters.opening import crawl_folder
         from crawlproject.configuration import read_options
         from crawlproject.exporting.chunks import export_chunks
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
         from crawlproject.exporting.selection import Selection
+        from crawlproject.opening import crawl_folder
 
         with reporting_errors(self):
             folder = crawl_folder(args[0], archives=opts.to in ("wacz", "warc"))

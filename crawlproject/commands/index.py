@@ -43,9 +43,9 @@ class IndexCommand(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
-            from crawlproject.adapters.opening import crawl_folder
             from crawlproject.exporting.index import update
             from crawlproject.language_models.embeddings import search_model
+            from crawlproject.opening import crawl_folder
 
             model = search_model(self.search_model) if opts.vectors else None
             if opts.vectors and model is None:

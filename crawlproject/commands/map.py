@@ -41,7 +41,7 @@ class MapCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        from crawlproject.adapters.opening import crawl_folder
+        from crawlproject.opening import crawl_folder
         from crawlproject.reports.map import write_map
         from crawlproject.reports.map_data import read_map
         from crawlproject.storage.crawl_files import SIGNS, refuse_crawl_file, refuse_unsigned

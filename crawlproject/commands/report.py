@@ -6,8 +6,8 @@ import argparse
 
 from scrapy.exceptions import UsageError
 
-from crawlproject.adapters.opening import crawl_folder
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.opening import crawl_folder
 from crawlproject.reports.report import write_report
 
 

@@ -42,9 +42,9 @@ class SearchCommand(Subcommand):
         if opts.limit < 1 or opts.offset < 0:
             raise UsageError("--limit must be at least 1, and --offset 0", print_help=False)
         with reporting_errors(self):
-            from crawlproject.adapters.opening import indexed_folder
             from crawlproject.exporting.index import is_behind, is_behind_vectors, search
             from crawlproject.language_models.embeddings import search_model
+            from crawlproject.opening import indexed_folder
             from crawlproject.reports.console import print_hits
             from crawlproject.storage.searches import note_search
 

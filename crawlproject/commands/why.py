@@ -8,8 +8,8 @@ import sys
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.explanation import explain
-from crawlproject.adapters.opening import crawl_folder
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.opening import crawl_folder
 
 
 class WhyCommand(Subcommand):

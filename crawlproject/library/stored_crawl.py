@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from crawlproject.adapters.opening import crawl_folder
 from crawlproject.configuration import is_code, known_settings
 from crawlproject.exporting.selection import Selection
 from crawlproject.library.stored_pages import StoredPages
+from crawlproject.opening import crawl_folder
 from crawlproject.parts.registry import part_module
 from crawlproject.records import Topic, Visit
 from crawlproject.settings import USER_AGENT

@@ -12,7 +12,7 @@ from s3fs import S3FileSystem
 from support.crawling import QUICK, crawl, history, scrapy, start, stored
 from support.s3server import BUCKET, SECRET, BreakingProxy, S3Server, s3_server
 
-from crawlproject.adapters.opening import crawl_folder
+from crawlproject.opening import crawl_folder
 from crawlproject.urls.hosts import page_path
 
 FIELDS = "url,title,text,language,relevance,license"  # `datasets` has no type for maps, as of `parts`

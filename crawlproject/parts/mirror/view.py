@@ -45,6 +45,7 @@ BODIES = "bodies.sqlite"
 _AT_ONCE = 8  # requests
 _BESIDE = 2**20  # bytes of a segment that are read for one page, as the next one is often beside it
 _TABLE = """
+    PRAGMA synchronous = OFF;
     CREATE TABLE IF NOT EXISTS bodies (
         name TEXT, version INTEGER, worker TEXT, segment INTEGER, offset INTEGER, length INTEGER,
         PRIMARY KEY (name, version, worker)

@@ -31,11 +31,11 @@ LOGS = ("history.jsonl", "items.jsonl", "links.jsonl")
 
 
 class FailingRemote(Remote):
-    """Does what it is told to write, but from the write ``fails_at`` on nothing: as when the program was killed there."""
+    """Refuses the write ``fails_at``, and unless only ``once`` all after it: as when the program was killed there."""
 
-    def __init__(self, address: str, fails_at: int) -> None:
+    def __init__(self, address: str, fails_at: int, *, once: bool = False) -> None:
         super().__init__(address)
-        self.left = fails_at
+        self.fails_at, self.once, self.writes = fails_at, once, count()
 
     def put(self, key: str, data: bytes) -> None:
         self._write(lambda: super(FailingRemote, self).put(key, data))
@@ -44,9 +44,9 @@ class FailingRemote(Remote):
         self._write(lambda: super(FailingRemote, self).remove(key))
 
     def _write(self, write: Callable[[], None]) -> None:
-        if self.left <= 0:
+        number = next(self.writes)
+        if number == self.fails_at or (number > self.fails_at and not self.once):
             raise StorageFailed("away")
-        self.left -= 1
         write()
 
 
@@ -79,8 +79,8 @@ class Crawl:
     def error(self, name: str) -> None:
         self.folder.note(Visit(f"http://a.test/{name}", 404, next(self.clock), error="http 404"))
 
-    def mirror(self, fails_at: int = 10**9) -> Mirror:
-        return Mirror(self.path, FailingRemote(self.address, fails_at))
+    def mirror(self, fails_at: int = 10**9, *, once: bool = False) -> Mirror:
+        return Mirror(self.path, FailingRemote(self.address, fails_at, once=once))
 
     def names(self) -> set[str]:
         return {path.relative_to(self.copy).as_posix() for path in self.copy.rglob("*") if path.is_file()}
@@ -133,9 +133,10 @@ def test_a_segment_is_what_has_come_since(crawl: Crawl) -> None:
     assert gzip.decompress((crawl.copy / "pages/000002.gz").read_bytes()) == b"b 1", "for any program that reads gzip"
 
 
+@pytest.mark.parametrize("once", [True, False], ids=["once", "killed"])
 @pytest.mark.parametrize("full", [1, 10**9], ids=["a segment a page", "all in one"])
-def test_whichever_write_fails_readers_see_a_moment_and_the_next_run_sends_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int
+def test_whichever_write_fails_readers_see_a_moment_and_later_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int, once: bool
 ) -> None:
     monkeypatch.setattr(module, "FULL", full)
     crawl = Crawl(tmp_path)
@@ -147,12 +148,13 @@ def test_whichever_write_fails_readers_see_a_moment_and_the_next_run_sends_all(
     while not whole:
         shutil.rmtree(crawl.copy)
         Mirror(crawl.path, Remote(crawl.address)).claim(crawl.folder.manifest.found)
+        mirror = crawl.mirror(fails_at, once=once)
         with suppress(StorageFailed):
-            crawl.mirror(fails_at).update(over=True)
+            mirror.update(over=True)
             whole = True
         view = f"view{fails_at}"
         assert is_whole(crawl.seen(view), crawl) or not whole
-        crawl.mirror().update(over=True)
+        (mirror if once else crawl.mirror()).update(over=True)
         assert is_whole(crawl.seen(view), crawl)
         fails_at += 1
     assert fails_at > (5 if full > 1 else 15), "every write has failed once"
