@@ -80,8 +80,9 @@ class Mirror:
         if MARKER in self._marks and not (self.folder / MARKER).exists():
             self.remote.remove(MARKER)
             del self._marks[MARKER]
-        while self._send_segment(over=over):
-            pass
+        end = _size(self.folder / HISTORY)
+        while self._send_segment(over=over) and (over or self._ends[HISTORY] < end):
+            pass  # what comes meanwhile waits for the next round
         self._send_files([*SEEN, MANIFEST])
         if over:
             self._send_files([*FILES, MARKER])
@@ -214,6 +215,10 @@ class Mirror:
                     self.bytes += self.remote.send(self.folder / name, name)
                     self.files += 1
                     self._marks[name] = mark
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _taken(left: Counter[str], name: str) -> bool:
