@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crawlproject import open_crawl
 from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.parts.mirror import mirror as module
 from crawlproject.parts.mirror.mirror import Mirror
@@ -57,6 +58,7 @@ class Crawl:
         self.root, self.path, self.copy = root, root / "crawl", root / "copy"
         self.address = f"file://{self.copy}"
         self.clock = count(1.0)
+        root.mkdir(exist_ok=True)
         self.open()
         self.folder.manifest.begin({"PAGE_VERSIONS": 2}, "", 0.5)
         Mirror(self.path, Remote(self.address)).claim(self.folder.manifest.found)
@@ -64,9 +66,9 @@ class Crawl:
     def open(self) -> None:
         self.folder = CrawlFolder(self.path, Topic("reef", ("reef",), ("http://a.test/",)), "dom", {}, versions=2)
 
-    def page(self, name: str, number: int = 1) -> None:
+    def page(self, name: str, number: int = 1, by: str = "") -> None:
         """A page that came; with a ``number`` above 1 another version of it."""
-        url, body = f"http://a.test/{name}", f"{name} {number}".encode()
+        url, body = f"http://a.test/{name}", f"{name} {number} {by}".strip().encode()
         self.folder.store(url, body, number - 1)
         page = Page(url, title=name, links=(Link(f"{url}/next", "", Span(0, 0), Span(0, 0)),))
         digest = md5(body).hexdigest()
@@ -285,3 +287,30 @@ def test_pull_makes_the_folder_that_was_sent(crawl: Crawl, tmp_path: Path) -> No
 def test_the_place_of_another_crawl_is_not_taken(crawl: Crawl) -> None:
     with pytest.raises(BadInput, match="holds another crawl"):
         crawl.mirror().claim({**crawl.folder.manifest.found, "started": 2.5})
+
+
+def test_workers_are_one_crawl_and_a_page_of_two_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    place = tmp_path / "store"
+    crawls = {}
+    for name, start in (("b", 1.0), ("a", 2.0)):
+        crawls[name] = crawl = Crawl(tmp_path / name)
+        crawl.clock, crawl.address = count(start, 2.0), f"file://{place}/workers/{name}"
+        crawl.mirror().claim(crawl.folder.manifest.found)
+        for page in ("both", name):
+            crawl.page(page, by=name)
+            crawl.mirror().update()
+    found = open_crawl(place)
+    visits = [(visit.url.rpartition("/")[2], visit.at) for visit in found.visits()]
+    assert visits == [("both", 2.0), ("b", 3.0), ("a", 4.0)], "the first worker by name counts"
+    assert [found.body(f"http://a.test/{page}") for page in ("both", "a", "b")] == [b"both 1 a", b"a 1 a", b"b 1 b"]
+    assert sorted(page.url for page in found.pages()) == ["http://a.test/a", "http://a.test/b", "http://a.test/both"]
+    merged = (found.folder / "history.jsonl").stat().st_ino
+    assert (open_crawl(f"file://{place}").folder / "history.jsonl").stat().st_ino == merged, "nothing is new"
+    for name, at in (("b", 9.0), ("a", 6.0)):
+        crawls[name].clock = count(at)
+        crawls[name].page("both", 2, by=name)
+        crawls[name].mirror().update()
+    assert open_crawl(place).body("http://a.test/both") == b"both 2 b", "of further visits the last counts"
+    pull(f"file://{place}", tmp_path / "pulled")
+    assert open_crawl(tmp_path / "pulled").body("http://a.test/both") == b"both 2 b"
