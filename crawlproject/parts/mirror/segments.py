@@ -13,6 +13,7 @@ before: a page whole, with its item and its links, or not at all.
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from hashlib import md5
 from pathlib import Path
@@ -74,8 +75,8 @@ class SegmentIndex:
             found = orjson.loads(data)
             if found["version"] != _VERSION:
                 raise ValueError(f"version {found['version']}")
-            logs = {str(name): LogSlice(**piece) for name, piece in found["logs"].items()}
-            return cls(logs, [StoredBody(*body) for body in found["pages"]])
+            logs = {_known(name): LogSlice(**piece) for name, piece in found["logs"].items()}
+            return cls(logs, [StoredBody(_named(body[0]), *body[1:]) for body in found["pages"]])
         except (ValueError, TypeError, KeyError, AttributeError) as damage:
             raise StorageFailed(f"cannot read {place}: expected the index of a segment ({damage!r})") from None
 
@@ -87,6 +88,19 @@ class SegmentIndex:
         """Where its data is."""
         keys = [data_key(name, number) for name, piece in self.logs.items() if piece.end > piece.start]
         return [*keys, pages_key(number)] if self.pages else keys
+
+
+def _known(log: str) -> str:
+    """The name of a log, which is a path in the folder of whoever reads it."""
+    if log not in LOGS and not re.fullmatch(r"warc/[^/.][^/]*\.warc\.gz", log):
+        raise ValueError(f"the log {log}")
+    return log
+
+
+def _named(page: str) -> str:
+    if not re.fullmatch("[0-9a-f]{32}", page):
+        raise ValueError(f"the page {page}")
+    return page
 
 
 def index_key(number: int) -> str:

@@ -314,3 +314,20 @@ def test_workers_are_one_crawl_and_a_page_of_two_counts_once(tmp_path: Path, mon
     assert open_crawl(place).body("http://a.test/both") == b"both 2 b", "of further visits the last counts"
     pull(f"file://{place}", tmp_path / "pulled")
     assert open_crawl(tmp_path / "pulled").body("http://a.test/both") == b"both 2 b"
+
+
+@pytest.mark.parametrize(
+    ("logs", "pages"),
+    [
+        ({"../../evil.jsonl": {"start": 0, "end": 1, "tail": ""}}, []),
+        ({"warc/../evil.warc.gz": {"start": 0, "end": 1, "tail": ""}}, []),
+        ({}, [["../../../evil", 1, 0, 1]]),
+        ({"items.jsonl": {"start": 0}}, []),
+    ],
+)
+def test_an_index_that_is_none_writes_nowhere(crawl: Crawl, logs: dict, pages: list) -> None:
+    (crawl.copy / "segments").mkdir()
+    (crawl.copy / "segments/000001.json").write_text(json.dumps({"version": 1, "logs": logs, "pages": pages}))
+    with pytest.raises(StorageFailed, match="expected the index of a segment"):
+        crawl.seen()
+    assert not [*crawl.root.rglob("*evil*")]
