@@ -22,7 +22,13 @@ from crawlproject.urls.hosts import page_path
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 TOPIC = Path("topics/demo.toml").resolve()
-SLOW = {"VIRTUAL_WEB": "sample", "CRAWL_MAX_PAGES": 100, "DOWNLOAD_DELAY": 0.5, "CONCURRENT_REQUESTS": 4}
+SLOW = {
+    "VIRTUAL_WEB": "sample",
+    "CRAWL_MAX_PAGES": 100,
+    "DOWNLOAD_DELAY": 0.5,
+    "CONCURRENT_REQUESTS": 4,
+    "CRAWL_WARC": 1,
+}
 PLACE = f"s3://{BUCKET}/farm"
 
 
@@ -98,6 +104,8 @@ def test_a_worker_is_killed_while_it_sends_and_the_store_goes_away(
     assert scrapy("index", PLACE).returncode == 0
     assert "1 to " in scrapy("search", PLACE, "reef").stdout
     assert scrapy("changes", PLACE).returncode == 0
+    told = [scrapy("export", place, "--to", "warc", tmp_path / "out.warc.gz").stdout for place in (PLACE, folder)]
+    assert told[0] == told[1] and "responses" in told[0], "archives of both workers"
     assert scrapy("export", PLACE, "--to", "parquet", f"s3://{BUCKET}/tables/").returncode == 0
     (tmp_path / "part").write_bytes(s3.files().cat_file(f"{BUCKET}/tables/part-00000.parquet"))
     assert set(parquet.read_table(tmp_path / "part")["url"].to_pylist()) == {*there}
