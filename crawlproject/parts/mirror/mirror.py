@@ -70,7 +70,10 @@ class Mirror:
         """Write ``crawl.json``, unless that of another crawl is there: ``BadInput``."""
         there = self.remote.get(MANIFEST)
         if there is not None and _identity(there) != (manifest["started"], manifest["topic"]["name"]):
-            raise BadInput(self.remote.address, "holds another crawl, or something else; choose another address")
+            raise BadInput(
+                self.remote.address,
+                "holds another crawl, or the worker of another folder; choose another address, or CRAWL_WORKER",
+            )
         self.remote.put(MANIFEST, orjson.dumps(manifest))
 
     def update(self, *, over: bool = False) -> None:

@@ -72,9 +72,8 @@ def is_store(folder: Path) -> bool:
 def open_view(address: str, cache: Path, *, archives: bool = False) -> tuple[Path, str]:
     """The folder below ``cache`` that shows the crawl at ``address`` as it is now; with its ``archives``, if asked for.
 
-    And a text that says what it shows: as long as that is the same, so is the folder.
-
-    Raises ``BadCrawlDir`` when there is none, or another process is opening it; and as ``Remote`` does.
+    And a text that says what it shows: as long as that is the same, so is the folder. Raises ``BadCrawlDir`` when there is no
+    crawl, or another process is opening it; and as ``Remote`` does.
     """
     view = _View(address, cache / f"{_spelled(address)}-{md5(address.encode(), usedforsecurity=False).hexdigest()[:8]}")
     state = view.follow(SEEN, archives=archives)
@@ -105,16 +104,24 @@ class _View:
     def __init__(self, address: str, folder: Path) -> None:
         self.folder = folder
         self._remote = Remote(address)
-        names = self._remote.names(WORKERS)
-        self._places = {name: self._remote.below(f"{WORKERS}/{name}") for name in names} or {"": self._remote}
+        workers = {name: self._remote.below(f"{WORKERS}/{name}") for name in self._remote.names(WORKERS)}
+        listed = {name: {*place.names()} for name, place in (workers or {"": self._remote}).items()}
+        self._files = {name: files for name, files in listed.items() if MANIFEST in files}
+        self._places = {name: workers.get(name, self._remote) for name in self._files}
+        if not self._places:
+            raise BadCrawlDir(address, f"expected a crawl, but it has no {MANIFEST}")
 
     def follow(self, files: Iterable[str], *, archives: bool) -> str:
         """Bring the logs of segments that are not here, and these files; what is here then."""
         lock = FolderLock(self.folder)
         try:
             with closing(self._bodies()) as bodies:
-                copies = [_Copy(self, worker, remote, bodies) for worker, remote in self._places.items()]
-                return "\n".join(copy.follow(files, archives=archives) for copy in copies)
+                return "\n".join(
+                    _Copy(self, worker, remote, bodies).follow(
+                        [name for name in (MANIFEST, *files) if name in self._files[worker]], archives=archives
+                    )
+                    for worker, remote in self._places.items()
+                )
         finally:
             lock.close()
 
@@ -202,16 +209,12 @@ class _Copy:
         self._folder = view.folder_of(worker)
 
     def follow(self, files: Iterable[str], *, archives: bool) -> str:
-        there = {*self._remote.names()}
-        if MANIFEST not in there:
-            raise BadCrawlDir(self._remote.address, f"expected a crawl, but it has no {MANIFEST}")
         count, _ = committed(self._remote)
         with ThreadPoolExecutor(_AT_ONCE, "download") as pool:
             state = md5(self._worker.encode(), usedforsecurity=False)
-            for name in (MANIFEST, *files):
-                if name in there:
-                    _write(self._folder / name, data := self._remote.read(name))
-                    state.update(data)
+            for name in files:
+                _write(self._folder / name, data := self._remote.read(name))
+                state.update(data)
             here = self._step_back(count)
             for number, data in self._in_turn(pool, range(here + 1, count + 1)):
                 self._add(number, data, pool)

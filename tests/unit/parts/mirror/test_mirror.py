@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject import open_crawl
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
 from crawlproject.parts.mirror import mirror as module
 from crawlproject.parts.mirror.mirror import Mirror
 from crawlproject.parts.mirror.view import open_view, pull
@@ -282,6 +282,14 @@ def test_pull_makes_the_folder_that_was_sent(crawl: Crawl, tmp_path: Path) -> No
         with pytest.raises(BadInput, match="an empty folder"):
             pull(crawl.address, copy)
         shutil.rmtree(copy)
+
+
+def test_where_no_crawl_is_nothing_is_made(crawl: Crawl) -> None:
+    with pytest.raises(BadCrawlDir, match="expected a crawl"):
+        open_view(f"{crawl.address}/nothing", crawl.root / "view")
+    with pytest.raises(BadCrawlDir, match="expected a crawl"):
+        pull(f"{crawl.address}/nothing", crawl.root / "view")
+    assert not (crawl.root / "view").exists()
 
 
 def test_the_place_of_another_crawl_is_not_taken(crawl: Crawl) -> None:
