@@ -4,7 +4,10 @@ FROM python:3.12-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY requirements.txt ./
-RUN pip wheel --no-cache-dir --wheel-dir /wheels --requirement requirements.txt
+# With s3fs, for a store at s3://, in a version that goes with the others
+RUN pip wheel --no-cache-dir --wheel-dir /wheels --requirement requirements.txt \
+    && grep -oi '^[a-z0-9._-]*==[^ ;]*' requirements.txt > constraints.txt \
+    && pip wheel --no-cache-dir --wheel-dir /wheels --constraint constraints.txt s3fs
 COPY setup.py pyproject.toml README.md ./
 COPY topics topics
 COPY pipelines pipelines

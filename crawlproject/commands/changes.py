@@ -49,15 +49,15 @@ class ChangesCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
-        from crawlproject.exporting.files import written_whole
-        from crawlproject.exporting.selection import whole_folder
+        from crawlproject.exporting.whole import written_whole
+        from crawlproject.opening import crawl_folder
         from crawlproject.reports.changes import print_changes, select_changes
         from crawlproject.reports.console import read_moment
         from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.storage.read import read_info
 
         with reporting_errors(self):
-            folder = whole_folder(Path(args[0]))
+            folder = crawl_folder(args[0])
             info = read_info(folder)
             since = read_moment(opts.since, time()) if opts.since is not None else None
             changes = select_changes(folder, since, harvest=int(info.number("CRAWL_MAX_PAGES", 0)))

@@ -34,15 +34,16 @@ class ExportCommand(Subcommand):
     usage = "CRAWL_DIR --to FORMAT TARGET"
     summary = "Export a crawl as tables, a graph or an archive, or to a search server"
     description = (
-        "Write the pages of a crawl to the file TARGET (markdown: to the new folder TARGET), which may be an address such as "
-        "s3://bucket/pages.parquet or - for standard output, or send them to the index of "
-        "OpenSearch or Elasticsearch at the URL TARGET (http://host:9200/index). Works on running, finished and killed "
-        "crawls; the folders of several workers are merged first. What is written appears when it is complete; an "
-        "interrupted upload resumes. Exit code 2: a crawl folder, target or option is wrong, or the server refused "
-        "documents; 3: disk or server failed, try again."
+        "Write the pages of a crawl to the file TARGET, which may be an address such as s3://bucket/pages.parquet or - for "
+        "standard output, or send them to the index of OpenSearch or Elasticsearch at the URL TARGET "
+        "(http://host:9200/index). markdown writes a new folder TARGET; so does parquet where TARGET ends with a /: files "
+        "that are one data set. Works on running, finished and killed crawls, also at an address; the folders of several "
+        "workers are merged first. What is written appears when it is complete; an interrupted upload resumes. Exit code "
+        "2: a crawl folder, target or option is wrong, or the server refused documents; 3: disk or server failed, try again."
     )
     examples = (
         "export crawls/reefs --to parquet reefs.parquet",
+        "export s3://my-bucket/reefs --to parquet s3://my-bucket/tables/reefs/",
         "export crawls/reefs --to jsonl --fields url,title -",
         "export crawls/reefs --to wacz s3://my-bucket/reefs.wacz",
         "export crawls/reefs --to opensearch http://localhost:9200/reefs",
@@ -119,10 +120,11 @@ class ExportCommand(Subcommand):
         from crawlproject.exporting.chunks import export_chunks
         from crawlproject.exporting.files import export_file
         from crawlproject.exporting.markdown import export_markdown
-        from crawlproject.exporting.selection import Selection, whole_folder
+        from crawlproject.exporting.selection import Selection
+        from crawlproject.opening import crawl_folder
 
         with reporting_errors(self):
-            folder = whole_folder(Path(args[0]))
+            folder = crawl_folder(args[0], archives=opts.to in ("wacz", "warc"))
             selection = Selection(
                 opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units, opts.without_reserved
             )
@@ -135,7 +137,8 @@ class ExportCommand(Subcommand):
             if opts.to == "opensearch":
                 print(_send(folder, args[1], selection, opts))
                 return
-            with _landed(args[1], is_folder=opts.to == "markdown") as target:
+            parts = opts.to == "parquet" and args[1].endswith("/")
+            with _landed(args[1], is_folder=parts or opts.to == "markdown") as target:
                 if opts.to == "markdown":
                     told = export_markdown(folder, target, selection)
                 elif opts.to == "chunks":
@@ -143,7 +146,7 @@ class ExportCommand(Subcommand):
                 else:
                     found = part_module("verticals", "site_template") if opts.split_units else None
                     templates = found.chosen_templates(read_options(self.settings or {})) if found is not None else None
-                    export = partial(export_file, now=time.time(), templates=templates, fields=fields)
+                    export = partial(export_file, now=time.time(), templates=templates, fields=fields, parts=parts)
                     told = export(folder, target, opts.to, selection)
             print(told.replace(str(target), args[1]), file=sys.stderr if args[1] == _STDOUT else sys.stdout)
 

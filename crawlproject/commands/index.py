@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
@@ -45,8 +44,8 @@ class IndexCommand(Subcommand):
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
             from crawlproject.exporting.index import update
-            from crawlproject.exporting.selection import whole_folder
             from crawlproject.language_models.embeddings import search_model
+            from crawlproject.opening import crawl_folder
 
             model = search_model(self.search_model) if opts.vectors else None
             if opts.vectors and model is None:
@@ -57,7 +56,7 @@ class IndexCommand(Subcommand):
                 need(f"{program} index --vectors", "content")
                 _ = model.embed
 
-            folder = whole_folder(Path(args[0]))
+            folder = crawl_folder(args[0])
             shown = partial(print_share, "indexed")
             done = update(folder, with_duplicates=opts.with_duplicates, rebuild=opts.rebuild, progress=shown)
             copies = f", {done.left_out:,} left out as duplicates" if done.left_out else ""

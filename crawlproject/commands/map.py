@@ -41,6 +41,7 @@ class MapCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
+        from crawlproject.opening import crawl_folder
         from crawlproject.reports.map import write_map
         from crawlproject.reports.map_data import read_map
         from crawlproject.storage.crawl_files import SIGNS, refuse_crawl_file, refuse_unsigned
@@ -48,7 +49,7 @@ class MapCommand(Subcommand):
         with reporting_errors(self):
             if not 1 <= opts.limit <= _MOST:
                 raise BadInput(f"--limit {opts.limit}", f"expected a number from 1 to {_MOST:,}")
-            folder = Path(args[0])
+            folder = crawl_folder(args[0])
             if opts.out:
                 refuse_crawl_file(opts.out)
             found = read_map(folder, site=opts.site, limit=opts.limit)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
-from crawlproject.exporting.selection import whole_folder
+from crawlproject.opening import crawl_folder
 from crawlproject.reports.report import write_report
 
 
@@ -26,4 +25,4 @@ class ReportCommand(Subcommand):
         if len(args) != 1:
             raise UsageError("expected one crawl folder", print_help=False)
         with reporting_errors(self):
-            print(write_report(whole_folder(Path(args[0]))))
+            print(write_report(crawl_folder(args[0])))

@@ -7,7 +7,6 @@ import json
 import sys
 import time
 from dataclasses import asdict
-from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
@@ -45,18 +44,20 @@ class SearchCommand(Subcommand):
         with reporting_errors(self):
             from crawlproject.exporting.index import is_behind, is_behind_vectors, search
             from crawlproject.language_models.embeddings import search_model
+            from crawlproject.opening import indexed_folder
             from crawlproject.reports.console import print_hits
             from crawlproject.storage.searches import note_search
 
-            found = search(Path(args[0]), query, opts.limit, opts.offset, model=search_model(self.search_model))
+            folder = indexed_folder(args[0])
+            found = search(folder, query, opts.limit, opts.offset, model=search_model(self.search_model))
             if not opts.offset:
-                note_search(Path(args[0]), query, found.total, time.time())
+                note_search(folder, query, found.total, time.time())
             if opts.json:
                 print(json.dumps({"total": found.total, "hits": [asdict(hit) for hit in found.hits]}, indent=2))
             else:
                 print_hits(found.hits, found.total, opts.offset + 1, sys.stdout)
-                behind = " --vectors" if is_behind_vectors(Path(args[0])) else ""
-                if is_behind(Path(args[0])) or behind:
+                behind = " --vectors" if is_behind_vectors(folder) else ""
+                if is_behind(folder) or behind:
                     command = f"{program} index {args[0]}{behind}"
                     print(f"The crawl has pages that are not indexed; run: {command}", file=sys.stderr)
             if found.note:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from scrapy.exceptions import UsageError
 
 from crawlproject.adapters.explanation import explain
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
+from crawlproject.opening import crawl_folder
 
 
 class WhyCommand(Subcommand):
@@ -26,4 +26,4 @@ class WhyCommand(Subcommand):
         if len(args) != 2:
             raise UsageError("expected a crawl folder and a URL", print_help=False)
         with reporting_errors(self):
-            explain(Path(args[0]), args[1], sys.stdout, agent=self.agent)
+            explain(crawl_folder(args[0]), args[1], sys.stdout, agent=self.agent)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from crawlproject.errors import BadInput
-from crawlproject.exporting.files import written_whole
 from crawlproject.exporting.markdown import StoredTexts
 from crawlproject.exporting.selection import Item, Selection, require_crawl
 from crawlproject.exporting.tables import write_jsonl, write_parquet
+from crawlproject.exporting.whole import written_whole
 from crawlproject.pages.chunks import SIZE, chunks
 from crawlproject.pages.text.languages import language_of
 from crawlproject.pages.text.printable import counted

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadInput
 from crawlproject.exporting.markdown import StoredTexts
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
-from crawlproject.exporting.tables import write_csv, write_graphml, write_jsonl, write_parquet
+from crawlproject.exporting.tables import write_csv, write_graphml, write_jsonl, write_parquet, write_parquet_parts
 from crawlproject.exporting.units import read_joined, read_units, unit_properties
 from crawlproject.exporting.wacz import write_wacz
 from crawlproject.exporting.warc import write_warc
+from crawlproject.exporting.whole import folder_written_whole, written_whole
 from crawlproject.pages.text.printable import counted
 from crawlproject.storage.crawl_files import refuse_crawl_file
 from crawlproject.storage.page_files import item_schema
@@ -49,13 +48,15 @@ def export_file(
     now: float,
     templates: SiteTemplates | None = None,
     fields: Sequence[str] = (),
+    parts: bool = False,
 ) -> str:
     """Write ``target`` completely or not at all; return a sentence about its contents.
 
-    ``kind`` is one of ``FORMATS``, ``now`` in seconds since 1970, ``templates`` are own ones of sites, for units. ``fields``
-    are those of a row, all of the item unless given. Raises ``BadInput`` and ``StorageFailed``.
+    ``kind`` is one of ``FORMATS``; with ``parts``, for Parquet, ``target`` is a new folder of files. ``now`` is in seconds since
+    1970, ``templates`` are own ones of sites, for units. ``fields`` are those of a row, all of the item unless given. Raises
+    ``BadInput`` and ``StorageFailed``.
     """
-    if target.is_dir():
+    if target.is_dir() and not parts:
         raise BadInput(str(target), "expected the name of a file, not a folder")
     if fields and kind not in _TABLES:
         raise BadInput("--fields", f"is for csv, jsonl and parquet, not for {kind}")
@@ -70,6 +71,9 @@ def export_file(
     refuse_crawl_file(target)
     job = Job(crawl_dir, dict(require_crawl(crawl_dir)), selection, now, target.name, templates, tuple(fields))
     _properties(job)
+    if parts:
+        with folder_written_whole(target) as folder:
+            return f"{counted(write_parquet_parts(_items(job), folder, _properties(job)), _noun(job))} in {target}"
     with written_whole(target) as file:
         return f"{FORMATS[kind](job, file)} in {target}"
 
@@ -147,32 +151,3 @@ FORMATS: dict[str, Callable[[Job, BinaryIO], str]] = {
     "wacz": _wacz,
     "warc": _warc,
 }
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path``, renamed to ``path`` at the end and removed when anything fails.
-
-    Raises ``StorageFailed`` when a write fails.
-    """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            file = draft.open("w+b")
-        except OSError as error:
-            raise StorageFailed(f"cannot write {path}: {error}") from error
-        with file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except StorageFailed:
-        raise
-    except OSError as error:
-        if error.filename not in (None, str(draft), str(path)):
-            raise  # not an error of this file
-        raise StorageFailed(f"cannot write {path}: {error}") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from crawlproject.errors import BadInput, StorageFailed
 from crawlproject.exporting.selection import Item, Selection, read_items, require_crawl
 from crawlproject.exporting.units import series_of
+from crawlproject.exporting.whole import folder_written_whole
 from crawlproject.pages.main_content import main_text
 from crawlproject.pages.markdown import markdown
 from crawlproject.pages.text.printable import counted, printable
@@ -25,11 +22,9 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
     ``target`` is new or empty, and appears when it is complete. Raises ``BadInput`` and ``StorageFailed``.
     """
     require_crawl(crawl_dir)
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise BadInput(str(target), "expected the name of a new or an empty folder")
     texts = StoredTexts(crawl_dir, selection)
     count = 0
-    with _written_whole(target) as folder:
+    with folder_written_whole(target) as folder:
         for item in texts.items():
             if (text := texts.markdown(item)) is None:
                 continue
@@ -103,19 +98,3 @@ def _quoted(text: str) -> str:
     """A string of JSON, which is one of YAML as well."""
     text = printable(text)
     return json.dumps(text, ensure_ascii=not text.isprintable())
-
-
-@contextmanager
-def _written_whole(target: Path) -> Iterator[Path]:
-    """A folder that is renamed to ``target`` at the end, and removed when anything fails."""
-    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        draft.mkdir(parents=True)
-        yield draft
-        if target.exists():
-            target.rmdir()  # it is empty
-        draft.rename(target)
-    except OSError as error:
-        raise StorageFailed(f"cannot write {target}: {error}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)

@@ -9,7 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,6 +26,7 @@ from crawlproject.storage.page_files import item_schema
 from crawlproject.urls.hosts import page_name
 
 _BATCH = 500  # rows, and so the most texts in memory
+PART_BYTES = 256_000_000  # of text in a file of Parquet, where there are several
 _GROUP_BYTES = 8_000_000  # of text in a row group of Parquet
 _TEXTS = ("text", "text_main", "markdown")  # the large fields
 # A spreadsheet reads a cell that begins with one of these as a formula (OWASP, "CSV injection").
@@ -93,6 +94,33 @@ def write_parquet(items: Iterable[Item], file: BinaryIO, properties: Mapping[str
     return count
 
 
+def write_parquet_parts(items: Iterable[Item], folder: Path, properties: Mapping[str, Any] | None = None) -> int:
+    """Write ``part-00000.parquet`` and so on, which are one data set; return the number of rows.
+
+    A part has ``PART_BYTES`` of text, or what one row group has more.
+    """
+    rows = iter(items)
+    count = part = 0
+    while (first := [*islice(rows, 1)]) or not part:
+        with (folder / f"part-{part:05}.parquet").open("wb") as file:
+            count += write_parquet(_some(chain(first, rows)), file, properties)
+        part += 1
+    return count
+
+
+def _some(items: Iterable[Item]) -> Iterator[Item]:
+    size = 0
+    for item in items:
+        yield item
+        size += _text_bytes(item)
+        if size >= PART_BYTES:
+            return
+
+
+def _text_bytes(item: Item) -> int:
+    return sum(len(item.get(name) or "") for name in _TEXTS)
+
+
 def arrow_table(items: Iterable[Item], names: Iterable[str]) -> Any:
     """The items as a table of Arrow with columns for the fields ``names``, as in Parquet. All of it is in memory."""
     import pyarrow
@@ -125,7 +153,7 @@ def _groups(items: Iterable[Item]) -> Iterator[list[Item]]:
     iterator = iter(items)
     while batch := list(islice(iterator, _BATCH)):
         group += batch
-        size += sum(len(item.get(name) or "") for item in batch for name in _TEXTS)
+        size += sum(map(_text_bytes, batch))
         if size >= _GROUP_BYTES:
             yield group
             group, size = [], 0

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from crawlproject.configuration import is_code, known_settings
-from crawlproject.exporting.selection import Selection, whole_folder
+from crawlproject.exporting.selection import Selection
 from crawlproject.library.stored_pages import StoredPages
+from crawlproject.opening import crawl_folder
 from crawlproject.parts.registry import part_module
 from crawlproject.records import Topic, Visit
 from crawlproject.settings import USER_AGENT
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def open_crawl(folder: str | Path) -> StoredCrawl:
-    """Open a crawl folder, also of a crawl that is running or was killed. Raises ``BadCrawlDir``."""
-    return StoredCrawl(Path(folder))
+    """Open a crawl folder, or the crawl at an address, also one that is running or was killed. Raises ``BadCrawlDir``."""
+    return StoredCrawl(folder)
 
 
 _SHOWING = ("DASHBOARD", "CRAWL_METRICS_", "CRAWL_PROGRESS_SECONDS", "SEARCH_MODEL")
@@ -51,11 +52,12 @@ def stored_settings(info: CrawlInfo) -> dict[str, Any]:
 class StoredCrawl:
     """A crawl folder. Everything is read when it is asked for, so a running crawl can be followed. Methods raise ``BadCrawlDir``.
 
-    ``folder`` is its path; the folders of several workers are merged when it is opened.
+    ``folder`` is its path; the folders of several workers are merged when it is opened, and of what is at an address
+    the logs are brought.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = whole_folder(folder)
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = crawl_folder(folder)
         read_info(self.folder)
 
     def __repr__(self) -> str:

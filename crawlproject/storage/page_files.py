@@ -9,6 +9,7 @@ each version, and one whose ``state`` says why if it is no part of the crawl any
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import md5
@@ -24,6 +25,22 @@ from crawlproject.records import RENDERED, Page, Visit
 from crawlproject.urls.hosts import page_name, page_path
 
 PAGES = "pages"  # the folder, in a crawl folder
+
+Bring = Callable[[str], object]
+_brought: dict[Path, Bring] = {}
+
+
+def bring_pages(folder: Path, bring: Bring) -> None:
+    """From now on whoever reads a page file of ``folder`` that is not there has ``bring(name)`` write it, from where it is."""
+    _brought[folder] = bring
+
+
+def _brought_to(folder: Path, name: str) -> Path:
+    """The path of a page file, which was brought if it can be."""
+    path = folder / page_path(name)
+    if _brought and folder in _brought and not path.exists():
+        _brought[folder](name)
+    return path
 
 
 class PageRepository:
@@ -66,7 +83,7 @@ class PageRepository:
         """The stored body. Raises ``FileNotFoundError`` for a page that was never stored, or whose file is damaged: ``digest`` is
         the MD5 of its body; empty: not compared.
         """
-        path = self.path(url)
+        path = _brought_to(self.folder, page_name(url))
         body = path.read_bytes()
         if digest and md5(body, usedforsecurity=False).hexdigest() != digest:
             raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
@@ -74,7 +91,7 @@ class PageRepository:
 
     def versions(self, url: str) -> dict[int, Path]:
         """The earlier versions that were kept, by number."""
-        path = self.path(url)
+        path = _brought_to(self.folder, page_name(url))
         found = {each.name.partition(".")[2]: each for each in path.parent.glob(f"{path.name}.*")}
         return {int(number): each for number, each in found.items() if number.isdigit()}
 
@@ -85,7 +102,7 @@ class PageRepository:
             os.unlink(f"{place}.{version - self._earlier}")
 
     def __contains__(self, url: str) -> bool:
-        return self.path(url).exists()
+        return _brought_to(self.folder, page_name(url)).exists()
 
     def _opened(self, draft: str) -> FileIO:
         """Open the file for writing; create its folder if needed."""
@@ -98,7 +115,7 @@ class PageRepository:
 
 def stored_body(folder: Path, visit: Visit) -> bytes:
     """The body that a visit stored below ``folder``. Raises ``FileNotFoundError`` when that version is not there any more."""
-    path = folder / page_path(visit.md5)
+    path = _brought_to(folder, visit.md5)
     for place in (path.with_name(f"{path.name}.{visit.version}"), path):
         if place.exists():
             body = place.read_bytes()

@@ -78,6 +78,29 @@ class Remote:
         with self._failing(key):
             self._place(key, lambda path: self._files.pipe_file(path, data))
 
+    def read(self, key: str, start: int | None = None, end: int | None = None) -> bytes:
+        """What is there, from byte ``start`` to ``end``. Raises ``StorageFailed`` also when nothing is."""
+        with self._failing(key, "read"):
+            try:
+                return bytes(self._files.cat_file(self._at(key), start=start, end=end))
+            except FileNotFoundError:
+                raise StorageFailed(f"cannot read {self.address}/{key}: it is not there") from None
+
+    def names(self, folder: str = "") -> list[str]:
+        """The names of the files and folders in a folder; none when it is not there."""
+        with self._failing(folder, "read"):
+            self._files.invalidate_cache()
+            try:
+                found = self._files.ls(self._at(folder), detail=False)
+            except FileNotFoundError:
+                return []
+            names = [str(path).rstrip("/").rpartition("/")[2] for path in found]
+            return [name for name in names if not name.startswith(".")]
+
+    def below(self, folder: str) -> Remote:
+        """The place of a folder in it."""
+        return Remote(f"{self.address}/{folder}")
+
     def get(self, key: str) -> bytes | None:
         """What is there; None: nothing, or nobody may read it."""
         with self._failing(key):
@@ -145,7 +168,7 @@ class Remote:
         return f"{self._path}/{key}" if key else self._path
 
     @contextmanager
-    def _failing(self, key: str = "") -> Iterator[None]:
+    def _failing(self, key: str = "", what: str = "write") -> Iterator[None]:
         """Inside, what a file system may raise, which is anything, becomes an error of ours that names the address."""
         place = f"{self.address}/{key}" if key else self.address
         try:
@@ -162,7 +185,7 @@ class Remote:
                     "give credentials in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY for s3://"
                 )
                 raise BadInput(place, f"{_told(failure)}; {wish}") from None
-            raise StorageFailed(f"cannot write {place}: {_told(failure)}") from None
+            raise StorageFailed(f"cannot {what} {place}: {_told(failure)}") from None
 
 
 def _opened(scheme: str, address: str) -> tuple[Any, str]:

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from s3fs import S3FileSystem
 from support.crawling import QUICK, crawl, history, scrapy, start, stored
 from support.s3server import BUCKET, SECRET, BreakingProxy, S3Server, s3_server
 
+from crawlproject.opening import crawl_folder
 from crawlproject.urls.hosts import page_path
 
 FIELDS = "url,title,text,language,relevance,license"  # `datasets` has no type for maps, as of `parts`
@@ -19,26 +21,13 @@ MIRROR = f"s3://{BUCKET}/reefs"
 
 
 @pytest.fixture
-def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
+def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with s3_server() as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
+        S3FileSystem.clear_instance_cache()  # those of other servers
         yield server
-
-
-def fetched_back(s3: S3Server, folder: Path) -> Path:
-    """The crawl folder that the mirror makes, by copying it and joining the parts of its logs."""
-    folder.mkdir()
-    files = s3.files()
-    for key in sorted(s3.keys(f"{BUCKET}/reefs")):
-        data = files.cat_file(f"{BUCKET}/reefs/{key}")
-        path = folder / key
-        if path.stem.isdigit() and path.suffix == ".jsonl":
-            path = path.parent.with_name(f"{path.parent.name}.jsonl")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab") as file:
-            file.write(data)
-    return folder
 
 
 def test_a_mirrored_crawl_is_killed_resumed_and_resumed_elsewhere(s3: S3Server, tmp_path: Path) -> None:
@@ -46,10 +35,11 @@ def test_a_mirrored_crawl_is_killed_resumed_and_resumed_elsewhere(s3: S3Server, 
     own = {"VIRTUAL_WEB": "sample", "CRAWL_MIRROR": MIRROR, "CRAWL_WARC": 1, "LOG_FILE": tmp_path / "log"}
     slow = {**QUICK, "CRAWL_DIR": folder, "DOWNLOAD_DELAY": 0.2, "CONCURRENT_REQUESTS": 4, **own}
     with start("crawl", "topical", "-a", f"topic={TOPIC}", **slow) as process:
-        while process.poll() is None and "history/000001.jsonl" not in s3.keys(f"{BUCKET}/reefs"):
+        while process.poll() is None and "segments/000001.json" not in s3.keys(f"{BUCKET}/reefs"):
             time.sleep(0.2)
         process.kill()
-    copy = fetched_back(s3, tmp_path / "copy")
+    copy = tmp_path / "copy"
+    assert scrapy("pull", MIRROR, copy).returncode == 0
     assert history(copy) == history(folder)[: len(history(copy))] and stored(copy)
     done = crawl(TOPIC, copy, ordering="adaptive", CRAWL_MAX_PAGES=60, VIRTUAL_WEB="sample")
     assert done.returncode == 0, done.stderr
@@ -57,12 +47,13 @@ def test_a_mirrored_crawl_is_killed_resumed_and_resumed_elsewhere(s3: S3Server, 
 
     done = crawl(TOPIC, folder, ordering="adaptive", CRAWL_MAX_PAGES=90, **own)
     assert done.returncode == 0, done.stderr
-    whole = fetched_back(s3, tmp_path / "whole")
+    whole = tmp_path / "whole"
+    assert scrapy("pull", MIRROR, whole).returncode == 0
     pages = [f"pages/{page_path(line['md5'])}" for line in history(folder) if line["md5"]]  # others were in flight
     archives = [f"warc/{path.name}" for path in (folder / "warc").iterdir()]
-    for name in (*pages, *archives, "history.jsonl", "items.jsonl"):
+    for name in (*pages, *archives, "history.jsonl", "items.jsonl", "links.jsonl", "robots.jsonl"):
         assert (whole / name).read_bytes() == (folder / name).read_bytes(), name
-    assert (whole / "finished.json").exists() and (whole / "report.html").exists()
+    assert {"finished.json", "report.html"} <= s3.keys(f"{BUCKET}/reefs")
     for path in [tmp_path / "log", *folder.rglob("*"), *whole.rglob("*")]:
         if path.is_file():
             data = path.read_bytes()
@@ -80,11 +71,11 @@ def test_a_crawl_whose_store_goes_away_ends_and_is_pushed_later(
         done = crawl(TOPIC, folder, VIRTUAL_WEB="sample", CRAWL_MAX_PAGES=30, CRAWL_MIRROR=MIRROR)
     assert done.returncode == 0 and len(stored(folder)) >= 30
     assert f"not all of the crawl is at {MIRROR}" in done.stderr and "Traceback" not in done.stderr
-    assert s3.keys(f"{BUCKET}/reefs") == {"crawl.json"}
+    assert not [key for key in s3.keys(f"{BUCKET}/reefs") if key.startswith("segments/")]
     monkeypatch.setenv("AWS_ENDPOINT_URL", s3.url)
     done = scrapy("push", folder, MIRROR)
     assert done.returncode == 0, done.stderr
-    assert stored(fetched_back(s3, tmp_path / "copy")) == stored(folder)
+    assert stored(crawl_folder(MIRROR)) == stored(folder)
 
 
 def test_what_is_wrong_is_told_before_the_crawl(s3: S3Server, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from crawlproject.topic.parse import load_topic
 DEPLOY = ROOT / "deploy"
 COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
-OF_PLACES = {"CRAWL_MIRROR", "MAX_IDLE_TIME_BEFORE_CLOSE"}  # settings that Compose or Kubernetes alone gives
+OF_PLACES = {"MAX_IDLE_TIME_BEFORE_CLOSE"}  # settings that Compose or Kubernetes alone gives
 
 
 def objects() -> list[dict[str, Any]]:
@@ -38,7 +38,9 @@ def containers() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
 def commands() -> Iterator[list[str]]:
     """What is given to ``topical``."""
     yield from (service["command"] for service in COMPOSE["services"].values() if service.get("image") == "topical")
-    yield from (container["args"] for _, container in containers() if container["image"] == "topical")
+    yield from (
+        container["args"] for _, container in containers() if container["image"] == "topical" and "args" in container
+    )
 
 
 def settings_of(command: list[str]) -> dict[str, str]:
@@ -57,14 +59,14 @@ def test_its_commands_and_settings_are_ours(command: list[str]) -> None:
 def test_workers_are_the_same_with_both() -> None:
     one, other = (settings_of(command) for command in commands() if command[0] == "crawl")
     assert {*one} ^ {*other} == OF_PLACES
-    secret = {"REDIS_URL"}
-    assert all(one[name] == other[name] for name in {*one} & {*other} - secret - {"USER_AGENT"})
+    own = {"REDIS_URL", "CRAWL_MIRROR", "USER_AGENT"}
+    assert all(one[name] == other[name] for name in {*one} & {*other} - own)
     assert one["FRONTIER"] == "redis"
 
 
 def test_nobody_is_root_and_nothing_is_written_beside_the_volumes() -> None:
     found = list(containers())
-    assert len(found) == 4
+    assert len(found) == 5
     for pod, container in found:
         assert pod["securityContext"]["runAsNonRoot"] and not pod["automountServiceAccountToken"]
         security = container["securityContext"]

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GLUE = (
     "crawlproject.addon",
     "crawlproject.library",
+    "crawlproject.opening",
     "crawlproject.__main__",
     "crawlproject.commands",
     "crawlproject.adapters",
@@ -101,6 +102,7 @@ MAY_IMPORT["parts.accounts"] = {*MAY_IMPORT}
 MAY_IMPORT["adapters"] = {*MAY_IMPORT} - {"parts.accounts"}
 MAY_IMPORT["http"] = {*MAY_IMPORT} - {"parts.accounts"}
 MAY_IMPORT["parts.glue"] = MAY_IMPORT["companion.glue"] = MAY_IMPORT["dashboard"] = {*MAY_IMPORT}
+MAY_IMPORT["opening"] = {*MAY_IMPORT}
 MAY_IMPORT["library"] = MAY_IMPORT["addon"] = {*MAY_IMPORT}
 MAY_IMPORT["commands"] = {*MAY_IMPORT} - {"addon"}
 MAY_IMPORT["__main__"] = {*MAY_IMPORT}

@@ -1,1 +1,1 @@
-"""A copy of the crawl folder at a remote address, kept up while the crawl runs."""
+"""A crawl, or that of several workers, at a remote address: written while it runs, and read there."""

@@ -1,72 +1,56 @@
-"""What of a crawl folder is sent to its mirror, and what of it is there already.
+"""Writes a crawl folder to a remote address, a segment at a time (``segments.py``).
 
-    crawl.json                    as in the folder; so are the other files, of FILES
-    history/000001.jsonl          the lines of history.jsonl, in parts; so are items/, links/ and warc/records/
-    pages/16/07/1607...           the page files
-    warc/reefs-00000.warc.gz      archives, once they are full, or the crawl has ended
-
-Stores of objects cannot append, so logs are sent in parts. The last part is sent anew as it grows, until it is FULL. Pages go
-before the items and links of that time, and these before the lines of the history, which commit them: so the copy is at all
-times a crawl folder of some moments before, which a crawl can go on from. What is there is noted in ``mirror.json`` of the crawl
-folder. At the start parts are compared with the logs, as a killed crawl may have cut off their ends.
+A segment has the next lines of the history, up to ``FULL`` bytes of their pages, and what belongs to them: bodies, items, links,
+changes. Archives and what is no page's, such as robots.txt, go as far as they have come. All of it is sent first and the index
+last, so a writer that is killed has sent a segment or none, and sends it when it is started again. What is there is said by the
+last index; nothing is noted in the folder. A killed crawl may have cut off the ends of its logs: then the segments that have
+more are taken back, the last first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
-from hashlib import md5
-from itertools import islice
+import gzip
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from crawlproject.errors import BadInput
-from crawlproject.storage.append_log import write_atomically
-from crawlproject.storage.crawl_files import MANIFEST, MARKER
-from crawlproject.storage.page_files import PAGES
-from crawlproject.storage.remote import Remote
-from crawlproject.urls.hosts import page_path
-
-STATE = "mirror.json"
-FULL = 4 * 2**20  # bytes: a part that has them gets no further lines
-HISTORY = "history.jsonl"
-LOGS = ("links.jsonl", "items.jsonl", "warc/records.jsonl", HISTORY)
-FILES = (  # none of them has a secret
-    "agents.json",
-    "answers.jsonl",
-    "changes.jsonl",
-    "judgments.jsonl",
-    "probes.jsonl",
-    "refused.json",
-    "report.html",
-    "report.json",
-    "robots.jsonl",
-    "rules.jsonl",
-    "sitemaps.jsonl",
-    "sketches.jsonl",
-    "topics.jsonl",
+from crawlproject.parts.mirror.segments import (
+    FILES,
+    LOGS,
+    RECORDS,
+    SEEN,
+    LogSlice,
+    SegmentIndex,
+    StoredBody,
+    committed,
+    data_key,
+    index_key,
+    is_archive,
+    pages_key,
+    tail_of,
 )
+from crawlproject.records import Visit
+from crawlproject.storage.append_log import ITEMS
+from crawlproject.storage.crawl_files import MANIFEST, MARKER
+from crawlproject.storage.logs import CHANGES
+from crawlproject.storage.page_files import PAGES, stored_body
+from crawlproject.storage.read import HISTORY, LINKS, visit_from
+from crawlproject.storage.remote import Remote
 
-_LINES = 500  # of the history, whose pages are sent together
-_READ = 2 * FULL
+FULL = 16 * 2**20  # bytes of pages, or of a log: a segment that has them ends
 
+_LINES = 10_000  # of the history, ditto: they may be of errors
+_AHEAD = 2**20  # bytes of a log that are looked at behind the last line that belongs to a segment
+_AT_ONCE = 8  # requests
+_LEVEL = 1  # of gzip
 
-@dataclass(slots=True)
-class _LogPart:
-    """The lines of a log up to byte ``end``, with their MD5."""
-
-    end: int
-    digest: str
-
-
-@dataclass(slots=True)
-class _State:
-    address: str
-    pages: int = 0  # bytes of the history whose pages are sent
-    logs: dict[str, list[_LogPart]] = field(default_factory=dict)
-    files: dict[str, list[int]] = field(default_factory=dict)  # path -> size and time of change
+Key = Callable[[dict[str, Any]], object]
 
 
 class Mirror:
@@ -78,110 +62,172 @@ class Mirror:
     def __init__(self, folder: Path, remote: Remote) -> None:
         self.folder, self.remote = folder, remote
         self.files = self.bytes = 0
-        self._state = _read(folder / STATE, remote.address)
-        self._is_compared = False
+        self._number = -1  # of the last segment; -1: not known yet
+        self._ends: dict[str, int] = {}  # of the logs, in it
+        self._marks = {MARKER: (0, 0)}  # files that may be there -> size and time of change, when they were sent
 
     def claim(self, manifest: Mapping[str, Any]) -> None:
         """Write ``crawl.json``, unless that of another crawl is there: ``BadInput``."""
         there = self.remote.get(MANIFEST)
         if there is not None and _identity(there) != (manifest["started"], manifest["topic"]["name"]):
-            raise BadInput(self.remote.address, "holds another crawl, or something else; choose another address")
+            raise BadInput(
+                self.remote.address,
+                "holds another crawl, or the worker of another folder; choose another address, or CRAWL_WORKER",
+            )
         self.remote.put(MANIFEST, orjson.dumps(manifest))
 
     def update(self, *, over: bool = False) -> None:
-        """Send what has come since. ``over``: the crawl has ended, so that archives and files are sent that still grew."""
-        if not self._is_compared:
-            self._compare()
-        if MARKER in self._state.files and not (self.folder / MARKER).exists():
+        """Send what has come since. ``over``: the crawl has ended, so that files are sent that still grew."""
+        if self._number < 0:
+            self._go_on()
+        if MARKER in self._marks and not (self.folder / MARKER).exists():
             self.remote.remove(MARKER)
-            del self._state.files[MARKER]
-        size = _whole_lines(self.folder / HISTORY)
-        self._send_pages(size)
-        for name in LOGS:
-            self._send_log(name, size if name == HISTORY else None)
-        archives = sorted(path.relative_to(self.folder).as_posix() for path in self.folder.glob("warc/*.warc.gz"))
-        self._send_files([MANIFEST, *(archives if over else archives[:-1])])
+            del self._marks[MARKER]
+        end = _size(self.folder / HISTORY)
+        while self._send_segment(over=over) and (over or self._ends[HISTORY] < end):
+            pass  # what comes meanwhile waits for the next round
+        self._send_files([*SEEN, MANIFEST])
         if over:
             self._send_files([*FILES, MARKER])
 
-    def _send_pages(self, size: int) -> None:
-        """The pages of the history up to byte ``size``; a version that was sent before is sent again beside a new one."""
-        found = _lines(self.folder / HISTORY, self._state.pages, size)
-        while lines := [*islice(found, _LINES)]:
-            visits = [orjson.loads(line) for line in lines]
-            paths = dict.fromkeys(path for visit in visits if visit["md5"] for path in self._page_files(visit))
-            self.bytes += self.remote.send_all([(path, path.relative_to(self.folder).as_posix()) for path in paths])
-            self.files += len(paths)
-            self._state.pages += sum(map(len, lines))
-            self._save()
+    def _go_on(self) -> None:
+        """Find the last segment that is as in the folder, and take back those behind it."""
+        number, strays = committed(self.remote)
+        index = SegmentIndex({}, [])
+        taken_back = strays[::-1]
+        while number and not (index := self._index(number)).is_of(self.folder):
+            taken_back.append(number)
+            number -= 1
+            index = SegmentIndex({}, [])
+        for each in taken_back:
+            keys = self._index(each).keys(each)
+            self.remote.remove(index_key(each))
+            for key in keys:
+                self.remote.remove(key)
+        self._ends = {name: piece.end for name, piece in index.logs.items()}
+        self._number = number
 
-    def _page_files(self, visit: Mapping[str, Any]) -> Iterable[Path]:
-        path = self.folder / PAGES / page_path(visit["md5"])
-        if visit.get("version", 1) == 1:
-            return [path]
-        return [path, *(each for each in path.parent.glob(f"{path.name}.*") if each.suffix[1:].isdigit())]
+    def _index(self, number: int) -> SegmentIndex:
+        key = index_key(number)
+        return SegmentIndex.decoded(self.remote.read(key), f"{self.remote.address}/{key}")
 
-    def _send_log(self, name: str, end: int | None) -> None:
-        path = self.folder / name
-        end = _whole_lines(path) if end is None else end
-        parts = self._state.logs.setdefault(name, [])
-        while True:
-            start, number = parts[-1].end if parts else 0, len(parts) + 1
-            if not (data := _piece(path, start, end)):
-                return
-            if parts and _size(parts, -1) < FULL:
-                before = _piece(path, _start(parts, -1), start)
-                data, start, number = before + data, _start(parts, -1), len(parts)
-            self.remote.put(_key(name, number), data)
-            self._count(len(data))
-            parts[number - 1 :] = [_LogPart(start + len(data), md5(data, usedforsecurity=False).hexdigest())]
-            self._save()
+    def _send_segment(self, *, over: bool) -> bool:
+        """False: there is nothing to send."""
+        visits, ends = self._cut(over=over)
+        pieces = {
+            name: LogSlice(self._ends.get(name, 0), end, tail_of(self.folder / name, end)) for name, end in ends.items()
+        }
+        if all(piece.start == piece.end for piece in pieces.values()):
+            return False
+        number = self._number + 1
+        bodies, packed = self._packed(visits)
+        index = SegmentIndex(pieces, bodies)
+        with ThreadPoolExecutor(_AT_ONCE, "upload") as pool:
+            sent = [
+                pool.submit(self._send_piece, number, name, piece)
+                for name, piece in pieces.items()
+                if piece.end > piece.start
+            ]
+            if packed:
+                sent.append(pool.submit(self._put, pages_key(number), packed))
+            for each in sent:
+                each.result()
+        self._put(index_key(number), index.encoded())
+        self.files += len(sent) + 1
+        self._number, self._ends = number, {name: piece.end for name, piece in pieces.items()}
+        return True
+
+    def _cut(self, *, over: bool) -> tuple[list[Visit], dict[str, int]]:
+        """The visits of the next segment, and where it ends in each log."""
+        visits, end = self._visits()
+        ends = {HISTORY: end}
+        links: Counter[str] = Counter()
+        for visit in visits:
+            links[visit.url] += visit.links
+        times = {(visit.url, visit.at) for visit in visits}
+        belong: dict[str, Key] = {
+            LINKS: lambda line: _taken(links, line["source"]),
+            ITEMS: lambda line: (line["url"], line["at"]) in times,
+            CHANGES: lambda line: (line["url"], line["at"]) in times,
+        }
+        for name in set(LOGS) - {HISTORY, RECORDS}:
+            path, start = self.folder / name, self._ends.get(name, 0)
+            if name in belong and (visits or not over):
+                ends[name] = _end_of_those(path, start, belong[name])
+            else:
+                ends[name] = start + sum(map(len, _piece(path, start)))
+        return visits, ends | self._archived()
+
+    def _visits(self) -> tuple[list[Visit], int]:
+        path, end = self.folder / HISTORY, self._ends.get(HISTORY, 0)
+        visits: list[Visit] = []
+        size = 0
+        for line in _lines(path, end):
+            visits.append(visit_from(orjson.loads(line), str(path)))
+            end += len(line)
+            size += visits[-1].size
+            if size >= FULL or len(visits) == _LINES:
+                break
+        return visits, end
+
+    def _archived(self) -> dict[str, int]:
+        """The next exchanges of the archives: the ends of their files, and of what commits them."""
+        ends = {RECORDS: 0} | {name: end for name, end in self._ends.items() if name == RECORDS or is_archive(name)}
+        size = 0
+        for line in _lines(self.folder / RECORDS, ends[RECORDS]):
+            entry = orjson.loads(line)
+            name = f"warc/{entry['file']}"
+            size += entry["end"] - ends.get(name, 0)
+            ends[name] = entry["end"]
+            ends[RECORDS] += len(line)
+            if size >= FULL:
+                break
+        return ends
+
+    def _packed(self, visits: Iterable[Visit]) -> tuple[list[StoredBody], bytes]:
+        """The bodies of pages, one after the other; a version that was replaced and not kept is passed over."""
+        found: dict[tuple[str, int], bytes] = {}
+        for visit in visits:
+            with suppress(FileNotFoundError):
+                if visit.md5:
+                    found[visit.md5, visit.version] = gzip.compress(
+                        stored_body(self.folder / PAGES, visit), _LEVEL, mtime=0
+                    )
+        bodies, place = [], 0
+        for (name, version), packed in found.items():
+            bodies.append(StoredBody(name, version, place, len(packed)))
+            place += len(packed)
+        return bodies, b"".join(found.values())
+
+    def _send_piece(self, number: int, name: str, piece: LogSlice) -> None:
+        with (self.folder / name).open("rb") as file:
+            file.seek(piece.start)
+            data = file.read(piece.end - piece.start)
+        self._put(data_key(name, number), data if is_archive(name) else gzip.compress(data, _LEVEL, mtime=0))
+
+    def _put(self, key: str, data: bytes) -> None:
+        self.remote.put(key, data)
+        self.bytes += len(data)
 
     def _send_files(self, names: Iterable[str]) -> None:
         for name in names:
-            try:
+            with suppress(FileNotFoundError):
                 stat = (self.folder / name).stat()
-                if (mark := [stat.st_size, stat.st_mtime_ns]) == self._state.files.get(name):
-                    continue
-                self._count(self.remote.send(self.folder / name, name))
-            except FileNotFoundError:
-                continue
-            self._state.files[name] = mark
-            self._save()
-
-    def _compare(self) -> None:
-        """Forget the parts from the first one on that is not as in the folder; what is too much of them is removed."""
-        for name, parts in self._state.logs.items():
-            right = 0
-            while right < len(parts) and _digest(self.folder / name, _start(parts, right), parts[right].end) == (
-                parts[right].digest
-            ):
-                right += 1
-            for number in range(right, len(parts)):
-                self.remote.remove(_key(name, number + 1))
-            if name == HISTORY and right < len(parts):
-                self._state.pages = min(self._state.pages, _start(parts, right))
-            del parts[right:]
-        self._save()
-        self._is_compared = True
-
-    def _count(self, size: int) -> None:
-        self.files += 1
-        self.bytes += size
-
-    def _save(self) -> None:
-        write_atomically(self.folder / STATE, [orjson.dumps(asdict(self._state))], sync=False)
+                mark = stat.st_size, stat.st_mtime_ns
+                if self._marks.get(name) != mark:
+                    self.bytes += self.remote.send(self.folder / name, name)
+                    self.files += 1
+                    self._marks[name] = mark
 
 
-def _read(path: Path, address: str) -> _State:
-    """What was noted; nothing, if it is damaged or of another address: then all is sent again."""
-    try:
-        found = orjson.loads(path.read_bytes())
-        logs = {name: [_LogPart(**part) for part in parts] for name, parts in found.pop("logs").items()}
-        state = _State(logs=logs, **found)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return _State(address)
-    return state if state.address == address else _State(address)
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _taken(left: Counter[str], name: str) -> bool:
+    """Whether there was one left."""
+    left[name] -= 1
+    return left[name] >= 0
 
 
 def _identity(manifest: bytes) -> tuple[Any, Any]:
@@ -192,66 +238,33 @@ def _identity(manifest: bytes) -> tuple[Any, Any]:
         return None, None
 
 
-def _key(log: str, number: int) -> str:
-    return f"{log.removesuffix('.jsonl')}/{number:06}.jsonl"
-
-
-def _start(parts: list[_LogPart], index: int) -> int:
-    index %= len(parts)
-    return parts[index - 1].end if index else 0
-
-
-def _size(parts: list[_LogPart], index: int) -> int:
-    return parts[index].end - _start(parts, index)
-
-
-def _whole_lines(path: Path) -> int:
-    """The bytes up to the last line end; the crawl may be writing what follows."""
-    try:
-        with path.open("rb") as file:
-            end = file.seek(0, 2)
-            while end:
-                start = max(0, end - 2**16)
-                file.seek(start)
-                if (found := file.read(end - start).rfind(b"\n")) >= 0:
-                    return start + found + 1
-                end = start
-    except FileNotFoundError:
-        pass
-    return 0
-
-
-def _piece(path: Path, start: int, end: int) -> bytes:
-    """Lines from ``start`` on, whole ones, at most ``_READ`` bytes unless the first is longer; none: it is at its ``end``."""
-    if start >= end:
-        return b""
-    with path.open("rb") as file:
+def _lines(path: Path, start: int) -> Iterator[bytes]:
+    """The complete lines from byte ``start`` on."""
+    with suppress(FileNotFoundError), path.open("rb") as file:
         file.seek(start)
-        data = file.read(min(_READ, end - start))
-        return data[: data.rfind(b"\n") + 1] or data + file.readline()
-
-
-def _lines(path: Path, start: int, end: int) -> Iterator[bytes]:
-    if start < end:
-        with path.open("rb") as file:
-            file.seek(start)
-            while start < end:
-                line = file.readline()
-                start += len(line)
+        for line in file:
+            if line.endswith(b"\n"):
                 yield line
 
 
-def _digest(path: Path, start: int, end: int) -> str:
-    """The MD5 of these bytes; empty when they are not there."""
-    digest = md5(usedforsecurity=False)
-    try:
-        with path.open("rb") as file:
-            file.seek(start)
-            while start < end:
-                if not (data := file.read(min(2**20, end - start))):
-                    return ""
-                digest.update(data)
-                start += len(data)
-    except FileNotFoundError:
-        return ""
-    return digest.hexdigest()
+def _piece(path: Path, start: int) -> Iterator[bytes]:
+    """The next lines, up to ``FULL`` bytes."""
+    size = 0
+    for line in _lines(path, start):
+        yield line
+        size += len(line)
+        if size >= FULL:
+            return
+
+
+def _end_of_those(path: Path, start: int, belongs: Key) -> int:
+    """Behind the last line that belongs; lines between those that do may be of nobody, as a killed crawl leaves them."""
+    end = start
+    for line in _lines(path, start):
+        start += len(line)
+        with suppress(orjson.JSONDecodeError, KeyError, TypeError):
+            if belongs(orjson.loads(line)):
+                end = start
+        if start - end > _AHEAD:
+            break
+    return end

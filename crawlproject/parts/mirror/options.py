@@ -9,4 +9,5 @@ class MirrorOptions(Options):
     """A copy elsewhere."""
 
     crawl_mirror: str = ""
-    """an address such as `s3://bucket/folder`, where a [copy of the crawl](deploy.md#a-copy-in-s3) is kept; empty: none"""
+    """an address such as `s3://bucket/folder`, where a [copy of the crawl](deploy.md#a-copy-in-s3) is kept, the same for all
+    workers; empty: none"""

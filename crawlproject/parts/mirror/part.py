@@ -18,7 +18,8 @@ from crawlproject.storage.remote import Remote
 logger = logging.getLogger(__name__)
 
 SETTING = "CRAWL_MIRROR"
-EVERY = 10.0  # seconds from the end of a round to the next
+FIRST = 2.0  # seconds until the first round; after each the wait doubles
+EVERY = 30.0  # seconds from the end of a round to the next, at most
 LONGEST = 60.0  # seconds between two tries while it fails
 LAST_TRIES = 5  # without anything sent in between, when the crawl has ended
 PATIENCE = 20.0  # seconds for which the start of a crawl waits for an answer
@@ -29,10 +30,9 @@ class MirrorPart(Part):
 
     name = "mirror"
 
-    def __init__(self, mirror: Mirror, *, every: float = EVERY) -> None:
+    def __init__(self, mirror: Mirror) -> None:
         self.mirror = mirror
         self.failed = 0
-        self._every = every
         self._ending = Event()
         self._thread = Thread(target=self._work, name="mirror", daemon=True)
 
@@ -62,17 +62,17 @@ class MirrorPart(Part):
         }
 
     def _work(self) -> None:
-        wait = self._every
+        wait, failed = FIRST, False
         while not self._ending.wait(wait):
             try:
                 self.mirror.update()
             except Exception as failure:
-                self._failed(failure, first=wait == self._every)
-                wait = min(LONGEST, max(1.0, 2 * wait if wait != self._every else 0))
+                self._failed(failure, first=not failed)
+                wait, failed = min(LONGEST, 2 * wait) if failed else 1.0, True
             else:
-                if wait != self._every:
+                if failed:
                     logger.warning("%s: %s is up to date again", SETTING, self.mirror.remote.address)
-                wait = self._every
+                wait, failed = FIRST if failed else min(EVERY, 2 * wait), False
         self._finish()
 
     def _finish(self) -> None:

@@ -26,6 +26,7 @@ from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadCrawlDir, BadInput, StorageFailed
+from crawlproject.exporting import tables
 from crawlproject.exporting.files import FORMATS, export_file
 from crawlproject.exporting.selection import EVERYTHING, Selection, read_items
 from crawlproject.exporting.tables import write_csv, write_graphml, write_parquet
@@ -91,6 +92,21 @@ def test_parquet(crawl: Path) -> None:
     assert first["fetched_at"] == datetime(1970, 1, 1, 0, 16, 40, tzinfo=UTC) and first["parts"] == [("anchor", 0.25)]
     assert (first["parent"], first["depth"], first["published"]) == (None, 0, "2024-03-09")
     assert np.isclose(table["relevance"].to_numpy(), [0.5, 0.25, 0.0, 0.5]).all()
+
+
+def test_parquet_of_several_files_is_one_data_set(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = parquet.read_table(exported(crawl, "parquet"))
+    for bytes_, rows in ((1, [1, 1, 1, 1]), (30, [2, 2]), (10**9, [4])):
+        monkeypatch.setattr(tables, "PART_BYTES", bytes_)
+        target = crawl.parent / f"pages{bytes_}"
+        told = export_file(crawl, target, "parquet", EVERYTHING, now=0.0, parts=True)
+        assert told == f"4 pages in {target}" and parquet.read_table(target).equals(whole)
+        assert [parquet.read_metadata(path).num_rows for path in sorted(target.iterdir())] == rows
+        with pytest.raises(BadInput, match="an empty folder"):
+            export_file(crawl, target, "parquet", EVERYTHING, now=0.0, parts=True)
+    nothing = Selection(min_relevance=0.9)
+    export_file(crawl, crawl.parent / "none", "parquet", nothing, now=0.0, parts=True)
+    assert parquet.read_table(crawl.parent / "none").num_rows == 0, "a data set without pages has its columns"
 
 
 def test_graphml(crawl: Path) -> None:
