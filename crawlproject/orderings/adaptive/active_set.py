@@ -15,8 +15,8 @@ Mask = npt.NDArray[np.bool_]
 
 FEWEST = 8  # URLs that are active when a crawl begins
 DOUBLING = 100  # pages in which it doubles, up to its size
-MOVED = 0.02  # a larger error revises the score of a URL
-ROUGHLY = 0.1  # the same for a URL that stays below the floor, where a server is told, at several commands a score
+MOVED = 0.02  # a larger error revises the score of an active URL
+MOVED_BELOW = 0.1  # the same for a URL that stays below the floor: these are many, and few of them will be fetched
 NONE: Vector = np.zeros(0)
 NEAR = 4  # times its full size: the rows among which the next active ones are
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
@@ -39,7 +39,6 @@ class ActiveSet:
         self._full = 1.0  # share of the set that is of this table, when it was chosen last
         self.floor = -math.inf
         self._raised: dict[int, float] = {}  # the values of the rows that are explored
-        self.moved_below = MOVED  # an error that revises a score that stays below the floor
         self.near = -math.inf  # the value from which a row may become active soon
 
     def observe(self, pages: int = 1) -> None:
@@ -85,9 +84,7 @@ class ActiveSet:
             self._raised = dict(zip(rows[others].tolist(), values[others].tolist(), strict=True))
         before = told[rows]
         active = wanted >= self.floor
-        moved = (active != (before >= self.floor)) | (
-            np.abs(wanted - before) > np.where(active, MOVED, self.moved_below)
-        )
+        moved = (active != (before >= self.floor)) | (np.abs(wanted - before) > np.where(active, MOVED, MOVED_BELOW))
         told[rows[moved]] = wanted[moved]
         self._count = int(np.count_nonzero(active))
         self._full = min(1.0, self._count / size) if len(elsewhere) and size else 1.0

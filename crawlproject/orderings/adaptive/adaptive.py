@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.adaptive.active_set import ROUGHLY, ActiveSet
+from crawlproject.orderings.adaptive.active_set import ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
 from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
@@ -205,7 +205,6 @@ class Adaptive(SummingOrdering):
 
     def join_others(self) -> None:
         self._shared = SharedSums(self._evidence, self._terms, self._ridge, self._active)
-        self._active.moved_below = ROUGHLY
 
     def difference(self) -> Any:
         return self._shared.message() if self._shared else None
