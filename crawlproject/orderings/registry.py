@@ -29,6 +29,7 @@ from crawlproject.orderings.reinforcement import Reinforcement
 from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import FishSearch, SharkSearch
 from crawlproject.orderings.tag_path_bandit import TagPathBandit
+from crawlproject.orderings.tres.tres import Tres
 
 AnyOrdering = TypeVar("AnyOrdering", bound=BaseOrdering)
 
@@ -59,6 +60,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "focused": Focused,
     "context_graph": ContextGraph,
     "reinforcement": Reinforcement,
+    "tres": Tres,
     "adaptive": Adaptive,
     "omniscient": Omniscient,
 }
