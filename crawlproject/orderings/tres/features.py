@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from crawlproject.orderings.base import OrderingContext
-from crawlproject.pages.text.keyword_match import KeywordMatcher
-from crawlproject.records import Link, Page
+from crawlproject.pages.text.terms import Terms
+from crawlproject.records import Page
 from crawlproject.urls.hosts import host_of
 
 FEATURES = (
@@ -78,7 +79,8 @@ class FeatureReader:
     def __init__(self, context: OrderingContext) -> None:
         self._judge = context.judge
         keywords = context.topic.keywords
-        self._words = KeywordMatcher(dict.fromkeys(" ".join(keywords).split()), context.judge.analyzer)
+        words = dict.fromkeys(" ".join(keywords).lower().split())
+        self._words = tuple(word for word in words if context.judge.analyzer.terms(word))
         phrases = (tuple(context.judge.analyzer.terms(keyword)) for keyword in keywords)
         self._phrases = [phrase for phrase in dict.fromkeys(phrases) if len(phrase) > 1]
         terms = dict.fromkeys([*context.judge.query, *(term for phrase in self._phrases for term in phrase)])
@@ -93,24 +95,29 @@ class FeatureReader:
         """The features of a seed, as of a link without a page whose anchor is the title."""
         terms = self._judge.analyzer.terms(page.title)
         whole = np.array([[0, len(terms)]])
-        found = [*Path().features, self._words.in_url(page.url), *self._in_anchors(terms, whole)[0]]
+        found = [*Path().features, self._in_url(page.url), *self._in_anchors(terms, whole)[0]]
         return np.array([*found, 1.0, 0.0, self._judge.similarity(page.title)], np.float32)
 
-    def of_links(self, page: Page, links: Sequence[Link], path: Path) -> Rows:
-        """A row for each link of ``page``; ``path`` leads up to that page, inclusive."""
+    def of_links(self, page: Page, hosts: Sequence[Host], path: Path) -> Rows:
+        """A row for each link of ``page``, which leads to one of ``hosts``; ``path`` leads up to that page, inclusive."""
+        links = page.links
         rows = np.zeros((len(links), len(FEATURES)), np.float32)
         if links:
             spans = np.array([link.anchor_span for link in links]).clip(0, len(page.terms))
             rows[:, :3] = path.features
-            rows[:, 3] = [self._words.in_url(link.url) for link in links]
+            rows[:, 3] = [self._in_url(link.url) for link in links]
             rows[:, 4:6] = self._in_anchors(page.terms, spans)
-            rows[:, HOST : HOST + 2] = [self.host(link.url).features for link in links]
+            rows[:, HOST : HOST + 2] = [host.features for host in hosts]
             rows[:, 8] = [link.context_score for link in links]
         return rows
 
+    def _in_url(self, url: str) -> bool:
+        """Whether a word of the keywords is part of the spelling of ``url``."""
+        return any(map(url.lower().__contains__, self._words))
+
     def _in_anchors(self, terms: Sequence[str], spans: npt.NDArray[np.int64]) -> Rows:
         """Whether anchors have a keyword, and a whole keyword of several words: shape (anchors, 2)."""
-        numbers = np.array([self._numbers.get(term, -1) for term in terms], np.int64)
+        numbers = self._numbered(terms)
         found = np.zeros((len(spans), 2), np.float32)
         if numbers.max(initial=-1) < 0:
             return found
@@ -123,6 +130,16 @@ class FeatureReader:
                 begins &= numbers[place : place + len(begins)] == number
             if begins.any():
                 found[:, 1] = np.maximum(found[:, 1], _any_between(begins, starts, ends - len(wanted) + 1))
+        return found
+
+    def _numbered(self, terms: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The number of each term, -1 for one of no keyword."""
+        if not isinstance(terms, Terms):
+            return np.fromiter(map(self._numbers.get, terms, repeat(-1)), np.int64, len(terms))
+        found = np.full(len(terms), -1)
+        for term, number in self._numbers.items():
+            if (known := terms.vocabulary.numbers.get(term)) is not None:
+                found[terms.numbers == known] = number
         return found
 
 

@@ -8,16 +8,13 @@ from random import Random
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from crawlproject.orderings.tres.q_network import Adam, Matrix, QNetwork
+from crawlproject.orderings.tres.q_network import Adam, QNetwork, Rows
 
 CAPACITY = 20_000  # steps that are remembered; the oldest is dropped
 BATCH = 60  # steps that are replayed at a time
 TRAIN_EVERY = 3  # steps
 FOLLOW_EVERY = 500  # steps from one copy of the network to the next
-
-Rows = npt.NDArray[np.float32]
 
 
 class Step(NamedTuple):
@@ -61,7 +58,7 @@ class DoubleQLearner:
             features = np.array([step.features for step in batch])
             self._adam.step(self.online.parameters, self.online.gradients(features, self.wanted(batch)))
 
-    def wanted(self, batch: Sequence[Step]) -> Matrix:
+    def wanted(self, batch: Sequence[Step]) -> Rows:
         """The value that each step should have."""
         starts = np.cumsum([0, *(len(step.following) for step in batch)])
         values = self.online(np.concatenate([step.following for step in batch]))
@@ -69,5 +66,5 @@ class DoubleQLearner:
             step.following[values[start:end].argmax()]
             for step, (start, end) in zip(batch, pairwise(starts), strict=True)
         ]
-        rewards: Matrix = np.array([step.reward for step in batch])
+        rewards = np.array([step.reward for step in batch], np.float32)
         return rewards + self.discount * self.target(np.array(best))

@@ -16,7 +16,7 @@ RATE = 0.001  # the learning rate of Adam, and its other constants
 DECAY, DECAY_SQUARED, TINY = 0.9, 0.999, 1e-7
 CLIP = 1.0  # the largest component of a gradient
 
-Matrix = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.float32]
 
 
 class QNetwork:
@@ -27,37 +27,39 @@ class QNetwork:
 
     def __init__(self, random: Random, inputs: int) -> None:
         sizes = (inputs, *HIDDEN, 1)
-        self.parameters: list[Matrix] = []
+        self.parameters: list[Rows] = []
         for above, below in pairwise(sizes):
             bound = sqrt(6 / (above + below))
             drawn = [random.uniform(-bound, bound) for _ in range(above * below)]
-            self.parameters += [np.array(drawn).reshape(above, below), np.zeros(below)]
+            self.parameters += [np.array(drawn, np.float32).reshape(above, below), np.zeros(below, np.float32)]
 
-    def __call__(self, inputs: npt.NDArray[np.floating]) -> Matrix:
+    def __call__(self, inputs: Rows) -> Rows:
         """The values of the rows: shape (rows,)."""
-        values: Matrix = self._layers(inputs)[-1][:, 0]
+        values: Rows = self._layers(inputs)[-1][:, 0]
         return values
 
     def become(self, other: QNetwork) -> None:
         """Take over the parameters of ``other``."""
         self.parameters = [parameter.copy() for parameter in other.parameters]
 
-    def gradients(self, inputs: npt.NDArray[np.floating], wanted: Matrix) -> list[Matrix]:
+    def gradients(self, inputs: Rows, wanted: Rows) -> list[Rows]:
         """Of the mean squared error over the rows, one for each of ``parameters``."""
         layers = self._layers(inputs)
-        error = 2 * (layers[-1] - wanted[:, None]) / len(wanted)
-        found: list[Matrix] = []
+        error = (layers[-1] - wanted[:, None]) * (2 / len(wanted))
+        found: list[Rows] = []
         for depth in range(len(layers) - 2, -1, -1):
             found = [layers[depth].T @ error, error.sum(axis=0), *found]
             if depth:  # what is above 0 behind the rectifier was above 0 before it
-                error = (error @ self.parameters[2 * depth].T) * np.where(layers[depth] > 0, 1.0, SLOPE)
+                error = error @ self.parameters[2 * depth].T
+                error[layers[depth] <= 0] *= SLOPE
         return found
 
-    def _layers(self, inputs: npt.NDArray[np.floating]) -> list[Matrix]:
+    def _layers(self, inputs: Rows) -> list[Rows]:
         """What comes out of each layer, the inputs first."""
-        layers = [np.asarray(inputs, np.float64)]
+        layers = [inputs]
         for weights, bias in zip(self.parameters[::2], self.parameters[1::2], strict=True):
-            summed = layers[-1] @ weights + bias
+            summed = layers[-1] @ weights
+            summed += bias
             layers.append(np.maximum(summed, SLOPE * summed))
         layers[-1] = summed  # the last layer is linear
         return layers
@@ -66,12 +68,12 @@ class QNetwork:
 class Adam:
     """Kingma and Ba 2015, for parameters of these shapes."""
 
-    def __init__(self, parameters: Sequence[Matrix]) -> None:
+    def __init__(self, parameters: Sequence[Rows]) -> None:
         self._means = [np.zeros_like(parameter) for parameter in parameters]
         self._squares = [np.zeros_like(parameter) for parameter in parameters]
         self._steps = 0
 
-    def step(self, parameters: Sequence[Matrix], gradients: Sequence[Matrix]) -> None:
+    def step(self, parameters: Sequence[Rows], gradients: Sequence[Rows]) -> None:
         """Move the parameters, in place; no component of a gradient counts as more than ``CLIP``."""
         self._steps += 1
         rate = RATE * sqrt(1 - DECAY_SQUARED**self._steps) / (1 - DECAY**self._steps)

@@ -12,7 +12,6 @@ from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.learning import SeededDraw, WaitingUrls
 from crawlproject.orderings.tres.features import FEATURES, HOST, FeatureReader, Host, Path, Rows
 from crawlproject.orderings.tres.learner import FOLLOW_EVERY, TRAIN_EVERY, DoubleQLearner, Step
-from crawlproject.orderings.tres.q_network import Matrix
 from crawlproject.orderings.tres.tree_frontier import TreeFrontier
 from crawlproject.records import CrawlUrl, Link, Page
 
@@ -163,16 +162,14 @@ class Tres(BaseOrdering):
     def _read(self, page: Page, path: Path) -> Rows:
         """The features of the links of the page, which are looked at from now on. ``path`` leads up to the page."""
         self._page = page
-        rows = self._reader.of_links(page, page.links, path)
-        values = self._values(rows).tolist()
+        hosts = [self._reader.host(link.url) for link in page.links]
+        rows = self._reader.of_links(page, hosts, path)
+        values = (self._learner.online(rows) if self._is_warm else rows.sum(axis=1)).tolist()
         self._found = {
-            link.url: Waiting(link.url, row.copy(), self._reader.host(link.url), path, value)
-            for link, row, value in zip(page.links, rows, values, strict=True)
+            link.url: Waiting(link.url, row.copy(), host, path, value)
+            for link, row, host, value in zip(page.links, rows, hosts, values, strict=True)
         }
         return rows
-
-    def _values(self, rows: Rows) -> Matrix:
-        return self._learner.online(rows) if self._is_warm else rows.sum(axis=1, dtype=float)
 
     def _learn(self, features: Rows, relevant: bool, following: Rows) -> None:
         if len(following):
