@@ -1,0 +1,115 @@
+"""TRES: which link is next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.pages import a_context, a_link, a_page, a_page_of
+
+from crawlproject.errors import BadSetting
+from crawlproject.orderings.tres.tres import SHOWN, Tres
+from crawlproject.records import CrawlUrl, Page
+
+ABOVE = 200.0  # 2 / (1 - 0.99), what representatives have more
+
+
+def offer(ordering: Tres, page: Page) -> dict[str, float]:
+    """Observe a page and score its links; the scores that waiting links have then."""
+    ordering.observe(page)
+    scores = {link.url: ordering.score(page, link) for link in page.links}
+    return {**scores, **dict(ordering.revise())}
+
+
+def split(ordering: Tres) -> None:
+    """Links with a keyword in the anchor led to relevant pages, five others did not: two leaves."""
+    good = [(f"http://good.example/{number}", "coral") for number in range(5)]
+    bad = [(f"http://bad.example/{number}", "engine") for number in range(5)]
+    offer(ordering, a_page_of(*good, *bad))
+    for url, _ in (*good, *bad):
+        ordering.observe(replace(a_page(url, relevance=float("good" in url)), parent="http://a.example/"))
+
+
+def leaders(ordering: Tres, rounds: int) -> list[str]:
+    """The best representative after each of so many pages that bring nothing."""
+    scores: dict[str, float] = {}
+    found = []
+    for _ in range(rounds):
+        scores.update(ordering.revise())
+        found.append(max(scores, key=scores.__getitem__))
+    return found
+
+
+def test_in_the_warm_up_leaves_are_equally_likely_however_many_links_they_have() -> None:
+    ordering = Tres(a_context("coral"))
+    split(ordering)
+    few, many = ("http://x.example/", "coral"), [(f"http://y.example/{n}", "boat") for n in range(60)]
+    offer(ordering, replace(a_page_of(few, *many), url="http://z.example/", parent="http://a.example/"))
+    led = leaders(ordering, 400)
+    assert 160 < led.count(few[0]) < 240
+    assert len(set(led)) > 50
+
+
+def test_after_it_the_best_representative_leads() -> None:
+    """Rewards came after keywords in anchors, so that the network learns to value them."""
+    ordering = Tres(a_context("coral"), warmup=10, discount=0.0)
+    split(ordering)
+    for number in range(300):
+        url = f"http://page.example/{number}"
+        good, bad = (f"http://g.example/{number}", "coral"), (f"http://b.example/{number}", "engine")
+        page = replace(a_page_of(good, bad), url=url, parent="http://a.example/")
+        offer(ordering, page)
+        ordering.observe(replace(a_page(good[0], links=[a_link(url)], relevance=1.0), parent=url))
+        ordering.observe(replace(a_page(bad[0], links=[a_link(url)]), parent=url))
+    new = [("http://new.example/1", "coral"), *((f"http://new.example/{n}", "engine") for n in range(2, 9))]
+    scores = offer(ordering, replace(a_page_of(*new), url="http://last.example/", parent="http://a.example/"))
+    assert max(scores, key=scores.__getitem__) == "http://new.example/1"
+    assert 2 + 0.5 < scores["http://new.example/1"] <= 2 + 1
+
+
+def test_a_representative_scores_above_all_others_and_falls_back_when_another_is_drawn() -> None:
+    ordering = Tres(a_context("coral"))
+    found = [a_link(f"http://x.example/{number}") for number in range(20)]
+    scores = offer(ordering, a_page("http://seed.example/", links=found))
+    for _ in range(10):
+        assert sum(score >= ABOVE for score in scores.values()) == 1, "there is one leaf"
+        scores.update(ordering.revise())
+
+
+def test_not_more_than_so_many_representatives_at_a_time() -> None:
+    ordering = Tres(a_context("coral"))
+    pages = [a_link(f"http://h{number}.example/", context_score=number / 300) for number in range(200)]
+    scores = offer(ordering, a_page("http://seed.example/", links=pages))
+    for number, link in enumerate(pages[:150]):
+        worth = float(number % 2)
+        ordering.observe(replace(a_page(link.url, relevance=worth), parent="http://seed.example/"))
+    scores = dict(ordering.revise())
+    shown = [url for url, score in scores.items() if score >= ABOVE]
+    assert len(shown) <= SHOWN < len(pages)
+
+
+def test_a_path_goes_through_a_redirect() -> None:
+    """What the seed links to, or where that redirects to, is one link from a relevant page; what nobody links to is not."""
+
+    def behind(url: str, target: str = "") -> float:
+        ordering = Tres(a_context("coral"), warmup=0)
+        offer(ordering, a_page("http://seed.example/", links=[a_link("http://old.example/")]))
+        if target:
+            ordering.redirected(url, target)
+        page = a_page(target or url, links=[a_link("http://far.example/")])
+        return offer(ordering, replace(page, parent="http://seed.example/"))["http://far.example/"]
+
+    assert behind("http://old.example/", "http://new.example/") == behind("http://old.example/")
+    assert behind("http://unknown.example/") != pytest.approx(behind("http://old.example/"))
+
+
+def test_the_parts_of_a_score() -> None:
+    ordering = Tres(a_context("coral"))
+    [(url, score)] = offer(ordering, a_page("http://seed.example/", links=[a_link("http://x.example/")])).items()
+    assert ordering.explain(CrawlUrl(url, score)) == pytest.approx({"representative": ABOVE, "chance": score - ABOVE})
+    assert ordering.explain(CrawlUrl(url, 0.5)) == {}
+
+
+def test_a_discount_of_one_is_refused() -> None:
+    with pytest.raises(BadSetting, match="ORDERING_DISCOUNT"):
+        Tres(a_context(), discount=1.0)
