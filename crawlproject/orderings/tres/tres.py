@@ -101,7 +101,7 @@ class Tres(BaseOrdering):
             self._learner.follow()
         if self._is_warm and self._steps % TRAIN_EVERY == 0:
             self._learner.train(self.context.random)
-        if self._steps >= max(1, self._next_rescoring):
+        if self._steps >= self._next_rescoring:
             self._next_rescoring = 2 * self._steps
             waiting = [waiting for _, waiting in self._waiting.items()]
             self._rescore(waiting)

@@ -66,6 +66,9 @@ class TestTree:
         assert [leaf.waiting for leaf in tree.leaves] == [[low], [high]]
         tree.add(later, later.features.tolist())
         assert [leaf.waiting for leaf in tree.leaves] == [[low, later], [high]]
+        for value in (0.95, 0.96):  # the upper leaf knows three more
+            tree.learn(np.array([value], np.float32), 0.0)
+        assert [leaf.waiting for leaf in tree.leaves] == [[low, later], [high], []]
 
     def test_a_representative_is_drawn_from_each_leaf_among_those_that_wait(self) -> None:
         tree: TreeFrontier[Link] = TreeFrontier()
