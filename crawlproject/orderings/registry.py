@@ -25,7 +25,7 @@ from crawlproject.orderings.link_based import BacklinkCount, LargestSiteFirst, O
 from crawlproject.orderings.local_rank import LocalRank
 from crawlproject.orderings.omniscient import Omniscient
 from crawlproject.orderings.pagerank import PageRank
-from crawlproject.orderings.quality import QFirst, QMin, QOracle
+from crawlproject.orderings.quality import QFirst, QMin
 from crawlproject.orderings.reinforcement import Reinforcement
 from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import FishSearch, SharkSearch
@@ -64,7 +64,6 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "tres": Tres,
     "qfirst": QFirst,
     "qmin": QMin,
-    "qoracle": QOracle,
     "adaptive": Adaptive,
     "omniscient": Omniscient,
 }
@@ -73,7 +72,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 UNJUDGED = frozenset((
     "breadth_first", "random", "backlink_count", "local_rank", "pagerank", "location", "near_root", "opic",
     "largest_site_first", "indegree",
-    "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "qfirst", "qmin", "qoracle", "omniscient",
+    "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "qfirst", "qmin", "omniscient",
 ))  # fmt: skip
 _BUNDLED = frozenset(ORDERINGS)
 INSTALLED = "topical.orderings"  # the group of entry points by which other packages bring orderings

@@ -7,10 +7,10 @@ from dataclasses import replace
 from math import log2
 
 import pytest
-from support.pages import ANALYZER, DictArchive, a_context, a_link, a_page, a_page_of
+from support.pages import ANALYZER, a_context, a_link, a_page, a_page_of
 
 from crawlproject.orderings.page_quality import page_quality, quality_features
-from crawlproject.orderings.quality import NONE, QFirst, QMin, QOracle
+from crawlproject.orderings.quality import QFirst, QMin
 from crawlproject.records import Page
 
 X = "http://x.example/"
@@ -71,9 +71,3 @@ def test_what_was_fetched_meanwhile_is_not_lowered() -> None:
     ordering.score(POOR, POOR.links[0])
     ordering.observe(a_page(X))
     assert list(ordering.revise()) == []
-
-
-def test_the_oracle_knows_the_page_behind_the_link() -> None:
-    page = a_text("http://poor.example/", "reef", GOOD.url, "http://nowhere.example/")
-    ordering = QOracle(a_context(archive=DictArchive(GOOD, POOR)))
-    assert [ordering.score(page, link) for link in page.links] == [BEST, NONE]
