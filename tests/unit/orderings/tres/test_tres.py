@@ -50,8 +50,9 @@ def test_in_the_warm_up_leaves_are_equally_likely_however_many_links_they_have()
     assert len(set(led)) > 50
 
 
-def test_after_it_the_best_representative_leads() -> None:
+def test_after_it_the_best_representative_leads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rewards came after keywords in anchors, so that the network learns to value them."""
+    monkeypatch.setattr("crawlproject.orderings.tres.tres.SHOWN", 1)
     ordering = Tres(a_context("coral"), warmup=10, discount=0.0)
     split(ordering)
     for number in range(300):
@@ -65,6 +66,18 @@ def test_after_it_the_best_representative_leads() -> None:
     scores = offer(ordering, replace(a_page_of(*new), url="http://last.example/", parent="http://a.example/"))
     assert max(scores, key=scores.__getitem__) == "http://new.example/1"
     assert 2 + 0.5 < scores["http://new.example/1"] <= 2 + 1
+
+
+def test_links_of_the_warm_up_get_their_q_at_its_end_and_when_the_crawl_has_doubled() -> None:
+    ordering = Tres(a_context("coral"), warmup=2)
+    found = [a_link(f"http://x{number}.example/") for number in range(20)]
+    offer(ordering, a_page("http://seed.example/", links=found))
+    told = []
+    for link in found[:5]:
+        ordering.observe(replace(a_page(link.url), parent="http://seed.example/"))
+        told.append(len(dict(ordering.revise())))
+    assert told[1] == 18 and told[3] == 16
+    assert max(told[0], told[2], told[4]) <= 2, "the representative that was drawn, and the one before"
 
 
 def test_a_representative_scores_above_all_others_and_falls_back_when_another_is_drawn() -> None:
