@@ -8,7 +8,7 @@ import pytest
 from support.pages import a_context, a_link, a_page, a_page_of
 
 from crawlproject.errors import BadSetting
-from crawlproject.orderings.tres.tres import SHOWN, Tres
+from crawlproject.orderings.tres.tres import Tres
 from crawlproject.records import CrawlUrl, Page
 
 ABOVE = 200.0  # 2 / (1 - 0.99), what representatives have more
@@ -89,16 +89,26 @@ def test_a_representative_scores_above_all_others_and_falls_back_when_another_is
         scores.update(ordering.revise())
 
 
-def test_not_more_than_so_many_representatives_at_a_time() -> None:
+def test_not_more_than_so_many_representatives_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     ordering = Tres(a_context("coral"))
-    pages = [a_link(f"http://h{number}.example/", context_score=number / 300) for number in range(200)]
-    scores = offer(ordering, a_page("http://seed.example/", links=pages))
-    for number, link in enumerate(pages[:150]):
-        worth = float(number % 2)
-        ordering.observe(replace(a_page(link.url, relevance=worth), parent="http://seed.example/"))
-    scores = dict(ordering.revise())
-    shown = [url for url, score in scores.items() if score >= ABOVE]
-    assert len(shown) <= SHOWN < len(pages)
+    split(ordering)
+    page = a_page_of(("http://x.example/", "coral"), ("http://y.example/", "boat"))
+    both = offer(ordering, replace(page, url="http://z.example/", parent="http://a.example/"))
+    assert sum(score >= ABOVE for score in both.values()) == 2
+    monkeypatch.setattr("crawlproject.orderings.tres.tres.SHOWN", 1)
+    both.update(ordering.revise())
+    assert sum(score >= ABOVE for score in both.values()) == 1
+
+
+def test_seeds_count_as_relevant_and_so_do_their_hosts() -> None:
+    """A link of a seed is worth what a link of a relevant page behind it is; one to its own host is worth something else."""
+    ordering, other = Tres(a_context("coral"), warmup=0), Tres(a_context("coral"), warmup=0)
+    first = offer(ordering, a_page("http://seed.example/", links=[a_link("http://x.example/")]))
+    page = a_page("http://x.example/", links=[a_link("http://y.example/")], relevance=1.0)
+    second = offer(ordering, replace(page, parent="http://seed.example/"))
+    assert first["http://x.example/"] == second["http://y.example/"]
+    own = offer(other, a_page("http://seed.example/", links=[a_link("http://seed.example/own")]))
+    assert own["http://seed.example/own"] != first["http://x.example/"]
 
 
 def test_a_path_goes_through_a_redirect() -> None:
