@@ -50,6 +50,37 @@ def test_in_the_warm_up_leaves_are_equally_likely_however_many_links_they_have()
     assert len(set(led)) > 50
 
 
+def test_of_several_links_to_a_url_the_best_counts() -> None:
+    ordering = Tres(a_context("coral"))
+    split(ordering)
+    twice, many = "http://x.example/", [(f"http://y.example/{n}", "boat") for n in range(60)]
+    for number, anchor in enumerate(("boat", "coral", "boat")):
+        page = a_page_of((twice, anchor), *many)
+        offer(ordering, replace(page, url=f"http://z.example/{number}", parent="http://a.example/"))
+    assert 160 < leaders(ordering, 400).count(twice) < 240, "it is alone in its leaf"
+
+
+def test_what_is_known_of_a_host_is_looked_at_anew() -> None:
+    ordering = Tres(a_context("coral"), warmup=0)
+    links = [a_link("http://h.example/1"), a_link("http://h.example/2")]
+    before = max(offer(ordering, a_page("http://seed.example/", links=links)).values())
+    ordering.observe(replace(a_page("http://h.example/1"), parent="http://seed.example/"))
+    assert dict(ordering.revise())["http://h.example/2"] != pytest.approx(before)
+
+
+def test_the_copy_follows_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    def last(every: int) -> float:
+        monkeypatch.setattr("crawlproject.orderings.tres.tres.FOLLOW_EVERY", every)
+        ordering, found = Tres(a_context("coral"), warmup=0), 0.0
+        offer(ordering, a_page("http://seed.example/", links=[a_link("http://p.example/0")]))
+        for number in range(12):
+            page = a_page(f"http://p.example/{number}", links=[a_link(f"http://p.example/{number + 1}")], relevance=1.0)
+            found = max(offer(ordering, replace(page, parent="http://seed.example/")).values())
+        return found
+
+    assert last(3) != last(1000) == last(2000)
+
+
 def test_after_it_the_best_representative_leads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rewards came after keywords in anchors, so that the network learns to value them."""
     monkeypatch.setattr("crawlproject.orderings.tres.tres.SHOWN", 1)
