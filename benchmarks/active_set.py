@@ -21,7 +21,7 @@ SUFFIX = ".active"
 def register(name: str) -> str:
     """Make the ordering ``name`` with an active set known in this process; its name."""
     inner = ORDERINGS[name]
-    inherited = ("needs_targets", "needs_archive", "reads_examples", "learns", "reads_tag_paths")
+    inherited = ("needs_targets", "needs_archive", "reads_examples", "learns", "reads_tag_paths", "reads_text")
     traits: dict[str, Any] = {trait: getattr(inner, trait) for trait in inherited}
     ORDERINGS[name + SUFFIX] = type(f"Active{inner.__name__}", (WithActiveSet,), {"inner": inner, **traits})
     return name + SUFFIX

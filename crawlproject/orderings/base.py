@@ -101,7 +101,8 @@ class BaseOrdering:
     the scores. ``learns``: observed pages change its scores, so a resumed crawl replays the stored pages.
     ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web. ``reads_examples``: an example of
     the topic that cannot be found is an error. ``reads_tag_paths``: it reads ``Link.tag_path``, which a live crawl
-    otherwise leaves empty. ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages, which they otherwise do not have.
+    otherwise leaves empty. ``reads_text``: it reads ``Page.text``, which a rehearsal otherwise leaves empty.
+    ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages, which they otherwise do not have.
     ``needs_extra``: the extra whose packages it imports (``crawlproject.extras``).
     ``floor``: the score from which URLs are active (see ``frontier.base``); read after ``revise``.
     """
@@ -111,6 +112,7 @@ class BaseOrdering:
     needs_extra: ClassVar[str] = ""
     seeds_first: ClassVar[bool] = True
     reads_examples: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
     learns: bool = False
     reads_tag_paths: bool = False
     reads_forms: bool = False

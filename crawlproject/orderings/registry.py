@@ -25,10 +25,12 @@ from crawlproject.orderings.link_based import BacklinkCount, LargestSiteFirst, O
 from crawlproject.orderings.local_rank import LocalRank
 from crawlproject.orderings.omniscient import Omniscient
 from crawlproject.orderings.pagerank import PageRank
+from crawlproject.orderings.quality import QFirst, QMin
 from crawlproject.orderings.reinforcement import Reinforcement
 from crawlproject.orderings.search_impact import SearchImpact
 from crawlproject.orderings.shark_search import FishSearch, SharkSearch
 from crawlproject.orderings.tag_path_bandit import TagPathBandit
+from crawlproject.orderings.tres.tres import Tres
 
 AnyOrdering = TypeVar("AnyOrdering", bound=BaseOrdering)
 
@@ -59,6 +61,9 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "focused": Focused,
     "context_graph": ContextGraph,
     "reinforcement": Reinforcement,
+    "tres": Tres,
+    "qfirst": QFirst,
+    "qmin": QMin,
     "adaptive": Adaptive,
     "omniscient": Omniscient,
 }
@@ -67,7 +72,7 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
 UNJUDGED = frozenset((
     "breadth_first", "random", "backlink_count", "local_rank", "pagerank", "location", "near_root", "opic",
     "largest_site_first", "indegree",
-    "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "omniscient",
+    "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "qfirst", "qmin", "omniscient",
 ))  # fmt: skip
 _BUNDLED = frozenset(ORDERINGS)
 INSTALLED = "topical.orderings"  # the group of entry points by which other packages bring orderings

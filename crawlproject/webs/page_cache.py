@@ -44,7 +44,7 @@ class PageSource(Protocol):
 class PageCache:
     """A bounded LRU cache of the parsed replies of a web: page, redirect target, or neither.
 
-    The text of a page is dropped and its terms are kept, since no ordering reads the text. With a ``store``, pages parsed
+    The text of a page is dropped and its terms are kept, since few orderings read the text. With a ``store``, pages parsed
     earlier are loaded from it, and new ones are saved to it.
     """
 
@@ -134,10 +134,11 @@ class PageCache:
 
 
 class JudgedPages:
-    """The pages of a ``PageCache`` with relevance and context scores for one topic."""
+    """The pages of a ``PageCache`` with relevance and context scores for one topic; ``with_text``: with their texts, too."""
 
-    def __init__(self, pages: PageCache, judge: TopicJudge, size: int = 25_000) -> None:
+    def __init__(self, pages: PageCache, judge: TopicJudge, size: int = 25_000, *, with_text: bool = False) -> None:
         self._pages = pages
+        self._with_text = with_text
         self.judge = judge
         self._size = size
         self._judged: OrderedDict[str, tuple[Reply, Page | None]] = OrderedDict()
@@ -153,9 +154,10 @@ class JudgedPages:
         return found
 
     def _judged_page(self, url: str, page: Page) -> Page:
-        if self.judge.needs_text:
-            return replace(self.judge.judge(replace(page, text=self._pages.text(url))), text="")
-        return self.judge.judge(page)
+        if not (self.judge.needs_text or self._with_text):
+            return self.judge.judge(page)
+        judged = self.judge.judge(replace(page, text=self._pages.text(url)))
+        return judged if self._with_text else replace(judged, text="")
 
 
 def location(reply: Reply) -> str:

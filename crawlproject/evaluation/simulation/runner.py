@@ -19,6 +19,7 @@ from crawlproject.evaluation.simulation.web_graph import graph_of, least_pages
 from crawlproject.options import Options
 from crawlproject.orderings.base import Graph
 from crawlproject.orderings.omniscient import reachable
+from crawlproject.orderings.registry import ordering_class
 from crawlproject.pages.text.relevance import BY_KEYWORDS, TopicJudge, make_analyzer, make_topics_judge
 from crawlproject.parts import registry
 from crawlproject.records import Topic
@@ -113,6 +114,8 @@ class Runner:
                 yield name, folder, None
                 continue
             judged = self._judged(topic, canonical, cache, options, out / topic.name)
+            if ordering_class(name).reads_text:
+                judged = JudgedPages(cache, judged.judge, ARCHIVE_CACHE, with_text=True)
             rehearsal = CrawlSimulation(
                 topic,
                 chosen,

@@ -130,7 +130,9 @@ RUN_TIME = {
     "Adaptive": frozenset({"_latest"}),  # evidence that is computed once
     "Intelligent": frozenset({"_page", "_latest"}),  # the page whose links are scored next
     "InfoSpiders": frozenset({"_page"}),
+    "QMin": frozenset({"_page", "_quality"}),
     "Reinforcement": frozenset({"_page"}),
+    "Tres": frozenset({"_page", "_found"}),
     "TermIds": frozenset({"_vocabulary", "_known"}),  # the reader's numbers of the same terms
 }
 PROBED = {"CRAWL_SOFT_404_PROBE": 2, "CRAWL_CLOAKING_PROBE": 0.2, "CRAWL_SITEMAPS": 2, "POLITENESS_MIN_DELAY": 0}
@@ -142,7 +144,7 @@ PROBED |= {"CRAWL_MIN_HARVEST": 0.001, "CRAWL_HARVEST_WINDOW": 50}
 # ``adaptive``.
 HOLDS_NOTHING = {"CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_BLOCKED_REST": 0}
 LEARNING = ["adaptive", "backlink_count", "infospiders", "intelligent", "keyword_queue", "largest_site_first", "opic"]
-LEARNING += ["pagerank", "reinforcement", "search_impact", "tag_path_bandit"]
+LEARNING += ["pagerank", "qmin", "reinforcement", "search_impact", "tag_path_bandit", "tres"]
 
 
 def learners(crawl: Crawl) -> list[Any]:

@@ -24,7 +24,7 @@ steps = st.one_of(
 )
 
 
-@pytest.mark.parametrize("name", ["infospiders", "intelligent", "tag_path_bandit"])
+@pytest.mark.parametrize("name", ["infospiders", "intelligent", "tag_path_bandit", "tres", "qmin"])
 @given(story=st.lists(steps, max_size=30))
 def test_only_urls_that_wait_get_new_scores(name: str, story: list) -> None:
     """As in a crawl, what waits is what was linked to, or the target of a redirect of that, and has not ended."""

@@ -67,6 +67,16 @@ def test_judged_pages_are_bounded_too(web: CountingWeb) -> None:
     assert web.asked[URLS[0]] == 2
 
 
+def test_judged_pages_have_a_text_for_who_reads_it(web: CountingWeb) -> None:
+    cache, judge = a_cache(web), TopicJudge(("coral reef",), ANALYZER)
+    (_, bare), (_, whole) = (
+        JudgedPages(cache, judge).get(URLS[0]),
+        JudgedPages(cache, judge, with_text=True).get(URLS[0]),
+    )
+    assert bare is not None and bare.text == ""
+    assert whole is not None and "coral reef" in whole.text and whole.relevance == bare.relevance > 0
+
+
 def test_topics_judge_the_same_page_each_for_itself(web: CountingWeb) -> None:
     cache = a_cache(web)
     found = {}
