@@ -1,6 +1,6 @@
 """What the add-on needs of Scrapy and versions before 2.18 lack: down to 2.13 it is made of what they have.
 
-Taken away when 2.18 is old enough to be asked for.
+All else needs 2.19, whose handler for aiohttp ours is built on. This file goes when the add-on may ask for 2.18.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from importlib.util import find_spec
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
+import scrapy
 from scrapy import signals
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
+
+from crawlproject.errors import BadInput
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -35,7 +38,21 @@ else:
         return reactor.callLater(delay, work)
 
 
-__all__ = ["call_later", "close_spider", "crawl_delay", "create_looping_call", "hear_of_robots", "is_asyncio_available"]
+__all__ = [
+    "call_later",
+    "close_spider",
+    "crawl_delay",
+    "create_looping_call",
+    "hear_of_robots",
+    "is_asyncio_available",
+    "refuse_earlier",
+]
+
+
+def refuse_earlier(what: str) -> None:
+    """Raise ``BadInput``, which says that ``what`` needs 2.19, where Scrapy is earlier than that."""
+    if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
+        raise BadInput(f"Scrapy {scrapy.__version__}", f"only the add-on works with it; {what} needs 2.19")
 
 
 async def close_spider(engine: ExecutionEngine, reason: str) -> None:
