@@ -1,11 +1,12 @@
-"""Installs the default and each extra alone, and runs the commands that need it: ``python -m scripts.extras_alone WHEEL``.
+"""Installs the default and each extra alone, and runs the commands that need it: ``python -m scripts.extras_alone WHEEL [EXTRA ...]``.
 
-With its extra a command succeeds, without any it names the extra that it needs. Packages come from where uv is told to get them.
+With its extra a command succeeds, without any it names one that it needs. Packages come from where uv is told to get them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,9 +38,9 @@ NEEDS = {  # in a folder with the crawl ``done``
     "map": [("map", "done", "--out", "map.png")],
     "learn": [(*CRAWL, "ORDERING=pagerank"), (*CRAWL, "ORDERING=focused")],
     "nlp": [(CRAWL[0], "french.toml", *CRAWL[2:], "CRAWL_DIR=french")],
-    "redis": [(*CRAWL, "FRONTIER=redis", "-s", "REDIS_URL=unix:redis.sock")],
+    "redis": [(*CRAWL, "FRONTIER=redis", "-s", "REDIS_URL=unix://SOCKET")],
     "metrics": [(*CRAWL, "CRAWL_METRICS_FILE=metrics.txt")],
-    "mcp": [("mcp", "done")],
+    "mcp": [("index", "done"), ("mcp", "done"), ("export", "done", "--to", "markdown", "markdown")],
     "remote": [("export", "done", "--to", "jsonl", "memory://pages.jsonl")],
 }
 
@@ -68,7 +69,7 @@ class Place:
         return sum(1 for _ in self._bin.parent.glob("lib/*/site-packages/*.dist-info"))
 
 
-def main(wheel: Path) -> int:
+def main(wheel: Path, *chosen: str) -> int:
     faults: list[str] = []
     with tempfile.TemporaryDirectory() as folder, RedisSocket(Path(folder)) as socket:
         plain = Place(Path(folder, "plain"), wheel)
@@ -79,18 +80,19 @@ def main(wheel: Path) -> int:
             done = plain.run(*words)
             assert done.returncode == 0, done.stderr
         (plain.home / "french.toml").write_text(FRENCH)
-        for extra, commands in NEEDS.items():
+        for extra in chosen or NEEDS:
             place = Place(Path(folder, extra), wheel, extra)
             shutil.copytree(plain.home, place.home, dirs_exist_ok=True)
-            (place.home / "redis.sock").symlink_to(socket)
             told = []
-            for words in commands:
+            for command in NEEDS[extra]:
+                words = [word.replace("SOCKET", str(socket)) for word in command]
                 without, done = plain.run(*words), place.run(*words)
-                if without.returncode == 0 or f"topical-crawler[{extra}]" not in without.stderr + without.stdout:
+                named = re.search(r'pip install "topical-crawler\[(\w+)\]"', without.stderr)
+                if without.returncode == 0 or named is None:
                     faults.append(f"default: {words}: {without.returncode}\n{without.stderr[-800:]}")
                 if done.returncode:
                     faults.append(f"{extra}: {words}: {done.returncode}\n{done.stderr[-1500:]}")
-                told.append("failed" if done.returncode else "works")
+                told.append(f"{'failed' if done.returncode else 'works'} ({named and named[1]})")
             shape = f"{place.packages():4} packages {place.megabytes():4} MB {place.seconds:5.1f} s"
             print(f"{extra:10} {shape}  {', '.join(told)}", flush=True)
             shutil.rmtree(Path(folder, extra))
@@ -116,4 +118,4 @@ class RedisSocket:
 
 if __name__ == "__main__":
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    sys.exit(main(Path(sys.argv[1]).resolve()))
+    sys.exit(main(Path(sys.argv[1]).resolve(), *sys.argv[2:]))
