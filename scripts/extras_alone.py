@@ -1,4 +1,4 @@
-"""Installs the default and each extra alone, and runs the commands that need it: ``python -m scripts.extras_alone WHEEL [EXTRA ...]``.
+"""Installs each extra alone, and runs the commands that need it: ``python -m scripts.extras_alone WHEEL [EXTRA ...]``.
 
 With its extra a command succeeds, without any it names one that it needs. Packages come from where uv is told to get them.
 """
