@@ -101,7 +101,8 @@ lowest: $(BIN)/python
 	$(BIN)/uv pip install --quiet --python build/lowest scrapy==2.19.0
 	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit tests/contract --ignore tests/unit/storage/test_remote.py
 
-extras: $(VENV)/.installed-dev
+extras: $(BIN)/python
+	@command -v redis-server >/dev/null || ./scripts/install-redis
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
 	$(BIN)/uv build --quiet --wheel --out-dir build/wheel --clear
 	$(BIN)/python -m scripts.extras_alone build/wheel/*.whl
