@@ -96,7 +96,7 @@ lowest: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
 	$(BIN)/uv venv --quiet --clear build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct -r pyproject.toml --all-extras
-	$(BIN)/uv pip install --quiet --python build/lowest pytest pytest-timeout pytest-xdist hypothesis jsonschema warcio pyyaml
+	$(BIN)/uv pip install --quiet --python build/lowest pytest pytest-cov pytest-timeout pytest-xdist hypothesis jsonschema warcio pyyaml
 	build/lowest/bin/python -m pytest -n $(WORKERS) tests/scrapy/test_addon.py
 	$(BIN)/uv pip install --quiet --python build/lowest scrapy==2.19.0
 	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit tests/contract --ignore tests/unit/storage/test_remote.py
