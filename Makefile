@@ -26,7 +26,7 @@ UPGRADE ?=
 LOCK     = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-package pip \
 	--custom-compile-command "make lock" $(UPGRADE)
 
-.PHONY: help crawl test coverage lock lowest fuzz lint format reference docs hooks bench egg wheels deploy extension image release clean
+.PHONY: help crawl test coverage lock lowest extras fuzz lint format reference docs hooks bench egg wheels deploy extension image release clean
 
 help:
 	@echo "make crawl   crawl the bundled sample web and write crawls/demo/report.html"
@@ -34,6 +34,7 @@ help:
 	@echo "make coverage  lines that the unit and contract tests run, by package"
 	@echo "make lock    write the lock files, requirements*.txt, from pyproject.toml"
 	@echo "make lowest  run the unit tests on the lowest versions that are allowed"
+	@echo "make extras  install each extra alone, and run the commands that need it"
 	@echo "make fuzz    try every reader of what strangers write, SECONDS=60 for each"
 	@echo "make lint    ruff and mypy"
 	@echo "make format  let ruff format the code"
@@ -89,16 +90,22 @@ lock: $(BIN)/python
 	$(LOCK) --group build --constraint requirements-dev.txt --output-file requirements-build.txt
 	$(LOCK) --group docs --constraint requirements-dev.txt --output-file requirements-docs.txt
 
-# The tests without a crawl, on the lowest versions that pyproject.toml allows. What fetches pages for a crawl of topics wants Scrapy
-# 2.19; s3fs would raise aiohttp.
+# The tests without a crawl, on the lowest versions that pyproject.toml allows; then the add-on on its lowest Scrapy, as all else wants
+# 2.19. s3fs would raise aiohttp.
 lowest: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
 	$(BIN)/uv venv --quiet --clear build/lowest
 	$(BIN)/uv pip install --quiet --python build/lowest --resolution lowest-direct -r pyproject.toml --all-extras
-	$(BIN)/uv pip install --quiet --python build/lowest pytest pytest-cov pytest-xdist hypothesis jsonschema warcio
-	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit tests/contract --ignore tests/unit/http --ignore tests/unit/storage/test_remote.py
+	$(BIN)/uv pip install --quiet --python build/lowest pytest pytest-cov pytest-timeout pytest-xdist hypothesis jsonschema warcio pyyaml
+	build/lowest/bin/python -m pytest -n $(WORKERS) tests/scrapy/test_addon.py
 	$(BIN)/uv pip install --quiet --python build/lowest scrapy==2.19.0
-	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit/http
+	build/lowest/bin/python -m pytest -n $(WORKERS) tests/unit tests/contract --ignore tests/unit/storage/test_remote.py
+
+extras: $(BIN)/python
+	@command -v redis-server >/dev/null || ./scripts/install-redis
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(UV)
+	$(BIN)/uv build --quiet --wheel --out-dir build/wheel --clear
+	$(BIN)/python -m scripts.extras_alone build/wheel/*.whl
 
 crawl: $(VENV)/.installed $(VENV)/.compiled
 	@echo "crawling the sample web into crawls/demo; what was there before is removed"

@@ -3,6 +3,7 @@
 Builds an egg for Scrapyd, too: ``python setup.py bdist_egg``.
 """
 
+import os
 import runpy
 import sys
 from pathlib import Path
@@ -58,4 +59,5 @@ setup(
     package_dir={f"crawlproject.{name}": name for name in BESIDE},
     ext_modules=extensions(),
     cmdclass={"build_py": BuildWithStopWords},
+    options={"build_ext": {"parallel": os.cpu_count()}},
 )

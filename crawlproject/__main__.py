@@ -17,7 +17,6 @@ from pkgutil import iter_modules
 
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
-from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 from scrapy.utils.project import ENVVAR, get_project_settings
@@ -25,9 +24,11 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 import crawlproject
 from crawlproject import commands
 from crawlproject.adapters.completion import SHELLS, script
+from crawlproject.adapters.earlier_scrapy import refuse_earlier
 from crawlproject.adapters.fetch_page import FetchCommand
 from crawlproject.adapters.subcommand import BAD_INPUT, HelpFormatter, Subcommand
 from crawlproject.commands.crawl import CrawlCommand
+from crawlproject.errors import BadInput
 
 PROGRAM = "topical"
 SETTINGS = "crawlproject.settings"
@@ -89,6 +90,11 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one sub-command to its end; its exit code. Options before its name are taken as if they came after it."""
+    try:
+        refuse_earlier(PROGRAM)
+    except BadInput as wrong:
+        print(f"{PROGRAM}: {wrong}", file=sys.stderr)
+        return BAD_INPUT
     name, rest = _split(arguments)
     if not name and "--version" in rest:
         print(f"{PROGRAM} {crawlproject.__version__}")
@@ -109,6 +115,8 @@ def run(arguments: Sequence[str]) -> int:
     try:
         command.process_options(words, options)
         if command.requires_crawler_process:
+            from scrapy.crawler import AsyncCrawlerProcess  # Scrapy 2.13 has none
+
             command.crawler_process = AsyncCrawlerProcess(settings)
         command.run(words, options)
     except UsageError as wrong:

@@ -23,7 +23,7 @@ EXTRAS = {  # extra -> name in ``import`` -> name of the package
     "nlp": {"spacy": "spacy", "scipy": "scipy"},
     "redis": {"redis": "redis", "scrapy_redis": "scrapy-redis"},
     "metrics": {"prometheus_client": "prometheus-client"},
-    "mcp": {"mcp": "mcp"},
+    "mcp": {"mcp": "mcp", "resiliparse": "resiliparse", "tantivy": "tantivy"},
     "remote": {"fsspec": "fsspec"},
 }
 

@@ -13,8 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
-from scrapy.utils.asyncio import is_asyncio_available
 
+from crawlproject.adapters.earlier_scrapy import is_asyncio_available
 from crawlproject.adapters.extensions.progress import close_displays, show
 from crawlproject.adapters.running import crawl_of
 from crawlproject.pages.text.printable import counted

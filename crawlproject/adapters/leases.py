@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.utils.asyncio import call_later
 
+from crawlproject.adapters.earlier_scrapy import call_later
 from crawlproject.adapters.running import (
     AS_SPELLED,
     ASKED_REST,

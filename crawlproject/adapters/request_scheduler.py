@@ -18,9 +18,9 @@ from weakref import WeakSet
 
 from scrapy import signals
 from scrapy.dupefilters import RFPDupeFilter
-from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.misc import build_from_crawler, load_object
 
+from crawlproject.adapters.earlier_scrapy import crawl_delay, hear_of_robots, is_asyncio_available
 from crawlproject.adapters.feeds import SafeFeeds
 from crawlproject.adapters.leases import GuardedScheduler, Leases
 from crawlproject.adapters.request_json import fingerprint_identity
@@ -229,10 +229,10 @@ class RobotsRest:
         self._agent = robots_agent(crawler.settings)
         self._longest = options.politeness_max_crawl_delay
         self._shortest = options.politeness_min_delay
-        crawler.signals.connect(self._robots_parsed, signals.robots_parsed)
+        hear_of_robots(crawler, self._robots_parsed)
 
     async def _robots_parsed(self, robotparser: Any, request: Request) -> None:
-        asked = min(robotparser.crawl_delay(self._agent) or 0.0, self._longest)
+        asked = min(crawl_delay(robotparser, self._agent), self._longest)
         lease = request.meta.get(LEASE)
         self._leases.frontier.crawl_delay(queue_of(lease if isinstance(lease, str) else request.url), asked)
         if self._leases.issued(str(lease), request) and is_asyncio_available():

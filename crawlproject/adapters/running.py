@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
-from scrapy.utils.asyncio import create_looping_call, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.project import ENVVAR
 
+from crawlproject.adapters.earlier_scrapy import close_spider, create_looping_call, is_asyncio_available
 from crawlproject.configuration import read_options
 from crawlproject.core.address_policy import AddressPolicy, make_safety
 from crawlproject.core.heartbeat import PERIOD, Heartbeat
@@ -181,7 +181,7 @@ def end(crawler: Crawler, reason: str) -> None:
     """Let the crawl end after what is in flight, unless it does so already."""
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
-        closing = engine.close_spider_async(reason=reason)
+        closing = close_spider(engine, reason)
         if not is_asyncio_available():  # a project with another reactor
             deferred_from_coro(closing)
             return

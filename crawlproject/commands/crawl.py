@@ -13,14 +13,13 @@ import pickle
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import scrapy
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
 
+from crawlproject.adapters.earlier_scrapy import refuse_earlier
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
 from crawlproject.adapters.running import broken, fruitless, interrupted, stopped
 from crawlproject.adapters.subcommand import (
@@ -80,8 +79,7 @@ class CrawlCommand(Described, ScrapyCrawl):
     def crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
         """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
-        if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
-            raise BadInput(f"Scrapy {scrapy.__version__}", f"only the add-on works with it; {program} crawl needs 2.19")
+        refuse_earlier(f"{program} crawl")
         crawling = self.crawler_process.crawl(crawler, **arguments)
         stop_on_hangup()
         tell_of_signals(crawler)

@@ -1,4 +1,7 @@
-"""Somebody else's project: what ``scrapy startproject`` writes, with two spiders and a CrawlSpider in it."""
+"""Somebody else's project: what ``scrapy startproject`` writes, with two spiders and a CrawlSpider in it.
+
+Scrapy before 2.14 passes ``spider`` to every method of its pipelines and middlewares.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 
 class Stamp:
-    async def process_item(self, item):
+    async def process_item(self, item, spider=None):
         await asyncio.sleep(0.005)
         if ItemAdapter(item)["title"].endswith(" 7"):
             raise DropItem("sevens are not wanted")
@@ -55,7 +58,7 @@ class Write:
     def from_crawler(cls, crawler):
         return cls(crawler.settings["ITEMS_FILE"])
 
-    def process_item(self, item):
+    def process_item(self, item, spider=None):
         self.file.write(json.dumps(ItemAdapter(item).asdict(), sort_keys=True) + "\\n")
         self.file.flush()
         return item
@@ -63,7 +66,7 @@ class Write:
 
 MARK = """
 class MarkMiddleware:
-    def process_request(self, request):
+    def process_request(self, request, spider=None):
         request.headers["X-Mark"] = "theirs"
 """
 

@@ -176,8 +176,12 @@ def _serve(root: str) -> None:
 
 def _import_all() -> None:
     from importlib import import_module
+    from importlib.util import find_spec
     from pkgutil import walk_packages
 
+    if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
+        import_module("crawlproject.addon")  # nothing else works with this Scrapy
+        return
     for name in (*_PRELOAD, *_OURS):
         import_module(name)
     for package in _OURS:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.asyncio import create_looping_call
 
+from crawlproject.adapters.earlier_scrapy import create_looping_call
 from crawlproject.adapters.extensions.progress import Speed
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import crawl_of, frontier_closing, time

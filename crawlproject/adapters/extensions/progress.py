@@ -17,8 +17,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self, TextIO, cast
 
 from scrapy import signals
-from scrapy.utils.asyncio import create_looping_call
 
+from crawlproject.adapters.earlier_scrapy import create_looping_call
 from crawlproject.adapters.running import (
     FAILED,
     INTERRUPTED,

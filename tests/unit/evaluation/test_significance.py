@@ -119,6 +119,7 @@ def test_holm_counts_tests_that_could_not_be_made():
 @pytest.mark.parametrize("digits", [1, 9])  # with ties, and without
 @pytest.mark.parametrize("shift", [-1.0, 0.0, 0.3, 3.0])
 def test_the_same_as_scipy(size: int, digits: int, shift: float) -> None:
+    pytest.importorskip("scipy", "1.15", reason="earlier ones approximate where there are ties")
     from scipy import stats  # takes a second, and every process that collects tests would wait for it
 
     draw = np.random.default_rng(size)

@@ -198,6 +198,7 @@ def test_workers(tmp_path: Path, crawl: Path) -> None:
 
 def validated(path: Path) -> None:
     """``wacz validate``."""
+    pytest.importorskip("wacz")
     from wacz.validate import Validation
 
     validation = Validation(str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -105,9 +106,10 @@ def test_hosts_without_urls_leave_the_memory():
 
 def test_a_waiting_url_takes_less_than_half_a_kilobyte():
     """Without its record. On CPython 3.11, 100,000 URLs cost 200 bytes each on 2,000 hosts, 318 on 20,000."""
-    frontier = frontier_of()
+    frontiers = frontier_of(), frontier_of()
     records = [CrawlUrl(f"http://h{number % 2000}.test/{number}", number / 20_000) for number in range(20_000)]
-    assert grown(lambda: frontier.put_many(records)) / len(records) < 500
+    found = [grown(partial(frontier.put_many, records)) for frontier in frontiers]
+    assert min(found) / len(records) < 500, "other threads of the process allocate at times, too"
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("batch_size", 0), ("commit", 0), ("max_urls", -1)])

@@ -110,4 +110,4 @@ def test_the_workflows_call_targets_of_make() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     workflows = "".join(path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml"))
     called = set(re.findall(r"run: make (\w+)", workflows))
-    assert {"lint", "test", "lowest", "docs"} <= called <= targets
+    assert {"lint", "test", "lowest", "extras", "docs"} <= called <= targets
