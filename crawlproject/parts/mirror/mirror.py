@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ _AT_ONCE = 8  # requests
 _LEVEL = 1  # of gzip
 
 Key = Callable[[dict[str, Any]], object]
+Packed = dict[tuple[str, int], bytes]  # name and version of a page -> its body, a gzip member
 
 
 class Mirror:
@@ -113,15 +115,14 @@ class Mirror:
 
     def _send_segment(self, *, over: bool) -> bool:
         """False: there is nothing to send."""
-        visits, ends = self._cut(over=over)
+        packed, ends = self._cut(over=over)
         pieces = {
             name: LogSlice(self._ends.get(name, 0), end, tail_of(self.folder / name, end)) for name, end in ends.items()
         }
         if all(piece.start == piece.end for piece in pieces.values()):
             return False
         number = self._number + 1
-        bodies, packed = self._packed(visits)
-        index = SegmentIndex(pieces, bodies)
+        index = SegmentIndex(pieces, _bodies_of(packed))
         with ThreadPoolExecutor(_AT_ONCE, "upload") as pool:
             sent = [
                 pool.submit(self._send_piece, number, name, piece)
@@ -129,7 +130,7 @@ class Mirror:
                 if piece.end > piece.start
             ]
             if packed:
-                sent.append(pool.submit(self._put, pages_key(number), packed))
+                sent.append(pool.submit(self._put, pages_key(number), b"".join(packed.values())))
             for each in sent:
                 each.result()
         self._put(index_key(number), index.encoded())
@@ -137,9 +138,9 @@ class Mirror:
         self._number, self._ends = number, {name: piece.end for name, piece in pieces.items()}
         return True
 
-    def _cut(self, *, over: bool) -> tuple[list[Visit], dict[str, int]]:
-        """The visits of the next segment, and where it ends in each log."""
-        visits, end = self._visits()
+    def _cut(self, *, over: bool) -> tuple[Packed, dict[str, int]]:
+        """The bodies of the next segment, and where it ends in each log."""
+        visits, packed, end = self._visits()
         ends = {HISTORY: end}
         links: Counter[str] = Counter()
         for visit in visits:
@@ -156,19 +157,34 @@ class Mirror:
                 ends[name] = _end_of_those(path, start, belong[name])
             else:
                 ends[name] = start + sum(map(len, _piece(path, start)))
-        return visits, ends | self._archived()
+        return packed, ends | self._archived()
 
-    def _visits(self) -> tuple[list[Visit], int]:
+    def _visits(self) -> tuple[list[Visit], Packed, int]:
+        """The visits of the next segment, their bodies, and where it ends in the history.
+
+        A version that was replaced and not kept is passed over: the segment ends behind a later one, or its page had no body.
+        """
         path, end = self.folder / HISTORY, self._ends.get(HISTORY, 0)
         visits: list[Visit] = []
+        packed: Packed = {}
+        replaced = set[str]()
         size = 0
         for line in _lines(path, end):
-            visits.append(visit_from(orjson.loads(line), str(path)))
+            visit = visit_from(orjson.loads(line), str(path))
+            visits.append(visit)
             end += len(line)
-            size += visits[-1].size
-            if size >= FULL or len(visits) == _LINES:
+            size += visit.size
+            if visit.md5:
+                try:
+                    body = stored_body(self.folder / PAGES, visit)
+                except FileNotFoundError:
+                    replaced.add(visit.md5)
+                else:
+                    replaced.discard(visit.md5)
+                    packed[visit.md5, visit.version] = gzip.compress(body, _LEVEL, mtime=0)
+            if (size >= FULL and not replaced) or len(visits) == _LINES:
                 break
-        return visits, end
+        return visits, packed, end
 
     def _archived(self) -> dict[str, int]:
         """The next exchanges of the archives: the ends of their files, and of what commits them."""
@@ -183,21 +199,6 @@ class Mirror:
             if size >= FULL:
                 break
         return ends
-
-    def _packed(self, visits: Iterable[Visit]) -> tuple[list[StoredBody], bytes]:
-        """The bodies of pages, one after the other; a version that was replaced and not kept is passed over."""
-        found: dict[tuple[str, int], bytes] = {}
-        for visit in visits:
-            with suppress(FileNotFoundError):
-                if visit.md5:
-                    found[visit.md5, visit.version] = gzip.compress(
-                        stored_body(self.folder / PAGES, visit), _LEVEL, mtime=0
-                    )
-        bodies, place = [], 0
-        for (name, version), packed in found.items():
-            bodies.append(StoredBody(name, version, place, len(packed)))
-            place += len(packed)
-        return bodies, b"".join(found.values())
 
     def _send_piece(self, number: int, name: str, piece: LogSlice) -> None:
         with (self.folder / name).open("rb") as file:
@@ -218,6 +219,12 @@ class Mirror:
                     self.bytes += self.remote.send(self.folder / name, name)
                     self.files += 1
                     self._marks[name] = mark
+
+
+def _bodies_of(packed: Packed) -> list[StoredBody]:
+    """Where each body is when they are one after the other."""
+    ends = accumulate(map(len, packed.values()), initial=0)
+    return [StoredBody(*key, start, len(body)) for (key, body), start in zip(packed.items(), ends, strict=False)]
 
 
 def _size(path: Path) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawlproject import open_crawl
@@ -167,6 +167,7 @@ STEPS = st.lists(st.sampled_from(["page", "again", "error", "round", "killed", "
 
 @settings(max_examples=40, deadline=None)
 @given(STEPS, st.integers(0, 25), st.sampled_from([1, 20, 10**6]))
+@example(["page", "again", "again", "round"], 5, 1)  # the first version is gone before it is sent
 def test_crawls_that_are_killed_and_stores_that_go_away(steps: list[str], fails_at: int, full: int) -> None:
     with TemporaryDirectory() as root, pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "FULL", full)
