@@ -104,17 +104,6 @@ def test_the_floor_counts_what_others_have_until_they_leave() -> None:
     assert one.floor == -np.inf
 
 
-def test_a_crew_tells_its_server_less_of_what_stays_below_the_floor() -> None:
-    """A row that is not active is told when it is wrong by a tenth; alone, by a fiftieth."""
-    for crew, told in ((False, [1, 2]), (True, [2])):
-        ordering = adaptive(crew=crew)
-        rows = ordering._table.add(["a", "b", "c"], 0.0)
-        ordering._active._size = 1
-        ordering._active.admit(rows, np.array([0.9, 0.3, 0.3]))
-        ordering._active._explore = 0.0
-        assert ordering._active.choose(rows, np.array([0.9, 0.35, 0.45])).tolist() == rows[told].tolist()
-
-
 @pytest.mark.parametrize("damage", [5, None, [], [1, 2], ["news", None], [[""] * 8, None], [None, [["x"], {}]]])
 def test_what_is_no_difference_is_refused(damage: Any) -> None:
     ordering = adaptive(crew=True)
