@@ -24,7 +24,11 @@ try:
 except MissingExtra as missing:
     raise SystemExit(f"{missing}")
 """
-FRENCH = 'keywords = ["récif de corail"]\nseeds = ["http://www.lagoon-notes.example/"]\nlanguage = "fr"\n'
+SEED, OTHER = '["http://www.lagoon-notes.example/"]', '["http://www.nacre-divers.example/"]'
+TOPICS = {
+    "french.toml": f'keywords = ["récif de corail"]\nseeds = {SEED}\nlanguage = "fr"\n',
+    "examples.toml": f'keywords = ["coral reef"]\nseeds = {SEED}\n[examples]\npositive = {SEED}\nnegative = {OTHER}\n',
+}
 NEEDS = {  # in a folder with the crawl ``done``
     "search": [("index", "done"), ("search", "done", "the")],
     "export": [
@@ -36,7 +40,7 @@ NEEDS = {  # in a folder with the crawl ``done``
     "documents": [(*CRAWL, "PAGE_CONTENT_TYPES=html,pdf,docx")],
     "warc": [("rehearse", "pages.warc.gz", "demo", "--ordering", "breadth_first", "--pages", "5")],
     "map": [("map", "done", "--out", "map.png")],
-    "learn": [(*CRAWL, "ORDERING=pagerank"), (*CRAWL, "ORDERING=focused")],
+    "learn": [(*CRAWL, "ORDERING=pagerank"), (CRAWL[0], "examples.toml", *CRAWL[2:], "ORDERING=focused")],
     "nlp": [(CRAWL[0], "french.toml", *CRAWL[2:], "CRAWL_DIR=french")],
     "redis": [(*CRAWL, "FRONTIER=redis", "-s", "REDIS_URL=unix://SOCKET")],
     "metrics": [(*CRAWL, "CRAWL_METRICS_FILE=metrics.txt")],
@@ -79,7 +83,8 @@ def main(wheel: Path, *chosen: str) -> int:
         for words in ((*CRAWL, "CRAWL_DIR=done"), ("export", "done", "--to", "warc", "pages.warc.gz")):
             done = plain.run(*words)
             assert done.returncode == 0, done.stderr
-        (plain.home / "french.toml").write_text(FRENCH)
+        for name, text in TOPICS.items():
+            (plain.home / name).write_text(text)
         for extra in chosen or NEEDS:
             place = Place(Path(folder, extra), wheel, extra)
             shutil.copytree(plain.home, place.home, dirs_exist_ok=True)
