@@ -86,7 +86,7 @@ def test_strangers_score_the_floor_and_only_changes_are_told() -> None:
     assert made.set.floor == 0.8 == made.table.told[made.rows[2]]
     assert made.choose(0.9 + MOVED / 2, 0.8, 0.3, 0.1) == [], "too little of a change"
     assert made.choose(0.9, 0.8, 0.3, 0.1 + MOVED_BELOW / 2) == [], "below the floor more has to change"
-    assert made.choose(0.9, 0.8, 0.3, 0.1 + 2 * MOVED_BELOW) == [3], (
+    assert made.choose(0.9, 0.8, 0.3, 0.1 + 1.5 * MOVED_BELOW) == [3], (
         "by the clock, hosts below the floor are visited too"
     )
     assert made.choose(0.1, 0.8, 0.3, 0.7) == [0, 2, 3], "one leaves, another one of the same host comes"
