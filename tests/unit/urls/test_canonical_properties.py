@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-
 import ada_url
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packaging.version import Version
 from w3lib.url import canonicalize_url, safe_url_string
 
 from crawlproject.errors import InvalidUrl
@@ -67,7 +64,6 @@ _paths = st.lists(
 
 
 @given(_paths.map("/".join), _pairs.map("&".join))
-@pytest.mark.skipif(Version(version("w3lib")) < Version("2.5"), reason="earlier ones keep the dots of a path")
 def test_agrees_with_w3lib_on_paths_and_forms_of_plain_words(path: str, query: str) -> None:
     url = f"http://Host.example/{path}" + (f"?{query}" if query else "")
     assert canonical_url(url) == canonicalize_url(url)
