@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from s3fs import S3FileSystem
 from support.crawling import QUICK, crawl, history, scrapy, start, stored
-from support.s3server import BUCKET, SECRET, BreakingProxy, S3Server, s3_server
+from support.s3server import BUCKET, SECRET, BreakingProxy, S3Server
 
 from crawlproject.opening import crawl_folder
 from crawlproject.urls.hosts import page_path
@@ -18,16 +16,6 @@ from crawlproject.urls.hosts import page_path
 FIELDS = "url,title,text,language,relevance,license"  # `datasets` has no type for maps, as of `parts`
 TOPIC = Path("topics/demo.toml").resolve()
 MIRROR = f"s3://{BUCKET}/reefs"
-
-
-@pytest.fixture
-def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with s3_server() as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        S3FileSystem.clear_instance_cache()  # those of other servers
-        yield server
 
 
 def test_a_mirrored_crawl_is_killed_resumed_and_resumed_elsewhere(s3: S3Server, tmp_path: Path) -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pyarrow.parquet as parquet
 import pytest
-from s3fs import S3FileSystem
 from support.crawling import history, scrapy
 from support.crew import Crew, lines, wait_for
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
-from support.s3server import BUCKET, BreakingProxy, S3Server, s3_server
+from support.s3server import BUCKET, BreakingProxy, S3Server
 
 from crawlproject import open_crawl
 from crawlproject.opening import crawl_folder
+from crawlproject.options import WORKERS
 from crawlproject.urls.hosts import page_path
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
@@ -35,16 +35,6 @@ PLACE = f"s3://{BUCKET}/farm"
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[RedisServer]:
     with redis_server(tmp_path / "redis", *LASTING) as server:
-        yield server
-
-
-@pytest.fixture
-def s3(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Server]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with s3_server() as server:
-        for name, value in server.environment.items():
-            monkeypatch.setenv(name, value)
-        S3FileSystem.clear_instance_cache()  # those of other servers
         yield server
 
 
@@ -77,7 +67,7 @@ def test_a_worker_is_killed_while_it_sends_and_the_store_goes_away(
             crew.start(name)
         wait_for(lambda: crew.processes["a"].poll() is not None)
         monkeypatch.setenv("AWS_ENDPOINT_URL", s3.url)
-        there = s3.keys(f"{BUCKET}/farm/workers/a")
+        there = s3.keys(f"{BUCKET}/farm/{WORKERS}/a")
         assert "pages/000001.gz" in there and "segments/000001.json" not in there, "killed in between"
         assert lines(folder / "workers/a/history.jsonl") > 0 and read_once(PLACE) == {}
         proxy.breaks = lambda data: False

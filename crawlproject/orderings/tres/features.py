@@ -32,18 +32,18 @@ SOME = 1e-5  # a share of less than a tenth that is not 0
 Rows = npt.NDArray[np.float32]
 
 
-class Path(NamedTuple):
+class LinkPath(NamedTuple):
     """The relevant and the other pages on the way to a link, and the links since the last relevant one."""
 
     relevant: int = 0
     other: int = 0
     distance: int = 0
 
-    def on(self, relevant: bool) -> Path:
+    def on(self, relevant: bool) -> LinkPath:
         """The path one page farther."""
         if relevant:
-            return Path(self.relevant + 1, self.other, 1)
-        return Path(self.relevant, self.other + 1, self.distance + 1)
+            return LinkPath(self.relevant + 1, self.other, 1)
+        return LinkPath(self.relevant, self.other + 1, self.distance + 1)
 
     @property
     def features(self) -> tuple[float, float, float]:
@@ -95,10 +95,10 @@ class FeatureReader:
         """The features of a seed, as of a link without a page whose anchor is the title."""
         terms = self._judge.analyzer.terms(page.title)
         whole = np.array([[0, len(terms)]])
-        found = [*Path().features, self._in_url(page.url), *self._in_anchors(terms, whole)[0]]
+        found = [*LinkPath().features, self._in_url(page.url), *self._in_anchors(terms, whole)[0]]
         return np.array([*found, 1.0, 0.0, self._judge.similarity(page.title)], np.float32)
 
-    def of_links(self, page: Page, hosts: Sequence[Host], path: Path) -> Rows:
+    def of_links(self, page: Page, hosts: Sequence[Host], path: LinkPath) -> Rows:
         """A row for each link of ``page``, which leads to one of ``hosts``; ``path`` leads up to that page, inclusive."""
         links = page.links
         rows = np.zeros((len(links), len(FEATURES)), np.float32)

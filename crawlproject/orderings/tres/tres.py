@@ -10,8 +10,8 @@ import numpy as np
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.learning import SeededDraw, WaitingUrls
-from crawlproject.orderings.tres.features import FEATURES, HOST, FeatureReader, Host, Path, Rows
-from crawlproject.orderings.tres.learner import FOLLOW_EVERY, TRAIN_EVERY, DoubleQLearner, Step
+from crawlproject.orderings.tres.features import FEATURES, HOST, FeatureReader, Host, LinkPath, Rows
+from crawlproject.orderings.tres.learner import FOLLOW_EVERY, TRAIN_EVERY, DoubleQLearner, Transition
 from crawlproject.orderings.tres.tree_frontier import TreeFrontier
 from crawlproject.records import CrawlUrl, Link, Page
 
@@ -23,7 +23,7 @@ class Waiting:
 
     __slots__ = ("features", "host", "path", "url", "value")
 
-    def __init__(self, url: str, features: Rows, host: Host, path: Path, value: float) -> None:
+    def __init__(self, url: str, features: Rows, host: Host, path: LinkPath, value: float) -> None:
         self.url = url
         self.features = features
         self.host = host
@@ -77,7 +77,7 @@ class Tres(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float:
         if page is not self._page:
-            self._read(page, Path())
+            self._read(page, LinkPath())
         found, known = self._found.get(link.url), self._waiting.get(link.url)
         if found is not None and not self._waiting.has_ended(link.url) and (known is None or found.value > known.value):
             self._waiting.put(link.url, found)
@@ -90,11 +90,11 @@ class Tres(BaseOrdering):
         host = self._reader.host(page.url)
         if taken is None and page.parent is None:
             host.share = 1.0
-            self._learn(self._reader.of_seed(page), relevant=True, following=self._read(page, Path().on(True)))
+            self._learn(self._reader.of_seed(page), relevant=True, following=self._read(page, LinkPath().on(True)))
             return
         self._steps += 1
         host.learn(relevant)
-        following = self._read(page, (Path() if taken is None else taken.path).on(relevant))
+        following = self._read(page, (LinkPath() if taken is None else taken.path).on(relevant))
         if taken is not None:
             self._learn(taken.features, relevant, following)
         if self._steps % FOLLOW_EVERY == 0:
@@ -109,7 +109,7 @@ class Tres(BaseOrdering):
 
     def listed(self, page: Page) -> None:
         """A sitemap is no page of a path."""
-        self._read(page, Path())
+        self._read(page, LinkPath())
 
     def revise(self) -> Iterable[tuple[str, float]]:
         drawn = self._tree.representatives(self.context.random, self._waits)
@@ -159,7 +159,7 @@ class Tres(BaseOrdering):
         waiting = self._waiting.get(url)
         return self._q(waiting) if waiting is not None and self._is_warm else self._draw(url)
 
-    def _read(self, page: Page, path: Path) -> Rows:
+    def _read(self, page: Page, path: LinkPath) -> Rows:
         """The features of the links of the page, which are looked at from now on. ``path`` leads up to the page."""
         self._page = page
         hosts = [self._reader.host(link.url) for link in page.links]
@@ -173,7 +173,7 @@ class Tres(BaseOrdering):
 
     def _learn(self, features: Rows, relevant: bool, following: Rows) -> None:
         if len(following):
-            self._learner.remember(Step(features, float(relevant), following))
+            self._learner.remember(Transition(features, float(relevant), following))
         self._tree.learn(features, float(relevant))
 
     def _rescore(self, waiting: Sequence[Waiting]) -> None:

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from support.pages import a_context, a_page_of
 
-from crawlproject.orderings.tres.features import FeatureReader, Path, tenths
+from crawlproject.orderings.tres.features import FeatureReader, LinkPath, tenths
 
 
 def test_a_path_from_a_seed() -> None:
     """Seed, two pages off the topic, one on it: shares are rounded down to tenths, 1/3 to 0.3."""
-    seed = Path().on(True)
+    seed = LinkPath().on(True)
     first, second = seed.on(False), seed.on(False).on(False)
-    assert Path().features == (0, 0, 0)
+    assert LinkPath().features == (0, 0, 0)
     assert seed.features == (1, 1, 1)
     assert first.features == (0, 0.5, 0.5)
     assert second.features == (0, 0.3, 0.3)
@@ -21,7 +21,7 @@ def test_a_path_from_a_seed() -> None:
 
 
 def test_no_relevant_page_is_never_a_relevant_one() -> None:
-    assert Path().on(False).features == (0, 1, 0)
+    assert LinkPath().on(False).features == (0, 1, 0)
 
 
 @pytest.mark.parametrize(("share", "rounded"), [(0, 0), (0.04, 1e-5), (0.3, 0.3), (0.99, 0.9), (1, 1)])
@@ -41,7 +41,7 @@ def test_keywords_phrases_and_hosts() -> None:
         reader.host("http://b.example/x").learn(relevant)
     hosts = [reader.host(link.url) for link in page.links]
     assert hosts[0] is hosts[1], "as the source, without www."
-    found = reader.of_links(page, hosts, Path().on(True))
+    found = reader.of_links(page, hosts, LinkPath().on(True))
     wanted = [[1, 1, 1, 0.3, 0, 0], [0, 1, 0, 0.3, 0, 0], [1, 0, 0, 0.5, 1, 0]]
     assert found[:, 3:] == pytest.approx(np.array(wanted))
 
@@ -49,5 +49,5 @@ def test_keywords_phrases_and_hosts() -> None:
 def test_a_phrase_that_begins_in_one_anchor_and_ends_in_the_next_is_in_none() -> None:
     reader = FeatureReader(a_context("coral reef"))
     page = a_page_of(("http://b.example/", "coral"), ("http://c.example/", "reef"))
-    found = reader.of_links(page, [reader.host(link.url) for link in page.links], Path())
+    found = reader.of_links(page, [reader.host(link.url) for link in page.links], LinkPath())
     assert found[:, 4:6].tolist() == [[1, 0], [1, 0]]

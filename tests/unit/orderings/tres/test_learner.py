@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from crawlproject.orderings.tres.learner import DoubleQLearner, Step
+from crawlproject.orderings.tres.learner import DoubleQLearner, Transition
 from crawlproject.orderings.tres.q_network import Adam, QNetwork, Rows
 
 
@@ -67,8 +67,8 @@ def test_the_copy_values_the_link_that_the_network_chooses() -> None:
     learner = DoubleQLearner(Random(1), 2, discount=0.9)
     linear(learner.online, 1.0, 0.0)
     linear(learner.target, 2.0, 3.0)
-    step = Step(rows((0.0, 0.0))[0], 1.0, rows((0.2, 0.9), (0.5, 0.1)))
-    alone = Step(rows((0.0, 0.0))[0], 0.0, rows((0.1, 0.1)))
+    step = Transition(rows((0.0, 0.0))[0], 1.0, rows((0.2, 0.9), (0.5, 0.1)))
+    alone = Transition(rows((0.0, 0.0))[0], 0.0, rows((0.1, 0.1)))
     assert learner.wanted([step, alone]) == pytest.approx([1 + 0.9 * 1.3, 0.9 * 0.5])
 
 
@@ -83,8 +83,8 @@ def test_what_was_rewarded_is_worth_more_after_training() -> None:
     learner = DoubleQLearner(Random(1), 2, discount=0.0)
     good, bad = rows((1.0, 0.0))[0], rows((0.0, 1.0))[0]
     for _ in range(10):
-        learner.remember(Step(good, 1.0, rows((0.0, 0.0))))
-        learner.remember(Step(bad, 0.0, rows((0.0, 0.0))))
+        learner.remember(Transition(good, 1.0, rows((0.0, 0.0))))
+        learner.remember(Transition(bad, 0.0, rows((0.0, 0.0))))
     assert trained(learner, 800).online(np.array([good, bad])) == pytest.approx([1.0, 0.0], abs=0.05)
 
 
@@ -94,5 +94,5 @@ def test_the_oldest_steps_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None
     learner = DoubleQLearner(Random(1), 2, discount=0.0)
     same = rows((1.0, 0.0))
     for reward in (0, 0, 1, 1, 1):
-        learner.remember(Step(same[0], reward, same))
+        learner.remember(Transition(same[0], reward, same))
     assert trained(learner, 800).online(same) == pytest.approx([1.0], abs=0.05)
