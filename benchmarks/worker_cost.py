@@ -1,6 +1,5 @@
 """What a fetch costs workers of one crawl: CPU of all of them and of Redis, steps, commands and bytes.
 
-    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--orderings adaptive dom] [--workers 0 1 2 4] [--slots 1]
                                      [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
@@ -94,7 +93,7 @@ def _run(
     for number in range(workers or 1):
         shared = {"FRONTIER": "redis", "REDIS_URL": url, "CRAWL_WORKER": f"w{number}", "FRONTIER_REDIS_NAME": "cost"}
         given = dict(part.split("=", 1) for part in chosen.set)
-        settings = {"ORDERING": ordering, "FRONTIER_REDIS_SLOTS": chosen.slots, **given, **(shared if workers else {})}
+        settings = {"ORDERING": ordering, **given, **(shared if workers else {})}
         command = bench.topical("benchmarks.meter.Meter", chosen.pages, settings)
         command[command.index(next(part for part in command if part.startswith(str(bench.folder / "crawl"))))] = str(
             folder / "crawl"
@@ -138,7 +137,6 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--orderings", nargs="+", default=["adaptive", "dom"])
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2, 4])
-    parser.add_argument("--slots", type=int, default=1, help="FRONTIER_REDIS_SLOTS")
     parser.add_argument("--profile", type=Path, help="keep profiles of the workers in this folder")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE")

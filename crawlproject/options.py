@@ -100,9 +100,6 @@ class Options(BaseModel):
     own score | 001 Figure 1"""
     frontier_redis_name: str = ""
     """of the crawl in Redis; empty: the name of the topic, or of the spider"""
-    frontier_redis_slots: Positive = 1
-    """groups | of hosts, the same for all crawls of a server; 1: exact order; for a [Redis
-    Cluster](deploy.md#redis-cluster) more"""
     frontier_redis_messages: Count = 20_000
     """messages | that Redis keeps, so that workers learn from each other's fetches
     ([how](deploy.md#several-workers)); 0: each learns by itself"""

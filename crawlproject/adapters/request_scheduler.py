@@ -19,6 +19,7 @@ from weakref import WeakSet
 from scrapy import signals
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.project import data_path
 
 from crawlproject.adapters.earlier_scrapy import crawl_delay, hear_of_robots, is_asyncio_available
 from crawlproject.adapters.feeds import SafeFeeds
@@ -62,7 +63,8 @@ def frontier_options(settings: BaseSettings) -> Options:
 class RequestScheduler(GuardedScheduler):
     """``SCHEDULER = "crawlproject.adapters.request_scheduler.RequestScheduler"``, which the add-on sets.
 
-    The frontier is in ``JOBDIR`` when that is set, in Redis with ``FRONTIER = "redis"``, else in memory. One request a host
+    The frontier is in ``JOBDIR`` when that is set, else in memory; with ``FRONTIER = "redis"``, which shares the hosts out
+    to several processes, in a folder of ``.scrapy``. One request a host
     is in flight, whatever its ``download_slot``. ``identity`` decides which requests are the same, unless the project has a
     ``DUPEFILTER_CLASS`` of its own; a request with ``dont_filter`` is always new.
     """
@@ -135,7 +137,9 @@ class RequestScheduler(GuardedScheduler):
             if any(self._folder.parent.glob("requests.queue/*")):
                 logger.warning("%s holds requests of another scheduler: these are not read", self._folder.parent)
         if self.options.frontier == "redis":
-            frontier = join_frontier(self.options, self.options.frontier_redis_name or name, clock=time)
+            folder = self._folder or Path(data_path(f"frontier/{name}/{self.options.worker}"))
+            self._lock = self._lock or FolderLock(folder)
+            frontier = join_frontier(self.options, self.options.frontier_redis_name or name, folder, clock=time)
             if (workers := part_module("workers", "shared_peers")) is not None:
                 self._peers = workers.ServerPeers(frontier)
             return frontier

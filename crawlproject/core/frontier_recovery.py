@@ -37,13 +37,13 @@ class Recovery(Protocol):
 
 
 def find_recovery(services: Services, now: float) -> Recovery | None:
-    """What has to be put back; None: nothing was lost. A server keeps a shared frontier, but may have been cleared."""
+    """What has to be put back; None: nothing was lost. What was on its way to other workers a server may have lost."""
     frontier, history = services.frontier, services.folder.history
-    ahead = frontier if isinstance(frontier, DurableFrontier) and not services.peers.has_server else None
+    ahead = frontier if isinstance(frontier, DurableFrontier) else None
     if ahead is not None and ahead.history_lines > history.lines:
         return HistoryRecovery(services, ahead)
     is_behind = ahead is not None and 0 < ahead.history_lines < history.lines - _BEHIND
-    if history.last_url and (is_behind or history.last_url not in frontier):
+    if history.last_url and (is_behind or history.last_url not in frontier or services.peers.was_forgotten):
         return FrontierRecovery(services, now)
     return None
 
@@ -125,10 +125,11 @@ class FrontierRecovery:
         if isinstance(self._frontier, DurableFrontier):
             self._frontier.record_lines(services.folder.history.lines)
         found = len(self._frontier) - self._before
-        where = "its server" if services.peers.has_server else str(services.folder.path / "frontier")
+        what = f"the frontier in {services.folder.path / 'frontier'} had lost its URLs"
+        if services.peers.was_forgotten:
+            what = "the server had lost this crawl"
         services.folder.warnings.append(
-            f"the frontier in {where} had lost its URLs: from {len(services.folder.history)} "
-            f"fetches and their links it was made again, {found} URLs wait"
+            f"{what}: from {len(services.folder.history)} fetches and their links it was made again, {found} URLs wait"
         )
 
     def _done(self, visit: Visit) -> None:

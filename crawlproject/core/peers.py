@@ -27,13 +27,14 @@ class Peers:
     """No other worker: this one makes all fetches, and has nobody to publish to.
 
     ``knows_all``: what this worker learns from are the fetches of the whole crawl. ``publishes``: others learn from its
-    fetches, and it from theirs. ``has_server``: a server keeps the frontier, counts the URLs of each host, and sees to the
-    budget of pages.
+    fetches, and it from theirs. ``has_server``: each host is one worker's, and a server sees to visits and the budget of pages.
+    ``was_forgotten``: the server has lost what it knew of this worker.
     """
 
     knows_all = True
     publishes = False
     has_server = False
+    was_forgotten = False
 
     def connect(self, services: Services) -> None:
         """The crawl is put together: from now on it may learn from others."""

@@ -23,7 +23,7 @@ def make_traps(options: Options, frontier: Frontier | None = None, peers: Peers 
         max_segment_repeats=options.trap_max_segment_repeats,
         max_segments=options.trap_max_segments,
         max_depth=options.trap_max_depth,
-        max_urls_per_host=0 if peers.has_server else options.trap_max_urls_per_host,
+        max_urls_per_host=options.trap_max_urls_per_host,
         extensions={*(NOT_A_PAGE - _read_as_pages(options)), *options.trap_extensions},
         urls_of_host=frontier.urls_of_host if isinstance(frontier, CountingFrontier) else None,
     )

@@ -227,6 +227,19 @@ class FrontierCore:
         store.rest(key, store.politeness.next_visit(key, now, seconds))
         self._commit()
 
+    def rest_host(self, host: str, until: float) -> None:
+        """No visit of the host before ``until``, nor before the end of an earlier rest: somebody else has visited it."""
+        self._store.rest(self._store.host_named(host), until)
+        self._commit()
+
+    def record(self, url: str) -> CrawlUrl | None:
+        """The record of a URL that waits, or None."""
+        return self._store.record_of(url) if self._store.state_of(url) == "waiting" else None
+
+    def next_visit(self, host: str, now: float, seconds: float) -> float:
+        """When the host may be visited again after a visit that ends ``now`` and took ``seconds``."""
+        return self._store.politeness.next_visit(self._store.host_named(host), now, seconds)
+
     def block_host(self, host: str, until: float) -> None:
         """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
         _refuse_endless(host, until)

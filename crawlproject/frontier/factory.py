@@ -19,7 +19,6 @@ from crawlproject.options import Options
 
 if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: only for crawls that need it
     from crawlproject.frontier.redis.connection import Server
-    from crawlproject.frontier.redis.script import FrontierRules
     from crawlproject.frontier.redis.worker import RedisWorker
 
 # Seconds added to every rest of a live crawl: a server on the same machine was seen to note the end of a response half a
@@ -66,22 +65,28 @@ def open_frontier(
     state, ``BadSetting`` for a server that is used otherwise, and ``StorageFailed``.
     """
     if options.frontier == "redis":
-        return join_frontier(options, options.frontier_redis_name or name, clock=clock, commit=commit)
+        return join_frontier(options, options.frontier_redis_name or name, folder, clock=clock, commit=commit)
     if _kind(options.frontier, folder) == "disk":
-        return DiskFrontier(
-            folder,
-            batch_size=options.frontier_batch_size,
-            strict=is_strict(options),
-            commit=_commit(options, commit),
-            max_urls=options.frontier_max_urls,
-            newcomers_stay=options.frontier_full == "newest",
-            politeness=make_politeness(options),
-            random=Random(options.crawl_seed),
-            clock=clock,
-            cache=options.frontier_disk_cache,
-            behind=behind,
-        )
+        return _on_disk(options, folder, clock=clock, commit=commit, behind=behind)
     return JournaledFrontier(make_frontier(options, commit), folder, clock=clock, behind=behind)
+
+
+def _on_disk(
+    options: Options, folder: Path, *, clock: Callable[[], float], commit: int, behind: float = 0.0
+) -> DiskFrontier:
+    return DiskFrontier(
+        folder,
+        batch_size=options.frontier_batch_size,
+        strict=is_strict(options),
+        commit=_commit(options, commit),
+        max_urls=options.frontier_max_urls,
+        newcomers_stay=options.frontier_full == "newest",
+        politeness=make_politeness(options),
+        random=Random(options.crawl_seed),
+        clock=clock,
+        cache=options.frontier_disk_cache,
+        behind=behind,
+    )
 
 
 def is_strict(options: Options) -> bool:
@@ -104,26 +109,38 @@ def _kind(wanted: str, folder: Path) -> str:
 
 
 def join_frontier(
-    options: Options, name: str, *, clock: Callable[[], float], commit: int = 1, endless: bool = False
+    options: Options,
+    name: str,
+    folder: Path,
+    *,
+    clock: Callable[[], float],
+    commit: int = 1,
+    behind: float = 0.0,
+    pages: int = 0,
+    endless: bool = False,
 ) -> RedisWorker:
-    """The frontier of crawl ``name`` in Redis, shared with its other workers. Raises as ``open_frontier`` does.
+    """The frontier of this worker of crawl ``name``, in ``folder``, and its way to the others. Raises as ``open_frontier`` does.
 
-    ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
+    ``pages`` are those that it has stored. ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
     """
     need("setting FRONTIER=redis", "redis")
     from crawlproject.frontier.redis.joining import join
 
     if not name:
         raise BadSetting("setting FRONTIER_REDIS_NAME", "say how the crawl is called in Redis")
+    server = server_of(options)
     return join(
-        server_of(options),
+        server,
         name,
         options.worker,
-        redis_rules(options, commit, endless=endless),
+        _on_disk(options, folder, clock=clock, commit=commit, behind=behind),
         clock=clock,
-        random=Random(options.crawl_seed),
-        slots=options.frontier_redis_slots,
+        folder=folder,
+        lease=options.frontier_redis_lease,
         messages=options.frontier_redis_messages,
+        pages=pages,
+        max_pages=0 if endless else options.crawl_max_pages,
+        max_urls_per_host=options.trap_max_urls_per_host,
     )
 
 
@@ -137,25 +154,4 @@ def server_of(options: Options) -> Server:
         port=options.redis_port,
         db=options.redis_db,
         params=options.redis_params,
-        slots=options.frontier_redis_slots,
-    )
-
-
-def redis_rules(options: Options, commit: int = 1, *, endless: bool = False) -> FrontierRules:
-    """The rules that a crawl's calls send to the server."""
-    from crawlproject.frontier.redis.script import FrontierRules
-
-    slots = options.frontier_redis_slots
-    return FrontierRules(
-        batch_size=options.frontier_batch_size,
-        strict=is_strict(options),
-        max_urls=-(-options.frontier_max_urls // slots),
-        newcomers_stay=options.frontier_full == "newest",
-        commit=_commit(options, commit),
-        max_urls_per_host=options.trap_max_urls_per_host,
-        max_pages=options.crawl_max_pages if slots == 1 and not endless else 0,
-        lease=options.frontier_redis_lease,
-        min_delay=options.politeness_min_delay,
-        factor=options.politeness_factor,
-        margin=MARGIN,
     )

@@ -1,4 +1,4 @@
-"""The contract of a frontier in a server, from which several workers of one crawl take."""
+"""The contract of the frontier of one worker of several, each of which has its own hosts."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class CallerLoop(NamedTuple):
 
 @runtime_checkable
 class SharedFrontier(Frontier, Protocol):
-    """A ``Frontier`` in a server, from which several processes take. It waits for answers until ``start``, and not afterwards.
+    """A ``Frontier`` of which this process has the URLs of its own hosts. It waits for a server until ``start``, and not afterwards.
 
-    After ``start``: ``take`` gives what has arrived, and asks for more; ``put``, ``rescore``, ``hold`` and ``set_precedence``
-    answer True before the server was asked; ``in`` knows what this process has put lately; the numbers are those of the last
-    answer. ``next_due`` is None: the loop is woken when there is something to take.
+    What it is told of the URLs of others' hosts reaches their owners: ``rescore``, ``hold`` and ``set_precedence`` answer True for
+    these, ``put`` whether it is new to this process, as ``in`` does. After ``start``, ``take`` gives what a server has allowed, and
+    asks for more; the loop is woken when there is something. The numbers are of all workers, of the others as they said last.
 
-    The class of a host is that of all workers; the floor, the ceiling and the k rule are each worker's own.
+    The floor, the ceiling, the k rule, the limit of URLs and the classes of hosts are each worker's own.
     """
 
     def start(self, limit: int, loop: CallerLoop) -> None:
@@ -56,7 +56,20 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
-        """What is known of each URL. Waits for the answer; not to be asked after ``start``."""
+        """What is known of each URL here; of others' hosts, what this process has found waits."""
+        ...
+
+    def is_own(self, host: str) -> bool:
+        """Whether the host is this worker's."""
+        ...
+
+    def workers(self) -> list[str]:
+        """The names of all workers, this one included."""
+        ...
+
+    @property
+    def was_forgotten(self) -> bool:
+        """Whether the server knew nothing of this worker when it began."""
         ...
 
     @property
@@ -65,10 +78,7 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def fetch_again(self, url: CrawlUrl, *, counted: bool) -> bool:
-        """A URL that is done waits again; ``counted``: as a page it counts no more. False: it is not done.
-
-        Not to be asked after ``start``.
-        """
+        """A URL that is done here waits again; ``counted``: as a page it counts no more. False: it is not done."""
         ...
 
     def publish(self, url: str, message: bytes, number: int = 0) -> None:
@@ -110,14 +120,11 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def last_due(self) -> float | None:
-        """When a take may succeed, as the server said when this worker got nothing last; None: at no time that it knew of.
-
-        0.0 when that may have changed by what was taken, or sent, since.
-        """
+        """When a take may succeed here; None: at no time that is known. 0.0 while a URL is being fetched, or asked for."""
         ...
 
     def note(self, url: str) -> None:
-        """Another worker has put ``url``: it is known from now on."""
+        """Another worker knows ``url``: of another's host, it is known from now on."""
         ...
 
     def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:

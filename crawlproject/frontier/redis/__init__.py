@@ -1,1 +1,1 @@
-"""The frontier in Redis: several workers, on one machine or many, crawl one topic."""
+"""Several workers of one crawl: each has its own hosts, and Redis is where they meet."""

@@ -46,26 +46,16 @@ def will_pass(error: redis.exceptions.ResponseError) -> bool:
 
 
 def connect(
-    *,
-    url: str = "",
-    host: str = "",
-    port: int = 0,
-    db: int = 0,
-    params: Mapping[str, Any] | None = None,
-    slots: int | None = 1,
+    *, url: str = "", host: str = "", port: int = 0, db: int = 0, params: Mapping[str, Any] | None = None
 ) -> Server:
     """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` are arguments of the client.
 
-    A node of a Redis Cluster gets a client for clusters. With a single slot one node would hold everything, so ``slots``
-    must be at least 2 there (None: do not check). Raises ``BadSetting`` for an invalid URL and for a cluster with one slot,
-    and ``StorageFailed`` when no server answers for 5 seconds (it may be restarting) or when it refuses the connection.
+    A node of a Redis Cluster gets a client for clusters. Raises ``BadSetting`` for an invalid URL, and ``StorageFailed`` when no server answers for 5 seconds (it may be restarting) or when it refuses the connection.
     """
     client = make_client(url, host, port, db, params or {})
     where = f"{urlsplit(url).hostname}:{urlsplit(url).port or 6379}" if url else f"{host}:{port}"  # without a password
     if not _is_clustered(client, where):
         return client
-    if slots == 1:
-        raise BadSetting("setting FRONTIER_REDIS_SLOTS", f"{where} is a Redis Cluster: give it at least 2 slots")
     client.close()
     at = {"url": url} if url else {"host": host, "port": port}
     return get_redis(redis_cls=redis.RedisCluster, **at, **_arguments(params or {}))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from random import Random
+from os import urandom
+from pathlib import Path
 
 from redis.exceptions import RedisError
 
 from crawlproject.errors import ServerFailed
+from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.script import FrontierRules
+from crawlproject.frontier.redis.crew import Crew
+from crawlproject.frontier.redis.report import Report
 from crawlproject.frontier.redis.worker import RedisWorker
 
 
@@ -18,20 +20,28 @@ def join(
     server: Server,
     crawl: str,
     worker: str,
-    rules: FrontierRules,
+    own: FrontierCore,
     *,
     clock: Callable[[], float],
-    random: Random,
-    slots: int = 1,
+    folder: Path | None = None,
+    lease: float = 600.0,
     messages: int = 0,
+    pages: int = 0,
+    max_pages: int = 0,
+    max_urls_per_host: int = 0,
 ) -> RedisWorker:
-    """The frontier of a crawl as one of its workers sees it. Raises ``BadSetting`` and ``StorageFailed``.
+    """The frontier of a crawl as one of its workers sees it, ``own`` for its own hosts. Raises ``ServerFailed``.
 
-    ``messages``: so many of what workers tell each other are kept; 0: they tell nothing.
+    ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other are
+    kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
     """
     try:
-        frontier = RedisFrontier(server, crawl, worker, rules, now=clock(), random=random, slots=slots, clock=clock)
-        frontier.messages.kept = -(-messages // slots)
+        crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)
+        heard = crew.join(pages, Report(waiting=max(1, len(own))).dump())
     except RedisError as error:
         raise ServerFailed(f"Redis refused: {error}") from error
-    return RedisWorker(frontier, clock=clock, heartbeat=min(10.0, rules.lease / 3))
+    joined = RedisWorker(
+        own, crew, heard, clock=clock, folder=folder, max_pages=max_pages, max_urls_per_host=max_urls_per_host
+    )
+    joined.has_pages(pages)
+    return joined

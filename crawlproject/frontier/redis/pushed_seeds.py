@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.connection import Server
-from crawlproject.frontier.redis.operations import put_of, slot_of
-from crawlproject.frontier.redis.script import FrontierRules, Script
-from crawlproject.records import CrawlUrl
 
 _AT_ONCE = 100
 
@@ -28,24 +24,17 @@ class Pushed:
 class PushedSeeds:
     """The seeds under ``keys``: a list, a set or a sorted set (highest score first) of URLs or JSON objects with a ``url``.
 
-    An entry is removed when its seed is in the frontier: a worker that is killed in between leaves it to the next
-    one. Every method waits for the reply and raises what ``redis`` raises.
+    An entry is removed when its seed is in a frontier, or in an outbox: a worker that is killed in between leaves it to the
+    next one. Every method waits for the reply and raises what ``redis`` raises.
     """
 
-    def __init__(self, server: Server, crawl: str, rules: FrontierRules, slots: int, keys: Iterable[str]) -> None:
+    def __init__(self, server: Server, keys: Iterable[str]) -> None:
         self._server = server
-        self._script = Script(server, crawl, "", "", rules)
-        self._slots = slots
         self._keys = list(dict.fromkeys(keys))
 
     def look(self) -> list[Pushed]:
         """The first entries."""
         return [Pushed(key, raw) for key in self._keys for raw in self._first(key)]
-
-    def add_seeds(self, seeds: Sequence[CrawlUrl]) -> None:
-        """Put them into the frontier."""
-        for seed in seeds:
-            self._script.call(slot_of(queue_of(seed.url), self._slots), [put_of(seed)])
 
     def remove(self, entries: Iterable[Pushed]) -> None:
         """Remove entries that ``look`` returned."""

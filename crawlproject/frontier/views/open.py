@@ -4,7 +4,7 @@ means, and who has it in use, is asked by ``scrapy frontier``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,8 @@ from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.views.disk import DiskView
 from crawlproject.frontier.views.view import Counts, FrontierView
+from crawlproject.frontier.views.workers import WorkersView
+from crawlproject.options import WORKERS
 from crawlproject.records import CrawlUrl
 from crawlproject.storage.crawl_files import holder_of
 
@@ -88,7 +90,8 @@ class FrontierPlace:
 
 
 def find_place(asked: str) -> FrontierPlace:
-    """The frontier in a crawl folder, in a ``JOBDIR``, in a folder of its own, or in Redis (``redis://host:port/db/crawl``).
+    """The frontier in a crawl folder, of one process or of several workers, in a ``JOBDIR``, in a folder of its own, or what
+    Redis has of one (``redis://host:port/db/crawl``).
 
     Raises ``BadCrawlDir``, and ``StorageFailed`` when there is no Redis.
     """
@@ -99,7 +102,16 @@ def find_place(asked: str) -> FrontierPlace:
         if view is not None:
             holder = holder_of(folder) or holder_of(Path(asked))
             return FrontierPlace(str(folder), view, partial(_clear, folder), holder and f"process {holder}")
+    if workers := sorted(Path(asked).glob(f"{WORKERS}/*/frontier")):
+        return _of_workers(asked, workers)
     raise BadCrawlDir(asked, "there is no frontier; expected a crawl folder, a JOBDIR, or the folder of a frontier")
+
+
+def _of_workers(asked: str, folders: Sequence[Path]) -> FrontierPlace:
+    views = [view for folder in folders if (view := read_frontier(folder)) is not None]
+    holders = sorted({holder for folder in folders if (holder := holder_of(folder) or holder_of(folder.parent))})
+    named = f"processes {', '.join(map(str, holders))}" if holders else None
+    return FrontierPlace(asked, WorkersView(views), lambda: [*map(_clear, folders)], named)
 
 
 def _in_redis(asked: str) -> FrontierPlace:
@@ -108,7 +120,7 @@ def _in_redis(asked: str) -> FrontierPlace:
     from crawlproject.frontier.views.redis import RedisView
 
     url, _, crawl = asked.rpartition("/")
-    view = RedisView(connect(url=url, slots=None), crawl)
+    view = RedisView(connect(url=url), crawl)
     if not crawl or not view.exists():
         raise BadCrawlDir(asked, f"there is no crawl {crawl!r} in this Redis; expected redis://host:port/db/crawl")
     workers = view.workers()

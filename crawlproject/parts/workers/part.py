@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.peers import Peers
+from crawlproject.core.set_clock import set_back
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import join_frontier
 from crawlproject.options import Options
@@ -29,6 +30,13 @@ class Workers(Part):
         if options.frontier != "redis":
             return None
         frontier = join_frontier(
-            options, options.frontier_redis_name or name, clock=clock, commit=commit, endless=endless
+            options,
+            options.frontier_redis_name or name,
+            folder.path / "frontier",
+            clock=clock,
+            commit=commit,
+            behind=set_back(folder.path / "history.jsonl", clock()),
+            pages=folder.history.pages,
+            endless=endless,
         )
         return frontier, SharedPeers(options.worker, frontier, folder.path)

@@ -13,7 +13,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from crawlproject.adapters.running import crawl_of, stopped, time
 from crawlproject.configuration import read_options
-from crawlproject.frontier.factory import redis_rules, server_of
+from crawlproject.frontier.factory import server_of
 from crawlproject.parts.workers.options import WorkerOptions
 
 if TYPE_CHECKING:
@@ -62,13 +62,7 @@ class PushedSeedsFeed:
             return
         options = self.options
         names = (spider.name, crawl.topic.name)
-        self.seeds = PushedSeeds(
-            server_of(options),
-            options.frontier_redis_name or crawl.topic.name,
-            redis_rules(options, crawl.ordering.commit),
-            options.frontier_redis_slots,
-            [options.redis_start_urls_key % {"name": name} for name in names],
-        )
+        self.seeds = PushedSeeds(server_of(options), [options.redis_start_urls_key % {"name": name} for name in names])
         self._task = asyncio.ensure_future(self._feed())
 
     def spider_idle(self) -> None:
@@ -84,13 +78,15 @@ class PushedSeedsFeed:
     async def _feed(self) -> None:
         from redis.exceptions import RedisError
 
+        crawl = crawl_of(self.crawler)
+        assert crawl is not None
         while not stopped(self.crawler):
             try:
                 entries = await run_in_thread(self.seeds.look)
                 if entries:
                     self._idle_since = None
                     seeds = [seed for entry in entries if (seed := self._seed_of(entry))]
-                    await run_in_thread(self.seeds.add_seeds, seeds)
+                    crawl.frontier.put_many(seeds)
                     await run_in_thread(self.seeds.remove, entries)
                     logger.info("%d seeds were pushed, %d of them are allowed", len(entries), len(seeds))
                     continue

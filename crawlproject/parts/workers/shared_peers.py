@@ -33,7 +33,6 @@ from crawlproject.parts.workers.event_codec import (
     dump_sums,
     load,
 )
-from crawlproject.parts.workers.host_shares import HostShares
 from crawlproject.parts.workers.merge_workers import workers_of
 from crawlproject.records import ACTIVE, FIRST, CrawlUrl, FetchEvent, Visit
 from crawlproject.storage.read import HISTORY
@@ -75,9 +74,10 @@ class SharedPeers(ServerPeers):
     def __init__(self, name: str, frontier: SharedFrontier, folder: Path) -> None:
         super().__init__(frontier)
         self.publishes = self.knows_all = frontier.shares
+        self.was_forgotten = frontier.was_forgotten
         self._name = name.encode()
         self._folder = folder
-        self._shares = HostShares(self._name)
+        self._workers = {name}
         self._published = frontier.last_published() if frontier.shares else 0
         self._offset = 0
         self._lost: list[CrawlUrl] | None = []  # what the history has no line of any more; None: the crawl goes on
@@ -107,16 +107,17 @@ class SharedPeers(ServerPeers):
         self._frontier.count_page(url)
 
     def is_own(self, host: str) -> bool:
-        return not self.publishes or self._shares.is_own(host)
+        return self._frontier.is_own(host)
 
     def keeps(self, url: str) -> bool:
         return self._sums is not None or self.is_own(host_of(url))
 
     def pass_time(self, now: float) -> None:
-        silent = self._shares.pass_time(now)
         if self._sums:
-            for worker in silent:
-                self._sums.left(worker.decode())
+            workers = set(self._frontier.workers())
+            for worker in self._workers - workers:
+                self._sums.left(worker)
+            self._workers = workers
             if not 0 <= now - self._told_at < _TELL_EVERY:
                 self._told_at = now
                 self._tell_sums(self._sums)
@@ -184,8 +185,7 @@ class SharedPeers(ServerPeers):
         self._frontier.set_pace(rate)
 
     def workers(self, now: float) -> int:
-        self._shares.pass_time(now)
-        return len(self._shares)
+        return len(self._frontier.workers())
 
     def nothing_due(self, until: float) -> bool:
         due = self._frontier.last_due()
@@ -236,7 +236,6 @@ class SharedPeers(ServerPeers):
         if message.event is not None and is_own:
             self._find_lost(message.event.visit)
         elif message.event is not None:
-            self._shares.heard(worker, message.event.visit.at)
             self._learn_fetch(message.event, message)
         elif message.kind == SUMS:
             if self._sums and not is_own:

@@ -1,0 +1,296 @@
+"""The thread that speaks with Redis, so that nobody else waits for it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf
+from threading import Condition, Thread
+from typing import TypeVar
+
+import redis
+
+from crawlproject.errors import ServerFailed, StorageFailed
+from crawlproject.frontier.redis.connection import LOST, will_pass
+from crawlproject.frontier.redis.crew import AT_ONCE, Answer, Crew, Id, Step, Visit
+
+logger = logging.getLogger(__name__)
+
+BEAT = 1.0  # seconds between two looks at the other workers,
+QUICK_BEAT = 0.1  # while this one has nothing to do,
+LISTEN = 0.02  # between two looks into the inbox then,
+CALM = 0.25  # and while it has
+
+_PAUSES = (
+    0.05,
+    0.1,
+    0.2,
+    0.5,
+    1.0,
+    2.0,
+)  # seconds between tries while the server is away; the last one again and again
+_REMIND = 30.0  # seconds between messages that the server is still away
+_LETTERS = 500  # groups of letters in a step
+_PACED = 0.05  # seconds until the rate of all workers is asked for again
+DENIED = -1.0  # in place of the time at which a visit may begin: there are pages enough
+
+Found = TypeVar("Found")
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A URL that the frontier has given, and the visit that it needs. ``attached``: what others attached to it is wanted."""
+
+    url: str
+    visit: Visit
+    attached: bool = False
+
+
+@dataclass(slots=True)
+class Batch:
+    """A step, and whose its visits are: first so many that go on elsewhere, then those of the candidates."""
+
+    step: Step
+    further: int
+    candidates: list[Candidate]
+
+
+@dataclass(slots=True)
+class Arrival:
+    """What a step brought. ``opens`` tells of each candidate when it may be visited; 0.0: the visit has begun."""
+
+    answer: Answer
+    candidates: list[tuple[Candidate, float]] = field(default_factory=list)
+    attached: list[bytes] = field(default_factory=list)
+    letters_sent: list[tuple[str, Id]] = field(default_factory=list)  # worker, id in its inbox
+    at: float = 0.0  # what this worker's clock showed
+
+
+@dataclass(slots=True)
+class Work:
+    """What waits for the next step, in its order."""
+
+    letters: deque[tuple[str, bytes]] = field(default_factory=deque)
+    messages: deque[tuple[int, bytes]] = field(default_factory=deque)
+    attached: deque[tuple[str, float, bytes]] = field(default_factory=deque)
+    ended: deque[tuple[Visit, float]] = field(default_factory=deque)
+    passed: deque[tuple[str, float]] = field(default_factory=deque)
+    visits: deque[Visit] = field(default_factory=deque)  # begun already, to further places
+    candidates: deque[Candidate] = field(default_factory=deque)
+    applied: Id | None = None
+
+    def is_urgent(self) -> bool:
+        """Whether somebody waits for it."""
+        return bool(self.letters or self.ended or self.candidates or self.visits or self.passed)
+
+
+class Exchange:
+    """Carries a worker's ``Work`` to the server, step by step, and hands over what comes.
+
+    ``beat`` gives mode, stored pages and report, ``reserve`` the pages that are stored or being fetched and the most that all
+    workers may store (0: no limit), ``is_idle`` whether this worker has nothing to do; they are called in the thread, as are
+    ``deliver`` and ``failed``. While the server is away, is loading or is full, a step is tried again and again: nothing is lost.
+    """
+
+    def __init__(
+        self,
+        crew: Crew,
+        *,
+        clock: Callable[[], float],
+        beat: Callable[[], tuple[str, int, bytes]],
+        reserve: Callable[[], tuple[int, int]],
+        is_idle: Callable[[], bool],
+        deliver: Callable[[Arrival], object],
+        failed: Callable[[StorageFailed], object],
+        receives: bool,
+    ) -> None:
+        self._crew = crew
+        self._clock = clock
+        self._beat = beat
+        self._reserve = reserve
+        self._is_idle = is_idle
+        self._deliver = deliver
+        self._failed = failed
+        self._receives = receives
+        self.rate = 0.0  # fetches a second of all workers; 0: any number
+        self.work = Work()
+        self._condition = Condition()
+        self._closing = False
+        self._give_up_at = inf  # by the monotonic clock
+        self._next_beat = 0.0
+        self._questions = 0
+        self._has_more = False  # the last look has not brought all
+        self.granted = 0  # visits that have begun, of which the worker has not heard yet
+        self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def __enter__(self) -> Work:
+        """Inside, what waits for the next step may be changed."""
+        self._condition.acquire()
+        return self.work
+
+    def __exit__(self, *_: object) -> None:
+        if self.work.is_urgent():
+            self._condition.notify()
+        self._condition.release()
+
+    def hurry(self) -> None:
+        """Look at the others now."""
+        with self._condition:
+            self._next_beat = 0.0
+            self._condition.notify()
+
+    def close(self, patience: float) -> bool:
+        """Carry what is left, for ``patience`` seconds at most. False: the server was away for so long."""
+        with self._condition:
+            self._closing = True
+            self.work.candidates.clear()
+            self._give_up_at = time.monotonic() + patience
+            self._condition.notify()
+        self._thread.join()
+        return not self.work.is_urgent()
+
+    # ------------------------------------------------------------ in the thread
+
+    def _run(self) -> None:
+        try:
+            while self._step():
+                pass
+        except StorageFailed as failure:
+            self._failed(failure)
+        except Exception as error:  # a wrong password, a wrong type of key: no retry would help
+            self._failed(ServerFailed(f"Redis refused: {error}"))
+
+    def _step(self) -> bool:
+        """One step; False: it was the last."""
+        with self._condition:
+            if not self._closing and not self._has_more and not self.work.is_urgent():
+                now = time.monotonic()
+                listen = LISTEN if self._is_idle() else CALM
+                self._condition.wait(max(0.0, min(listen, self._next_beat - now)))
+            closing = self._closing
+            batch = self._next_batch()
+        if batch.candidates and self.rate:
+            self._pace(batch)
+        answer = self._persist(lambda: self._crew.take(batch.step))
+        arrival = self._arrival(batch, answer)
+        with self._condition:
+            self.granted += sum(not at for _, at in arrival.candidates)
+            self._done(batch)
+            is_over = closing and not self.work.is_urgent()
+        self._deliver(arrival)
+        return not is_over
+
+    def _next_batch(self) -> Batch:
+        work = self.work
+        candidates = [] if self._closing else list(work.candidates)
+        step = Step(
+            letters=[letters for letters, _ in zip(work.letters, range(_LETTERS), strict=False)],
+            messages=list(work.messages),
+            attached=list(work.attached),
+            ended=list(work.ended),
+            passed=list(work.passed),
+            applied=work.applied,
+            read_messages=self._receives,
+        )
+        if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
+            step.ended, step.passed, candidates = [], [], []
+        step.begin = [*work.visits, *(candidate.visit for candidate in candidates)]
+        now = time.monotonic()
+        if now >= self._next_beat or self._closing:
+            step.beat = self._beat()
+            self._next_beat = now + (QUICK_BEAT if self._is_idle() else BEAT)
+        return Batch(step, len(work.visits), candidates)
+
+    def _pace(self, batch: Batch) -> None:
+        """Of the candidates no more than the rate of all workers allows; the others ask again with the next step."""
+        rate, crew, wanted = self.rate, self._crew, len(batch.candidates)
+        self._questions += 1
+        granted = self._persist(lambda: crew.pace(self._questions, wanted, rate))
+        if not granted:
+            time.sleep(_PACED)
+        del batch.candidates[granted:]
+        del batch.step.begin[batch.further + granted :]
+
+    def _arrival(self, batch: Batch, answer: Answer) -> Arrival:
+        arrival = Arrival(answer, at=self._clock())
+        arrival.candidates = list(zip(batch.candidates, answer.opens[batch.further :], strict=True))
+        arrival.letters_sent = list(zip((worker for worker, _ in batch.step.letters), answer.sent, strict=True))
+        self._reserve_pages(arrival)
+        refused = [candidate for candidate, at in arrival.candidates if at]
+        if self.rate and refused:
+            self._questions += 1
+            self._persist(lambda: self._crew.pace(self._questions, -len(refused), self.rate))
+        wanted = [candidate.url for candidate, at in arrival.candidates if not at and candidate.attached]
+        if wanted:
+            attached = Step(attachments_of=wanted, read_inbox=False, read_messages=False)
+            found = self._persist(lambda: self._crew.take(attached)).attachments
+            arrival.attached = [message for message in found if message]
+        halves = [candidate.visit for candidate in refused if len(candidate.visit.places) > 1]
+        if halves:  # one of its places may have been free
+            with self._condition:
+                self.work.ended.extend((visit, 0.0) for visit in halves)
+        self._has_more = len(answer.inbox) == AT_ONCE or len(answer.messages) >= AT_ONCE // 2
+        return arrival
+
+    def _reserve_pages(self, arrival: Arrival) -> None:
+        """Of the visits that have begun, only as many go on as all workers may still make for their pages."""
+        begun = [place for place, (_, at) in enumerate(arrival.candidates) if not at]
+        own, most = self._reserve()
+        if not most or not begun:
+            return
+        asked = Step(reserve=(own, len(begun), most), read_inbox=False, read_messages=False)
+        granted = self._persist(lambda: self._crew.take(asked)).granted or 0
+        surplus = begun[granted:]
+        for place in surplus:
+            arrival.candidates[place] = (arrival.candidates[place][0], DENIED)
+        with self._condition:
+            self.work.ended.extend((arrival.candidates[place][0].visit, 0.0) for place in surplus)
+
+    def _done(self, batch: Batch) -> None:
+        """That much has arrived."""
+        work, step = self.work, batch.step
+        for queue, gone in (
+            (work.letters, len(step.letters)),
+            (work.messages, len(step.messages)),
+            (work.attached, len(step.attached)),
+            (work.ended, len(step.ended)),
+            (work.passed, len(step.passed)),
+            (work.visits, batch.further),
+            (work.candidates, len(batch.candidates)),
+        ):
+            for _ in range(gone):
+                queue.popleft()
+        if work.applied == step.applied:
+            work.applied = None
+
+    def _persist(self, call: Callable[[], Found]) -> Found:
+        """Call until there is an answer."""
+        since, reminded, tries = time.monotonic(), 0.0, 0
+        while True:
+            try:
+                answer = call()
+            except LOST as error:
+                reason: Exception = error
+            except redis.exceptions.ResponseError as error:
+                if not will_pass(error):
+                    raise
+                reason = error
+            else:
+                if reminded:
+                    logger.warning("Redis answers again after %.1f s: the crawl continues", time.monotonic() - since)
+                return answer
+            now = time.monotonic()
+            if now > self._give_up_at:
+                raise ServerFailed(f"Redis gives no answer: {reason}")
+            if not reminded or now - reminded > _REMIND:
+                short = str(reason).partition(" script: ")[0]
+                logger.warning("Redis gives no answer (%s): the crawl waits, nothing is lost", short)
+                reminded = now
+            time.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
+            tries += 1

@@ -1,0 +1,90 @@
+"""Hosts change hands when a worker joins a crawl, or leaves it.
+
+Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
+says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
+nobody takes anything while one is leaving: so no URL is fetched twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.members import Members, Shares
+
+AT_ONCE = 1000  # URLs that are looked at in one go: the crawl goes on in between
+
+
+class Handover:
+    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for."""
+
+    def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, epoch: int) -> None:
+        self.epoch = epoch
+        self._worker = worker
+        self._shares = shares
+        self._frontier = frontier
+        self._handed: dict[str, int] = {}  # worker -> epoch for which it has handed over
+        self._awaited: dict[str, int] = {}  # worker -> epoch for which it is to
+        self._scan: Iterator[tuple[str, bool]] | None = None
+
+    def meet(self, members: Members) -> bool:
+        """These are the members now; whether that is news. Who waits for others does not turn to the next change before."""
+        for worker in list(self._awaited):
+            if worker not in members.joined:
+                del self._awaited[worker]
+        if members.epoch <= self._shares.members.epoch or self._awaited or self._scan is not None:
+            return False
+        self._shares.set_members(members)
+        joined = members.joined.get(self._worker, 0)
+        for worker, at in members.joined.items():
+            is_before = abs(at) < joined and joined > self.epoch
+            needed = -at if at < 0 else joined if is_before else 0
+            if worker != self._worker and needed > self._handed.get(worker, 0):
+                self._awaited[worker] = needed
+        self._scan = self._foreign()
+        return True
+
+    def hear(self, worker: str, epoch: int) -> None:
+        """A worker has handed over what it had for this epoch."""
+        self._handed[worker] = max(epoch, self._handed.get(worker, 0))
+        if self._awaited.get(worker, epoch + 1) <= epoch:
+            del self._awaited[worker]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no URL may be taken yet."""
+        return bool(self._awaited) or self._scan is not None
+
+    @property
+    def is_scanning(self) -> bool:
+        """Whether there is more to hand over."""
+        return self._scan is not None
+
+    def hand_over(self, give: Callable[[str, bool], None]) -> bool:
+        """Go on: ``give`` a few URLs away, each with whether it is done. Whether all have been given just now."""
+        if self._scan is None:
+            return False
+        some = list(islice(self._scan, AT_ONCE))
+        for key, is_done in some:
+            give(key, is_done)
+        if some:
+            return False
+        self._scan = None
+        self.epoch = self._shares.members.epoch
+        return True
+
+    def _foreign(self) -> Iterator[tuple[str, bool]]:
+        if len(self._shares) == 1 and self._shares.is_own(""):
+            return
+        frontier, is_own = self._frontier, self._shares.is_own
+        waiting = frontier.waiting()
+        for url in waiting if isinstance(frontier, DiskFrontier) else list(waiting):
+            if not is_own(queue_of(url.url)):
+                yield url.key, False
+        finished = frontier.finished()
+        for url in finished if isinstance(frontier, DiskFrontier) else list(finished):
+            if not is_own(queue_of(url.url)):
+                yield url.key, True

@@ -1,0 +1,54 @@
+-- A worker says that it is alive, and hears of the others. Who was silent for too long is no member any more.
+--
+-- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
+-- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'drain' or 'end', its pages, its report
+-- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of all
+
+local members, alive, tokens, reserved, pages, reports, epoch = unpack(KEYS)
+local worker, token, lease, mode = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local call = redis.call
+
+local time = call('TIME')
+local now = time[1] + time[2] / 1000000
+local known = call('HGET', tokens, worker)
+if mode == 'join' then
+  call('HSET', tokens, worker, token)
+elseif not known then
+  return redis.error_reply('FORGOTTEN Redis has lost this crawl: it was cleared, or restarted without appendonly; what was fetched is in the crawl folder')
+elseif known ~= token then
+  return redis.error_reply('FENCED another process uses the name of this worker; give each its own CRAWL_WORKER')
+end
+
+local function leave(who)
+  call('HDEL', members, who)
+  call('HDEL', reports, who)
+  call('ZREM', alive, who)
+  call('HSET', reserved, who, call('HGET', pages, who) or 0)
+  call('INCR', epoch)
+end
+
+for _, who in ipairs(call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)) do
+  if who ~= worker then
+    leave(who)
+  end
+end
+if mode == 'end' then
+  leave(worker)
+else
+  local joined = call('HGET', members, worker)
+  if not joined then
+    call('HSET', members, worker, call('INCR', epoch))
+  elseif mode == 'drain' and tonumber(joined) > 0 then
+    call('HSET', members, worker, -call('INCR', epoch)) -- it has no share any more
+  end
+  call('ZADD', alive, now + lease, worker)
+  call('HSET', pages, worker, ARGV[5])
+  call('HSET', reports, worker, ARGV[6])
+end
+local stored = 0
+for _, number in ipairs(call('HVALS', pages)) do
+  stored = stored + number
+end
+return {
+  time[1], time[2], tonumber(call('GET', epoch) or 0), known and 1 or 0, call('HGETALL', members), call('HGETALL', reports), stored,
+}

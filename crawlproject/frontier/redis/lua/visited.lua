@@ -1,0 +1,19 @@
+-- A visit has ended: the host, or the address, rests. Without a number, it was visited in passing.
+--
+-- KEYS   its clock
+-- ARGV   worker of a crawl, token of its process, number of the visit or empty, milliseconds to rest
+-- gives  nothing
+
+local held, rest = redis.call('GET', KEYS[1]), tonumber(ARGV[4])
+if ARGV[3] == '' then
+  if (held and held ~= '') or redis.call('PTTL', KEYS[1]) >= rest then
+    return
+  end
+elseif held ~= ARGV[1] .. '\n' .. ARGV[2] .. '\n' .. ARGV[3] then
+  return -- it has taken so long that it was over before
+end
+if rest > 0 then
+  redis.call('SET', KEYS[1], '', 'PX', ARGV[4])
+else
+  redis.call('DEL', KEYS[1])
+end

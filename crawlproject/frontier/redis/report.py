@@ -1,0 +1,72 @@
+"""What a worker says of itself, so that all know when the crawl is over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, field
+from typing import Any
+
+import orjson
+
+from crawlproject.frontier.changes import json_number
+from crawlproject.frontier.redis.crew import Id
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """``leases``: URLs that are being fetched, or asked for. ``unsent``: letters that no server has yet. ``applied``: the last
+    entry of its inbox that is in its frontier; ``sent``: of each worker's inbox the last entry that it has written itself.
+    ``is_away``: it has ended, and may come back.
+    """
+
+    waiting: int = 0
+    leases: int = 0
+    hosts: int = 0
+    evicted: int = 0
+    best: float | None = None
+    unsent: int = 0
+    applied: Id = (0, 0)
+    sent: Mapping[str, Id] = field(default_factory=dict)
+    is_away: bool = False
+
+    def dump(self) -> bytes:
+        """As it is kept in the server."""
+        _, _, _, _, best, *_ = values = list(astuple(self))
+        values[4] = None if best is None else json_number(best)
+        return orjson.dumps(values)
+
+    @classmethod
+    def load(cls, content: bytes) -> Report:
+        """What was written so. Raises ``ValueError`` and ``TypeError``."""
+        values: list[Any] = orjson.loads(content)
+        *numbers, best, unsent, applied, sent, is_away = values
+        waiting, leases, hosts, evicted = map(int, numbers)
+        entries = {str(worker): (int(entry[0]), int(entry[1])) for worker, entry in dict(sent).items()}
+        score = None if best is None else float(best)
+        return cls(
+            waiting,
+            leases,
+            hosts,
+            evicted,
+            score,
+            int(unsent),
+            (int(applied[0]), int(applied[1])),
+            entries,
+            bool(is_away),
+        )
+
+
+def is_over(reports: Mapping[str, Report]) -> bool:
+    """Whether no worker has anything left, and nothing is on its way.
+
+    The reports are of different moments. But whoever had nothing when it reported, and has something now, got it in a letter; the
+    first such letter was sent before its sender's report, which tells of it, and after that of its receiver, which does not.
+    """
+    here = {name: report for name, report in reports.items() if not report.is_away}
+    for report in here.values():
+        if report.waiting or report.leases or report.unsent:
+            return False
+        for worker, entry in report.sent.items():
+            if worker in here and here[worker].applied < entry:
+                return False
+    return True

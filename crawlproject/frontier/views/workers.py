@@ -1,0 +1,48 @@
+"""The frontiers of several workers of a crawl, seen as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest
+
+from crawlproject.frontier.base import UrlState
+from crawlproject.frontier.views.view import Counts, FrontierView, best_waiting
+from crawlproject.records import CrawlUrl
+
+
+class WorkersView:
+    """A ``FrontierView`` of ``views``, each of which has hosts of its own."""
+
+    kind = "redis"
+
+    def __init__(self, views: Sequence[FrontierView]) -> None:
+        self._views = views
+
+    def counts(self) -> Counts:
+        return Counts(*map(sum, zip(*(view.counts() for view in self._views), strict=True)))
+
+    def waiting(self) -> Iterator[CrawlUrl]:
+        for view in self._views:
+            yield from view.waiting()
+
+    def leased(self) -> Iterator[CrawlUrl]:
+        for view in self._views:
+            yield from view.leased()
+
+    def best(self, n: int) -> list[CrawlUrl]:
+        """As ``RankedView`` says."""
+        every = (record for view in self._views for record in best_waiting(view, n))
+        return nlargest(n, every, key=lambda record: record.score)
+
+    def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
+        found = [view.find(url) for view in self._views]
+        return next(((state, record) for state, record in found if state), ("", None))
+
+    def rests(self) -> Mapping[str, float]:
+        return {host: until for view in self._views for host, until in view.rests().items()}
+
+    def blocks(self) -> Mapping[str, float]:
+        return {host: until for view in self._views for host, until in view.blocks().items()}
+
+    def crawl_delays(self) -> Mapping[str, float]:
+        return {host: seconds for view in self._views for host, seconds in view.crawl_delays().items()}
