@@ -82,6 +82,18 @@ class Work:
     candidates: deque[Candidate] = field(default_factory=deque)
     applied: Id | None = None
 
+    def step(self) -> Step:
+        """All of it but letters and candidates, as a step of its own."""
+        return Step(
+            messages=list(self.messages),
+            attached=list(self.attached),
+            ended=list(self.ended),
+            passed=list(self.passed),
+            begin=list(self.visits),
+            read_inbox=False,
+            read_messages=False,
+        )
+
     def is_urgent(self) -> bool:
         """Whether somebody waits for it."""
         return bool(self.letters or self.ended or self.candidates or self.visits or self.passed)

@@ -105,7 +105,6 @@ class RedisWorker:
         self._rejected: Callable[[CrawlUrl, int], None] = lambda url, answer: None
         self._gathers = False  # a step is under way,
         self._after: list[Callable[[Work], None]] = []  # after which this is to be sent
-        self._early: list[Callable[[Work], None]] = []  # sent when the exchange begins
         self._hear(heard)
 
         self.waiting = own.waiting
@@ -143,8 +142,6 @@ class RedisWorker:
         )
         with exchange as work:
             work.letters.extend((worker, mail.dump(letters)) for worker, letters in self._outbox.waiting())
-            for change in self._early:
-                change(work)
         self._exchange = exchange
         self._go_on_handing_over()
         exchange.start()
@@ -237,10 +234,9 @@ class RedisWorker:
         return bool(self._held or self._asked or self._arrived or self._outbox or len(self._own)) or not self._is_over
 
     def next_due(self, now: float) -> float | None:
-        if self._handover.is_open or self._asked or self._arrived:
-            return None  # whoever takes is woken
-        if self._exchange is not None and len(self._held) >= self._limit:
-            return None
+        if self._exchange is not None:
+            if self._handover.is_open or self._asked or self._arrived or len(self._held) >= self._limit:
+                return None  # whoever takes is woken
         due = self._own.next_due(now)
         return due if due is None else max(due, self._no_pages_until)
 
@@ -375,15 +371,15 @@ class RedisWorker:
         self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
     ) -> None:
         host = queue_of(url)
-        rest = self._own.next_visit(host, now, seconds) - now
-        if not self._own.state_of(url) and not self.is_own(host):
+        rest, state = self._own.next_visit(host, now, seconds) - now, self._own.state_of(url)
+        if not state and not self.is_own(host):
             self._tell_owner(url, [mail.DONE, url])
             self._passed(host, rest)
             return
         self._own.done(url, now, seconds, refetch_at, score)
         if url in self._held:
             self._ended(url, rest)
-        else:
+        elif state != "done":
             self._passed(host, rest)
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
@@ -430,10 +426,9 @@ class RedisWorker:
         if self._addresses.get(host, "") != address:
             _remember(self._addresses, host, address)
             for url, visit in self._visits.items():
-                if address and visit.places[0] == host:
-                    self._visits[url] = joined = Visit(visit.number, (host, f"@{address}"))
-                    further = Visit(visit.number, joined.places[1:])
-                    self._when_written(lambda work, further=further: work.visits.append(further))  # type: ignore[misc]
+                if visit.places[0] == host:
+                    self._visits[url] = moved = Visit(visit.number, (host, f"@{address}") if address else (host,))
+                    self._when_written(partial(_move, visit._replace(places=visit.places[1:]), moved))
         return self._own.host_address(host, address)
 
     def visit(self, host: str, now: float, beside: str = "") -> float:
@@ -523,8 +518,12 @@ class RedisWorker:
             self._send([], [change])
 
     def _send(self, letters: list[tuple[str, list[Letter]]], changes: list[Callable[[Work], None]]) -> None:
-        if self._exchange is None:
-            self._early += changes
+        if self._exchange is None:  # letters wait for it; whoever waits for the server tells it the rest at once
+            work = Work()
+            for change in changes:
+                change(work)
+            if changes:
+                self._crew.take(work.step())
             return
         if letters or changes:
             with self._exchange as work:
@@ -749,6 +748,14 @@ class RedisWorker:
 
     def _make_report(self, *, is_away: bool = False) -> None:
         self._report = self._own_report(is_away=is_away).dump()
+
+
+def _move(left: Visit, visit: Visit, work: Work) -> None:
+    """The host of a visit is at another address, or at none."""
+    if left.places:
+        work.ended.append((left, 0.0))
+    if visit.places[1:]:
+        work.visits.append(visit._replace(places=visit.places[1:]))
 
 
 def _remember(what: dict[str, Any], key: str, value: Any) -> None:
