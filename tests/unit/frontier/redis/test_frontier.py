@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 import redis
-from support.frontiersteps import url
-from support.redisserver import empty_database
-
-from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.message_log import dump_record, load_record
 from crawlproject.frontier.redis.operations import done_of, put_of, take_of, taken_of
 from crawlproject.frontier.redis.script import FrontierRules, Script
+from support.frontiersteps import url
+from support.redisserver import empty_database
+
+from crawlproject.errors import BadSetting, StorageFailed
 from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, PLANTED, REREADS, REVISITS, SPARE, WASTE, CrawlUrl
 from crawlproject.urls.hosts import host_of
