@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 from threading import Condition, Thread
 from typing import TypeVar
@@ -81,6 +82,18 @@ class Work:
     visits: deque[Visit] = field(default_factory=deque)  # begun already, to further places
     candidates: deque[Candidate] = field(default_factory=deque)
     applied: Id | None = None
+
+    def step(self) -> Step:
+        """All of it but the candidates, of the letters the first."""
+        return Step(
+            letters=list(islice(self.letters, _LETTERS)),
+            messages=list(self.messages),
+            attached=list(self.attached),
+            ended=list(self.ended),
+            passed=list(self.passed),
+            begin=list(self.visits),
+            applied=self.applied,
+        )
 
     def is_urgent(self) -> bool:
         """Whether somebody waits for it."""
@@ -189,18 +202,11 @@ class Exchange:
     def _next_batch(self) -> Batch:
         work = self.work
         candidates = [] if self._closing else list(work.candidates)
-        step = Step(
-            letters=[letters for letters, _ in zip(work.letters, range(_LETTERS), strict=False)],
-            messages=list(work.messages),
-            attached=list(work.attached),
-            ended=list(work.ended),
-            passed=list(work.passed),
-            applied=work.applied,
-            read_messages=self._receives,
-        )
+        step = work.step()
+        step.read_messages = self._receives
         if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
             step.ended, step.passed, candidates = [], [], []
-        step.begin = [*work.visits, *(candidate.visit for candidate in candidates)]
+        step.begin += [candidate.visit for candidate in candidates]
         now = time.monotonic()
         if now >= self._next_beat or self._closing:
             step.beat = self._beat()

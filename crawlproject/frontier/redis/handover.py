@@ -8,21 +8,28 @@ nobody takes anything while one is leaving: so no URL is fetched twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.members import Members, Shares
+from crawlproject.storage.append_log import write_atomically
 
+EPOCH = "epoch"  # the file with the last change of the members for which everything was handed over
 AT_ONCE = 1000  # URLs that are looked at in one go: the crawl goes on in between
 
 
 class Handover:
-    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for."""
+    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for, as ``folder`` keeps
+    it; without a folder, there was none.
+    """
 
-    def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, epoch: int) -> None:
-        self.epoch = epoch
+    def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, folder: Path | None) -> None:
+        self._file = folder / EPOCH if folder is not None else None
+        self.epoch = self._saved = self._read()
         self._worker = worker
         self._shares = shares
         self._frontier = frontier
@@ -75,6 +82,18 @@ class Handover:
         self._scan = None
         self.epoch = self._shares.members.epoch
         return True
+
+    def save(self) -> None:
+        """Remember for which epoch all was handed over. Raises ``StorageFailed``."""
+        if self._file is not None and self._saved != self.epoch:
+            write_atomically(self._file, [str(self.epoch).encode()], sync=False)
+            self._saved = self.epoch
+
+    def _read(self) -> int:
+        with suppress(OSError, ValueError):
+            if self._file is not None:
+                return int(self._file.read_text())
+        return 0
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
         if len(self._shares) == 1 and self._shares.is_own(""):

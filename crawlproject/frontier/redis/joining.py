@@ -40,8 +40,13 @@ def join(
         heard = crew.join(pages, Report(waiting=max(1, len(own))).dump())
     except RedisError as error:
         raise ServerFailed(f"Redis refused: {error}") from error
-    joined = RedisWorker(
-        own, crew, heard, clock=clock, folder=folder, max_pages=max_pages, max_urls_per_host=max_urls_per_host
+    return RedisWorker(
+        own,
+        crew,
+        heard,
+        clock=clock,
+        folder=folder,
+        pages=pages,
+        max_pages=max_pages,
+        max_urls_per_host=max_urls_per_host,
     )
-    joined.has_pages(pages)
-    return joined

@@ -19,7 +19,6 @@ from crawlproject.storage.append_log import write_atomically
 
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
 DONE = "done"  # URLs that are done
-AGAIN = "again"  # a change of kind ``wait``: it waits again, even if it was done
 ANSWER = "answer"  # why (``shared.py``), then URLs that were sent, with their scores
 HANDED = "handed"  # epoch: the hosts of that epoch's workers are handed over, as far as the sender had them
 
