@@ -67,6 +67,19 @@ class SharedFrontier(Frontier, Protocol):
         """The names of all workers, this one included."""
         ...
 
+    def inherited(self) -> Callable[[str], bool] | None:
+        """Whether a host was one of a worker that is lost, and is this worker's now; None: nobody was lost since this was asked."""
+        ...
+
+    def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
+        """What workers have published, as far as the server keeps it, each behind its worker. Waits for the answers."""
+        ...
+
+    @property
+    def has_left(self) -> bool:
+        """Whether this worker was told to leave, and has given all its hosts to others."""
+        ...
+
     @property
     def was_forgotten(self) -> bool:
         """Whether the server knew nothing of this worker when it began."""

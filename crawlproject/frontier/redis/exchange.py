@@ -152,12 +152,6 @@ class Exchange:
             self._condition.notify()
         self._condition.release()
 
-    def hurry(self) -> None:
-        """Look at the others now."""
-        with self._condition:
-            self._next_beat = 0.0
-            self._condition.notify()
-
     def close(self, patience: float) -> bool:
         """Carry what is left, for ``patience`` seconds at most. False: the server was away for so long."""
         with self._condition:
@@ -270,7 +264,7 @@ class Exchange:
             (work.visits, batch.further),
             (work.candidates, len(batch.candidates)),
         ):
-            for _ in range(gone):
+            for _ in range(min(gone, len(queue))):  # whoever closes takes the candidates back
                 queue.popleft()
         if work.applied == step.applied:
             work.applied = None

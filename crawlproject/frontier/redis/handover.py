@@ -18,32 +18,41 @@ from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.members import Members, Shares
 from crawlproject.storage.append_log import write_atomically
 
-EPOCH = "epoch"  # the file with the last change of the members for which everything was handed over
+MEMBERS = "members.json"  # the file with the members for which everything was handed over last
 AT_ONCE = 1000  # URLs that are looked at in one go: the crawl goes on in between
 
 
 class Handover:
     """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for, as ``folder`` keeps
-    it; without a folder, there was none.
+    it with the members of then; without a folder, there was none.
     """
 
     def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, folder: Path | None) -> None:
-        self._file = folder / EPOCH if folder is not None else None
-        self.epoch = self._saved = self._read()
+        self._file = folder / MEMBERS if folder is not None else None
         self._worker = worker
         self._shares = shares
         self._frontier = frontier
         self._handed: dict[str, int] = {}  # worker -> epoch for which it has handed over
         self._awaited: dict[str, int] = {}  # worker -> epoch for which it is to
         self._scan: Iterator[tuple[str, bool]] | None = None
+        self._inherits: list[tuple[Shares, frozenset[str]]] = []
+        if (saved := self._read()) is not None:
+            shares.set_members(saved)
+        self.epoch = self._saved = shares.members.epoch
 
     def meet(self, members: Members) -> bool:
         """These are the members now; whether that is news. Who waits for others does not turn to the next change before."""
         for worker in list(self._awaited):
             if worker not in members.joined:
                 del self._awaited[worker]
-        if members.epoch <= self._shares.members.epoch or self._awaited or self._scan is not None:
+        before = self._shares.members
+        if members.epoch <= before.epoch or self._awaited or self._scan is not None:
             return False
+        lost = frozenset(before.sharing()) - members.joined.keys() - {self._worker}
+        if lost:
+            old = Shares(self._worker)
+            old.set_members(before)
+            self._inherits.append((old, lost))
         self._shares.set_members(members)
         joined = members.joined.get(self._worker, 0)
         for worker, at in members.joined.items():
@@ -53,6 +62,18 @@ class Handover:
                 self._awaited[worker] = needed
         self._scan = self._foreign()
         return True
+
+    def inherited(self) -> Callable[[str], bool] | None:
+        """Whether a host was one of a worker that is lost, and is this worker's now; None: nobody was lost since this was asked."""
+        if not self._inherits:
+            return None
+        changes, self._inherits = self._inherits, []
+        return lambda host: self._shares.is_own(host) and any(old.owner(host) in lost for old, lost in changes)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether this worker has no share any more, and has handed over what it had."""
+        return self._shares.members.joined.get(self._worker, 0) < 0 and not self.is_open
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""
@@ -84,16 +105,16 @@ class Handover:
         return True
 
     def save(self) -> None:
-        """Remember for which epoch all was handed over. Raises ``StorageFailed``."""
+        """Remember for which members all was handed over. Raises ``StorageFailed``."""
         if self._file is not None and self._saved != self.epoch:
-            write_atomically(self._file, [str(self.epoch).encode()], sync=False)
+            write_atomically(self._file, [self._shares.members.dump()], sync=False)
             self._saved = self.epoch
 
-    def _read(self) -> int:
-        with suppress(OSError, ValueError):
+    def _read(self) -> Members | None:
+        with suppress(OSError, ValueError, TypeError, AttributeError):
             if self._file is not None:
-                return int(self._file.read_text())
-        return 0
+                return Members.load(self._file.read_bytes())
+        return None
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
         if len(self._shares) == 1 and self._shares.is_own(""):

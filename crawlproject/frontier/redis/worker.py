@@ -84,8 +84,8 @@ class RedisWorker:
         self.was_forgotten = not heard.was_known  # the server knows nothing of this worker
         self._exchange: Exchange | None = None
         self._limit = 0
-        self._mode = "beat"
         self._rate = 0.0
+        self._has_left = False
         self._reception.hear(heard, clock())
 
         self.waiting, self.finished = own.waiting, own.finished
@@ -94,7 +94,7 @@ class RedisWorker:
         self.set_floor, self.set_ceiling = own.set_floor, own.set_ceiling
         self.set_host_precedence, self.busiest = own.set_host_precedence, own.busiest
         self.attached, self.kept_messages, self.last_published = crew.attached, crew.kept_messages, crew.published
-        self.is_own, self.note = shares.is_own, letters.note
+        self.is_own, self.note, self.inherited = shares.is_own, letters.note, handover.inherited
 
     # ------------------------------------------------------------ beginning and end
 
@@ -106,7 +106,7 @@ class RedisWorker:
         exchange = Exchange(
             self._crew,
             clock=self._clock,
-            beat=lambda: (self._mode, self._pages, reception.report),
+            beat=lambda: ("end" if self._has_left else "beat", self._pages, reception.report),
             reserve=lambda: (self._pages + len(self._visits.begun) + exchange.granted, self._max_pages),
             is_idle=lambda: not (self._visits.begun or self._visits.asked),
             deliver=lambda arrival: loop.call_soon(partial(reception.settle, arrival, exchange)),
@@ -127,12 +127,17 @@ class RedisWorker:
         self._visits.end_all()
         if self._exchange is not None:
             self._reception.make_report(is_away=True)
+            self._has_left = self.has_left
             ended = self._exchange.close(_PATIENCE)
         self._crew.close()
         self._outbox.close()
         self._own.close()
         if not ended:
             raise ServerFailed("Redis was away at the end: what did not reach it is sent when this worker goes on")
+
+    @property
+    def has_left(self) -> bool:
+        return self._handover.has_left and not self._reception.has_work()
 
     # ------------------------------------------------------------ what is known
 
@@ -189,10 +194,10 @@ class RedisWorker:
         return self._reception.has_work() or (len(self) > 0 if self._exchange is None else not self._reception.is_over)
 
     def next_due(self, now: float) -> float | None:
-        if self._handover.is_open or self._visits.asked or self._reception.arrived:
-            return None  # whoever takes is woken
-        if self._exchange is not None and len(self._held) >= self._limit:
-            return None
+        if self._exchange is not None:
+            is_busy = self._handover.is_open or self._visits.asked or self._reception.arrived
+            if is_busy or len(self._held) >= self._limit:
+                return None  # whoever takes is woken
         due = self._own.next_due(now)
         return due if due is None else max(due, self._reception.no_pages_until)
 
@@ -270,10 +275,10 @@ class RedisWorker:
                 self._held[arrived.key] = arrived
                 return arrived
             self._visits.end(arrived.key, 0.0)
-        if self._handover.is_open or now < self._reception.no_pages_until:
-            return None
         if self._exchange is None:
             return self._take_waiting(now)
+        if self._handover.is_open or now < self._reception.no_pages_until:
+            return None
         asked = []
         while (
             len(self._visits.begun) + len(self._visits.asked) < self._limit and (url := self._own.take(now)) is not None

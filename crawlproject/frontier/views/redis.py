@@ -78,6 +78,13 @@ class RedisView:
             name for name in alive if name.encode() in reports and not Report.load(reports[name.encode()]).is_away
         )
 
+    def drain(self, worker: str) -> bool:
+        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already."""
+        joined = int(self._server.hget(self._keys.members, worker) or 0)
+        if joined > 0:
+            self._server.hset(self._keys.members, worker, -int(self._server.incr(self._keys.epoch)))
+        return joined > 0
+
     def clear(self) -> None:
         """Remove everything of this crawl. The clocks of hosts stay: they are not the crawl's alone."""
         for worker in self._server.hkeys(self._keys.tokens):

@@ -1,7 +1,7 @@
 -- A worker says that it is alive, and hears of the others. Who was silent for too long is no member any more.
 --
 -- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
--- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'drain' or 'end', its pages, its report
+-- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, its report
 -- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of all
 
 local members, alive, tokens, reserved, pages, reports, epoch = unpack(KEYS)
@@ -35,11 +35,8 @@ end
 if mode == 'end' then
   leave(worker)
 else
-  local joined = call('HGET', members, worker)
-  if not joined then
+  if call('HEXISTS', members, worker) == 0 then
     call('HSET', members, worker, call('INCR', epoch))
-  elseif mode == 'drain' and tonumber(joined) > 0 then
-    call('HSET', members, worker, -call('INCR', epoch)) -- it has no share any more
   end
   call('ZADD', alive, now + lease, worker)
   call('HSET', pages, worker, ARGV[5])
