@@ -35,16 +35,18 @@ class Handover:
         self._handed: dict[str, int] = {}  # worker -> epoch for which it has handed over
         self._awaited: dict[str, int] = {}  # worker -> epoch for which it is to
         self._scan: Iterator[tuple[str, bool]] | None = None
-        self._inherits: list[tuple[Shares, frozenset[str]]] = []
+        self._inherits: list[Callable[[str], bool]] = []
         if (saved := self._read()) is not None:
             shares.set_members(saved)
+        self.is_new = saved is None
         self.epoch = self._saved = shares.members.epoch
 
     def meet(self, members: Members) -> bool:
         """These are the members now; whether that is news. Who waits for others does not turn to the next change before."""
         for worker in list(self._awaited):
-            if worker not in members.joined:
+            if worker not in members.joined:  # it is lost with what it was to hand over
                 del self._awaited[worker]
+                self.inherit_all()
         before = self._shares.members
         if members.epoch <= before.epoch or self._awaited or self._scan is not None:
             return False
@@ -52,7 +54,7 @@ class Handover:
         if lost:
             old = Shares(self._worker)
             old.set_members(before)
-            self._inherits.append((old, lost))
+            self._inherits.append(lambda host: old.owner(host) in lost)
         self._shares.set_members(members)
         joined = members.joined.get(self._worker, 0)
         for worker, at in members.joined.items():
@@ -67,8 +69,12 @@ class Handover:
         """Whether a host was one of a worker that is lost, and is this worker's now; None: nobody was lost since this was asked."""
         if not self._inherits:
             return None
-        changes, self._inherits = self._inherits, []
-        return lambda host: self._shares.is_own(host) and any(old.owner(host) in lost for old, lost in changes)
+        were_theirs, self._inherits = self._inherits, []
+        return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
+
+    def inherit_all(self) -> None:
+        """Whoever was here before is lost, and nobody knows which hosts it had."""
+        self._inherits.append(lambda host: True)
 
     @property
     def has_left(self) -> bool:

@@ -87,6 +87,8 @@ class RedisWorker:
         self._rate = 0.0
         self._has_left = False
         self._reception.hear(heard, clock())
+        if handover.is_new and (heard.was_known or heard.absent):
+            handover.inherit_all()
 
         self.waiting, self.finished = own.waiting, own.finished
         self.record_lines, self.forget = own.record_lines, own.forget
