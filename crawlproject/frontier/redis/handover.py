@@ -2,12 +2,13 @@
 
 Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
 says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
-nobody takes anything while one is leaving: so no URL is fetched twice.
+nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease ends,
+and before the visit does: the new owner cannot be there earlier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -41,8 +42,11 @@ class Handover:
         self.is_new = saved is None
         self.epoch = self._saved = shares.members.epoch
 
-    def meet(self, members: Members) -> bool:
-        """These are the members now; whether that is news. Who waits for others does not turn to the next change before."""
+    def meet(self, members: Members, away: Collection[str] = ()) -> bool:
+        """These are the members now; whether that is news. Who waits for others does not turn to the next change before.
+
+        Those that are ``away`` hand over nothing until they are back: of what they have fetched, their messages tell.
+        """
         for worker in list(self._awaited):
             if worker not in members.joined:  # it is lost with what it was to hand over
                 del self._awaited[worker]
@@ -60,7 +64,11 @@ class Handover:
         for worker, at in members.joined.items():
             is_before = abs(at) < joined and joined > self.epoch
             needed = -at if at < 0 else joined if is_before else 0
-            if worker != self._worker and needed > self._handed.get(worker, 0):
+            if worker == self._worker or needed <= self._handed.get(worker, 0):
+                continue
+            if worker in away:
+                self.inherit_all()
+            else:
                 self._awaited[worker] = needed
         self._scan = self._foreign()
         return True
@@ -79,7 +87,7 @@ class Handover:
     @property
     def has_left(self) -> bool:
         """Whether this worker has no share any more, and has handed over what it had."""
-        return self._shares.members.joined.get(self._worker, 0) < 0 and not self.is_open
+        return self._shares.members.joined.get(self._worker, 0) < 0 and not self.is_scanning
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""
@@ -90,7 +98,7 @@ class Handover:
     @property
     def is_open(self) -> bool:
         """Whether no URL may be taken yet."""
-        return bool(self._awaited) or self._scan is not None
+        return bool(self._awaited)
 
     @property
     def is_scanning(self) -> bool:

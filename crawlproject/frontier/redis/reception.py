@@ -52,6 +52,7 @@ class Reception:
         self._call_soon: Callable[[Callable[[], None]], object] | None = None
         self._sent: dict[str, Id] = {}  # the last letters to each worker
         self._applied: Id = (0, 0)  # of the own inbox
+        self._is_closed = False
         self.receive: Callable[[Sequence[bytes]], None] | None = None
         self.arrived: deque[CrawlUrl] = deque()
         self.report = b""
@@ -65,6 +66,8 @@ class Reception:
 
     def settle(self, arrival: Arrival, exchange: Exchange) -> None:
         """A step of the exchange has come back."""
+        if self._is_closed:
+            return  # what was not done is read again by the next process
         answer = arrival.answer
         self._steps.outbox.arrived(len(arrival.letters_sent))
         self._sent.update(arrival.letters_sent)
@@ -89,6 +92,11 @@ class Reception:
         after = (self._handover.is_open, self.is_over, self._colleagues.pages)
         if arrival.candidates or answer.inbox or before != after:
             self._wake()
+
+    def close(self) -> None:
+        """Nothing that arrives is looked at any more."""
+        self._is_closed = True
+        self._wake = lambda: None
 
     def _grant(self, arrival: Arrival) -> int:
         """The candidates whose visits have begun may be taken, the others wait on. How many have begun."""
@@ -122,12 +130,14 @@ class Reception:
         """The server has said what others do, when this worker's clock showed ``at``."""
         self._letters.offset = heard.time - at
         self._colleagues.hear(heard)
-        if self._handover.meet(heard.members) and self._call_soon is not None:
+        if self._handover.meet(heard.members, self._colleagues.away()) and self._call_soon is not None:
             self.hand_over()
 
     def hand_over(self) -> None:
         """Give some of the hosts away that are others' now, and soon some more."""
         assert self._call_soon is not None
+        if self._is_closed:
+            return
         with self._steps.step():
             if self._handover.hand_over(self._letters.give):
                 for worker in self._shares.others():

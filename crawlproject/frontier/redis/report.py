@@ -78,6 +78,10 @@ class Colleagues:
     def __iter__(self) -> Iterator[Report]:
         return (report for report in self._reports.values() if not report.is_away)
 
+    def away(self) -> set[str]:
+        """Those that have ended, and may come back."""
+        return {name for name, report in self._reports.items() if report.is_away}
+
     def are_over(self, own: Report) -> bool:
         """As ``is_over``, when this worker reports ``own``."""
         return is_over({**self._reports, self._name: own})

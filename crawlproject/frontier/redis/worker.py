@@ -124,13 +124,13 @@ class RedisWorker:
     def close(self) -> None:
         """Send what is left, and say that this worker is away. Raises ``StorageFailed`` when the server stays away."""
         self._reception.receive = None  # nobody learns any more from what still arrives
-        self._wake = lambda: None
         ended = True
         self._visits.end_all()
         if self._exchange is not None:
             self._reception.make_report(is_away=True)
             self._has_left = self.has_left
             ended = self._exchange.close(_PATIENCE)
+        self._reception.close()
         self._crew.close()
         self._outbox.close()
         self._own.close()

@@ -79,10 +79,20 @@ class RedisView:
         )
 
     def drain(self, worker: str) -> bool:
-        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already."""
-        joined = int(self._server.hget(self._keys.members, worker) or 0)
-        if joined > 0:
-            self._server.hset(self._keys.members, worker, -int(self._server.incr(self._keys.epoch)))
+        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already.
+
+        One that is not running is given up: the others take its hosts.
+        """
+        keys, server = self._keys, self._server
+        joined = int(server.hget(keys.members, worker) or 0)
+        if worker in self.workers():
+            if joined > 0:
+                server.hset(keys.members, worker, -int(server.incr(keys.epoch)))
+        elif joined:
+            server.hdel(keys.members, worker)
+            server.hdel(keys.reports, worker)
+            server.zrem(keys.alive, worker)
+            server.incr(keys.epoch)
         return joined > 0
 
     def clear(self) -> None:

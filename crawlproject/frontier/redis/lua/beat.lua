@@ -13,6 +13,11 @@ local time = call('TIME')
 local now = time[1] + time[2] / 1000000
 local known = call('HGET', tokens, worker)
 if mode == 'join' then
+  if call('ZCOUNT', alive, now, '+inf') == 0 then -- all were away: each has its time to come back
+    for _, who in ipairs(call('HKEYS', members)) do
+      call('ZADD', alive, now + lease, who)
+    end
+  end
   call('HSET', tokens, worker, token)
 elseif not known then
   return redis.error_reply('FORGOTTEN Redis has lost this crawl: it was cleared, or restarted without appendonly; what was fetched is in the crawl folder')
