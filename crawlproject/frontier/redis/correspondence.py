@@ -25,8 +25,8 @@ Answers = dict[tuple[str, int], list[list[Any]]]  # to a worker, why: URLs and t
 
 
 class Correspondence:
-    """The letters of the worker ``name``. ``own`` has the URLs of its hosts, ``max_urls_per_host`` of each; 0: no limit. ``held`` are
-    those that are being fetched.
+    """The letters of the worker ``name``. ``own`` has the URLs of its hosts, ``max_urls_per_host`` of each; 0: no limit.
+    ``held`` are those that are being fetched.
 
     ``rejected`` is called with URLs that owners have not taken. ``offset``: seconds by which the server's clock is ahead.
     """

@@ -65,7 +65,7 @@ class Step:
 
 @dataclass(slots=True)
 class Answer:
-    """What came. ``opens``: of each visit, 0.0 when it has begun, seconds until it may be asked for, infinity: somebody is there."""
+    """What came. ``opens``: of each visit, 0.0 when it has begun, else seconds until it may; infinity: somebody is there."""
 
     opens: list[float] = field(default_factory=list)
     attachments: list[bytes] = field(default_factory=list)

@@ -24,8 +24,8 @@ AT_ONCE = 1000  # URLs that are looked at in one go: the crawl goes on in betwee
 
 
 class Handover:
-    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for, as ``folder`` keeps
-    it with the members of then; without a folder, there was none.
+    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for, as ``folder``
+    keeps it with the members of then; without a folder, there was none.
     """
 
     def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, folder: Path | None) -> None:
@@ -74,7 +74,7 @@ class Handover:
         return True
 
     def inherited(self) -> Callable[[str], bool] | None:
-        """Whether a host was one of a worker that is lost, and is this worker's now; None: nobody was lost since this was asked."""
+        """Whether a host was a lost worker's, and is this worker's now; None: nobody was lost since this was asked."""
         if not self._inherits:
             return None
         were_theirs, self._inherits = self._inherits, []

@@ -32,8 +32,8 @@ def join(
 ) -> RedisWorker:
     """The frontier of a crawl as one of its workers sees it, ``own`` for its own hosts. Raises ``ServerFailed``.
 
-    ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other are
-    kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
+    ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other
+    are kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
     """
     try:
         crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)

@@ -2,13 +2,13 @@
 
 How a URL travels:
 
-1. A worker finds it. If its host is the worker's own (``members.py``), it enters the worker's frontier, as in a crawl of one process.
+1. A worker finds it. If its host is the worker's own (``members.py``), it enters the worker's frontier, as in any crawl.
 2. Else it leaves in a letter for the owner of the host, who puts it into its frontier, or answers that it knows it
    (``correspondence.py``).
 3. The frontier gives a URL, a *candidate*. Redis is asked for the visit: nobody else may be visiting the host, or its address,
    nor any other crawl in this Redis. With the answer come the letters that were sent before: what these ended is not fetched.
-4. The URL is fetched. What its page leads to is on disk, in this frontier or in the outbox, when its lease ends (``steps.py``); what
-   is for others is with Redis before the visit ends there, and the host rests.
+4. The URL is fetched. What its page leads to is on disk, in this frontier or in the outbox, when its lease ends (``steps.py``);
+   what is for others is with Redis before the visit ends there, and the host rests.
 
 So Redis keeps who is there, who visits whom, and what is on its way, and no URL that waits.
 """
@@ -47,8 +47,8 @@ class RedisWorker:
     """A ``SharedFrontier`` around ``own``, which keeps the URLs of this worker's hosts. Not thread-safe: it is used from one
     thread, and keeps one of its own.
 
-    ``folder`` keeps the outbox, beside the files of ``own`` (None: in memory). ``pages`` it has stored so far, ``max_pages`` are those
-    of all workers; 0, as for ``max_urls_per_host``: no limit.
+    ``folder`` keeps the outbox, beside the files of ``own`` (None: in memory). ``pages`` it has stored so far, ``max_pages`` are
+    those of all workers; 0, as for ``max_urls_per_host``: no limit.
     """
 
     def __init__(

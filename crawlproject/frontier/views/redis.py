@@ -19,8 +19,8 @@ _AT_ONCE = 500  # keys a call
 
 
 class RedisView:
-    """A ``FrontierView`` of crawl ``crawl``: what its workers have said last. Their URLs are in their folders, and asking for these
-    raises ``BadCrawlDir``. Nothing is written. Raises what ``redis`` raises.
+    """A ``FrontierView`` of crawl ``crawl``: what its workers have said last. Their URLs are in their folders, and asking for
+    these raises ``BadCrawlDir``. Nothing is written. Raises what ``redis`` raises.
     """
 
     kind = "redis"
