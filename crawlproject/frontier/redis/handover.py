@@ -2,8 +2,8 @@
 
 Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
 says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
-nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease ends,
-and before the visit does: the new owner cannot be there earlier.
+nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease
+ends, and before the visit does: the new owner cannot be there earlier.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.members import Members, Shares
 from crawlproject.storage.append_log import write_atomically
 
@@ -131,14 +130,14 @@ class Handover:
         return None
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
-        if len(self._shares) == 1 and self._shares.is_own(""):
+        frontier, is_own = self._frontier, self._shares.has
+        if is_own("") and len(self._shares) == 1:
             return
-        frontier, is_own = self._frontier, self._shares.is_own
         waiting = frontier.waiting()
         for url in waiting if isinstance(frontier, DiskFrontier) else list(waiting):
-            if not is_own(queue_of(url.url)):
+            if not is_own(url.url):
                 yield url.key, False
         finished = frontier.finished()
         for url in finished if isinstance(frontier, DiskFrontier) else list(finished):
-            if not is_own(queue_of(url.url)):
+            if not is_own(url.url):
                 yield url.key, True

@@ -1,8 +1,8 @@
 """What workers send each other about hosts: the owner of a host puts its URLs into its own frontier, whoever has found them.
 
-A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. It may arrive twice, and with a worker
-that has no such host any more, which passes it on. What no server has yet lies in the *outbox* on disk, written before the step
-of the frontier that it belongs to: it survives ``kill -9``.
+A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. It may arrive twice, and with a
+worker that has no such host any more, which passes it on. What no server has yet lies in the *outbox* on disk, written before the
+step of the frontier that it belongs to: it survives ``kill -9``.
 """
 
 from __future__ import annotations
