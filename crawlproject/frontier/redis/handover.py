@@ -51,8 +51,10 @@ class Handover:
                 del self._awaited[worker]
                 self.inherit_all()
         before = self._shares.members
-        if members.epoch <= before.epoch or self._awaited or self._scan is not None:
+        waits = any(self._handed.get(worker, 0) < needed for worker, needed in self._awaited.items())
+        if members.epoch <= before.epoch or waits or self._scan is not None:
             return False
+        self._awaited.clear()
         lost = frozenset(before.sharing()) - members.joined.keys() - {self._worker}
         if lost:
             old = Shares(self._worker)
@@ -90,9 +92,11 @@ class Handover:
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""
-        self._handed[worker] = max(epoch, self._handed.get(worker, 0))
-        if self._awaited.get(worker, epoch + 1) <= epoch:
+        self._handed[worker] = handed = max(epoch, self._handed.get(worker, 0))
+        # For a later epoch than this worker knows of, hosts that seem to be its own were given to others.
+        if self._awaited.get(worker, epoch + 1) <= handed <= self._shares.members.epoch:
             del self._awaited[worker]
+            self.save()
 
     @property
     def is_open(self) -> bool:
@@ -118,8 +122,8 @@ class Handover:
         return True
 
     def save(self) -> None:
-        """Remember for which members all was handed over. Raises ``StorageFailed``."""
-        if self._file is not None and self._saved != self.epoch:
+        """Remember for which members all was handed over, here and by others. Raises ``StorageFailed``."""
+        if self._file is not None and self._saved != self.epoch and not self._awaited and self._scan is None:
             write_atomically(self._file, [self._shares.members.dump()], sync=False)
             self._saved = self.epoch
 

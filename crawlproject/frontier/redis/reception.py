@@ -122,6 +122,8 @@ class Reception:
                 self.no_pages_until = now + BUSY_LOOK if opens else 0.0
                 self._own.hold(url.key, url.not_before)
                 self._visits.end(url.key, 0.0)
+            if url is not None and not self._shares.is_own(queue_of(url.url)) and self._own.record(url.key):
+                self._letters.give(url.key, False)  # it waits on, and its host has changed hands meanwhile
         return begun
 
     def refuse(self, url: CrawlUrl, now: float, opens: float) -> None:
