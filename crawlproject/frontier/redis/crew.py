@@ -196,6 +196,14 @@ class Crew:
         """This process is the worker from now on."""
         return _heard(self._run([self._beat("join", pages, report)])[0], pages)
 
+    def applied(self) -> Id:
+        """The last entry that was in the inbox, when a process before this one has done what all of them said."""
+        try:
+            inbox = self._server.xinfo_stream(self._own)
+        except ResponseError:  # nobody has written
+            return (0, 0)
+        return (0, 0) if inbox["length"] else _id(inbox["last-generated-id"])
+
     def begin(self, visit: Visit) -> float:
         """Begin one visit, and wait for the answer: as ``Answer.opens``."""
         commands = [command for _, command in self._begins(Step(begin=[visit]))]

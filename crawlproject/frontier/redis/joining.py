@@ -38,12 +38,14 @@ def join(
     try:
         crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)
         heard = crew.join(pages, Report(waiting=max(1, len(own))).dump())
+        applied = crew.applied()
     except RedisError as error:
         raise ServerFailed(f"Redis refused: {error}") from error
     return RedisWorker(
         own,
         crew,
         heard,
+        applied,
         clock=clock,
         folder=folder,
         pages=pages,

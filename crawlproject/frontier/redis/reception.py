@@ -52,7 +52,7 @@ class Reception:
         self._wake = wake
         self._call_soon: Callable[[Callable[[], None]], object] | None = None
         self._sent: dict[str, Id] = {}  # the last letters to each worker
-        self._applied: Id = (0, 0)  # of the own inbox
+        self.applied: Id = (0, 0)  # the last entry of the own inbox that is done
         self._is_closed = False
         self._report_due = 0.0
         self.receive: Callable[[Sequence[bytes]], None] | None = None
@@ -79,9 +79,9 @@ class Reception:
         if answer.inbox:
             self._letters.read(answer.inbox)
             self._handover.save()
-            self._applied = answer.inbox[-1][0]
+            self.applied = answer.inbox[-1][0]
             with exchange as work:
-                work.applied = self._applied
+                work.applied = self.applied
         if self.receive is not None and (messages := [*answer.messages, *arrival.attached]):
             self.receive(messages)  # before anybody can take what it is about
         if arrival.candidates:
@@ -174,7 +174,7 @@ class Reception:
             evicted=own.evicted(),
             best=own.best(),
             unsent=len(self._steps.outbox),
-            applied=self._applied,
+            applied=self.applied,
             sent=dict(self._sent),
             is_away=is_away,
         )

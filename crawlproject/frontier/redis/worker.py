@@ -28,7 +28,7 @@ from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.correspondence import Correspondence
-from crawlproject.frontier.redis.crew import Crew, Heard, Step
+from crawlproject.frontier.redis.crew import Crew, Heard, Id, Step
 from crawlproject.frontier.redis.exchange import Exchange
 from crawlproject.frontier.redis.handover import Handover
 from crawlproject.frontier.redis.mail import Outbox
@@ -56,6 +56,7 @@ class RedisWorker:
         own: FrontierCore,
         crew: Crew,
         heard: Heard,
+        applied: Id,
         *,
         clock: Callable[[], float],
         folder: Path | None = None,
@@ -80,6 +81,7 @@ class RedisWorker:
         self._reception = Reception(
             own, shares, handover, steps, self._visits, letters, colleagues, clock=clock, wake=lambda: self._wake()
         )
+        self._reception.applied = applied
         self._wake: Callable[[], None] = lambda: None
         self.was_forgotten = not heard.was_known  # the server knows nothing of this worker
         self._exchange: Exchange | None = None
