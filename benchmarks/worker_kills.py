@@ -9,7 +9,7 @@ the server, which all workers share, are judged:
 
 - every page of the web is stored by some worker;
 - between the end of a request and the start of the next one of the same host there is the delay, whoever asks;
-- any k requests in a row of one worker are of k hosts while k hosts wait, apart from what overtakes on the way (a visit
+- any k requests in a row of one worker are of k hosts while k of its hosts wait, apart from what overtakes on the way (a visit
   for robots.txt counts among the k, and does not bar its host);
 - no more pages were fetched twice than hosts were being visited by a worker that was killed.
 """
@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ from crawlproject.webs.base import Web
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTAL = "http://portal.example/"
-K = 50
+K = 20
 _SLACK = 1.0  # seconds around a moment, when the number of waiting hosts is told from the log
 
 
@@ -235,32 +235,33 @@ def judge(accesses: list[Access], chosen: argparse.Namespace) -> dict[str, Any]:
 def k_rule(accesses: list[Access], concurrent: int) -> tuple[int, int]:
     """Requests looked at, and those of a host that the same worker asked among its last k - 1 requests.
 
-    Looked at are those while k hosts or more waited for sure: their front page was fetched a while ago, and a page is
-    still to be asked for. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
+    Looked at are those while k hosts of the worker or more waited for sure: it fetched a page of each a while ago, and a page
+    is still to be asked for. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
     """
     everything = sorted(accesses, key=lambda access: access["start"])
     requests = [access for access in everything if not access["url"].endswith("/robots.txt")]
-    opened: dict[str, float] = {}
-    last: dict[str, float] = {}
+    opened: dict[tuple[str, str], float] = {}
+    last: dict[tuple[str, str], float] = {}
     for access in requests:
-        if access["url"] == f"http://{access['host']}/":
-            opened.setdefault(access["host"], access["end"] + _SLACK)
-        last[access["host"]] = access["start"] - _SLACK
-    events = sorted(
-        [(at, 1) for host, at in opened.items() if at < last[host]]
-        + [(last[host], -1) for host, at in opened.items() if at < last[host]]
-    )
-    looked_at = broken = waiting = position = 0
+        share = access["agent"], access["host"]
+        opened.setdefault(share, access["end"] + _SLACK)
+        last[share] = access["start"] - _SLACK
+    long = [share for share, at in opened.items() if at < last[share]]
+    changes = [(opened[share], 1, share[0]) for share in long] + [(last[share], -1, share[0]) for share in long]
+    events = deque(sorted(changes))
+    looked_at = broken = 0
+    waiting: Counter[str] = Counter()
     recent: dict[str, list[str]] = defaultdict(list)
     for access in everything:
-        before = recent[access["agent"]]
+        agent = access["agent"]
+        before = recent[agent]
         if access["url"].endswith("/robots.txt"):
             before.append("")
             continue
-        while position < len(events) and events[position][0] <= access["start"]:
-            waiting += events[position][1]
-            position += 1
-        if waiting >= K:
+        while events and events[0][0] <= access["start"]:
+            _, change, whose = events.popleft()
+            waiting[whose] += change
+        if waiting[agent] >= K:
             looked_at += 1
             broken += host_of(access["url"]) in before[-(K - concurrent) :]
         before.append(access["host"])
@@ -272,7 +273,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--hosts", type=int, default=120)
     parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--concurrent", type=int, default=16, help="CONCURRENT_REQUESTS of each worker")
+    parser.add_argument("--concurrent", type=int, default=8, help="CONCURRENT_REQUESTS of each worker")
     parser.add_argument("--delay", type=float, default=1.0, help="POLITENESS_MIN_DELAY, seconds")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds the server takes for a page")
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two kills of workers")
