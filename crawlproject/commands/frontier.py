@@ -23,20 +23,21 @@ if TYPE_CHECKING:
     from crawlproject.frontier.views.view import HostRow, QueuePosition
     from crawlproject.records import CrawlUrl
 
-_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "clear": 1}  # with the number of arguments of each
+_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "drain": 2, "clear": 1}  # with the number of arguments of each
 _SHOWN = 20  # rows
 BLOCKED = "it refused the crawler, or does not answer"
 
 
 class FrontierCommand(Subcommand):
-    usage = "stats|hosts|peek|clear PLACE  or  why PLACE URL"
+    usage = "stats|hosts|peek|clear PLACE  or  why PLACE URL  or  drain PLACE WORKER"
     summary = "Inspect a frontier, or remove it"
     description = (
         "PLACE is a crawl folder, the JOBDIR of a crawl with the add-on, or redis://host:port/db/crawl. stats: the "
         "number of URLs waiting, in process and done. hosts: the hosts, and when each may be visited. peek: the best "
-        "waiting URLs. why: the state of URL, and how many URLs come before it. clear: remove the frontier, after a "
-        "confirmation. All actions but clear are read-only and work while the crawl runs. Exit code 1: clear was not "
-        "confirmed; 2: there is no frontier, or it is in use; 3: Redis does not answer."
+        "waiting URLs. why: the state of URL, and how many URLs come before it. drain (in "
+        "Redis): let WORKER give its hosts to the others, and end. clear: remove the frontier, after a confirmation. The "
+        "other actions are read-only and work while the crawl runs. Exit code 1: clear was not confirmed; 2: there is no "
+        "frontier, or no such worker, or it is in use; 3: Redis does not answer."
     )
     examples = ("frontier hosts crawls/reefs", "frontier why crawls/reefs http://www.lagoon-notes.example/")
 
@@ -52,7 +53,8 @@ class FrontierCommand(Subcommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or len(args) - 1 != _ACTIONS.get(args[0]):
             raise UsageError(
-                "expected stats, hosts, peek, clear or why, then a place, and for why a URL", print_help=False
+                "expected stats, hosts, peek, clear, why or drain, then a place, for why a URL, for drain a worker",
+                print_help=False,
             )
         if opts.top < 1:
             raise UsageError("--top must be at least 1", print_help=False)
@@ -62,6 +64,8 @@ class FrontierCommand(Subcommand):
             place = find_place(args[1])
             if args[0] == "clear":
                 self.exitcode = _clear(place, opts.yes)
+            elif args[0] == "drain":
+                self.exitcode = _drain(place, args[2])
             elif args[0] == "stats":
                 _stats(place, opts.json)
             elif args[0] == "hosts":
@@ -210,6 +214,22 @@ def _clear(place: FrontierPlace, sure: bool) -> int:
         return 1
     place.clear()
     print(f"Removed {counts.waiting + counts.leased:,} waiting and {counts.done:,} finished URLs.")
+    return 0
+
+
+def _drain(place: FrontierPlace, worker: str) -> int:
+    """Let a worker leave and return the exit code."""
+    from crawlproject.frontier.views.view import DrainingView
+
+    if not isinstance(place.view, DrainingView):
+        print(
+            f"{program}: {place.title}: expected redis://host:port/db/crawl, where workers hear of it", file=sys.stderr
+        )
+        return BAD_INPUT
+    if not place.view.drain(worker):
+        print(f"{program}: {place.title}: there is no worker {worker!r}, or it is leaving already", file=sys.stderr)
+        return BAD_INPUT
+    print(f"{worker} gives its hosts to the other workers, and ends.")
     return 0
 
 

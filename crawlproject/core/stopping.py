@@ -35,8 +35,9 @@ FINISHED = "finished"  # nothing is left to fetch
 NO_NETWORK = "no network"
 ROUND = "round over"  # of revisits
 TOPICS_HAVE_ENOUGH = "topics have enough"  # each of several has the pages that it wanted
+DRAINED = "drained"  # a worker of several has given its hosts to the others, as it was told to
 OVER = frozenset(
-    (PAGE_BUDGET, TIME_BUDGET, SATURATED, DEAD_END, ROUND, TOPICS_HAVE_ENOUGH, FINISHED)
+    (PAGE_BUDGET, TIME_BUDGET, SATURATED, DEAD_END, ROUND, TOPICS_HAVE_ENOUGH, FINISHED, DRAINED)
 )  # it need not go on
 EVERY = 20  # pages between two looks at the frontier
 Scarce = Literal["pages", "time", "both"]

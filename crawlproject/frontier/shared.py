@@ -30,11 +30,12 @@ class CallerLoop(NamedTuple):
 
 @runtime_checkable
 class SharedFrontier(Frontier, Protocol):
-    """A ``Frontier`` of which this process has the URLs of its own hosts. It waits for a server until ``start``, and not afterwards.
+    """A ``Frontier`` of which this process has the URLs of its own hosts. It waits for a server until ``start``, not afterwards.
 
-    What it is told of the URLs of others' hosts reaches their owners: ``rescore``, ``hold`` and ``set_precedence`` answer True for
-    these, ``put`` whether it is new to this process, as ``in`` does. After ``start``, ``take`` gives what a server has allowed, and
-    asks for more; the loop is woken when there is something. The numbers are of all workers, of the others as they said last.
+    What it is told of the URLs of others' hosts reaches their owners: ``rescore``, ``hold`` and ``set_precedence`` answer True
+    for these, ``put`` whether it is new to this process, as ``in`` does. After ``start``, ``take`` gives what a server has
+    allowed, and asks for more; the loop is woken when there is something. The numbers are of all workers, of the others as they
+    said last.
 
     The floor, the ceiling, the k rule, the limit of URLs and the classes of hosts are each worker's own.
     """
@@ -65,6 +66,19 @@ class SharedFrontier(Frontier, Protocol):
 
     def workers(self) -> list[str]:
         """The names of all workers, this one included."""
+        ...
+
+    def inherited(self) -> Callable[[str], bool] | None:
+        """Whether a host was a lost worker's, and is this worker's now; None: nobody was lost since this was asked."""
+        ...
+
+    def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
+        """What workers have published, as far as the server keeps it, each behind its worker. Waits for the answers."""
+        ...
+
+    @property
+    def has_left(self) -> bool:
+        """Whether this worker was told to leave, and has given all its hosts to others."""
         ...
 
     @property

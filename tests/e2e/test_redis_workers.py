@@ -133,11 +133,10 @@ def test_a_worker_that_never_comes_back_is_replaced_by_the_others(tmp_path: Path
         crew.start("lost")
         wait_for(lambda: lines(tmp_path / "crawl/workers/lost/history.jsonl") > 3)
         crew.kill("lost")
-        assert redis.Redis(port=server.port).hlen("topical:{0}:crawl:topic:leases") > 0
         del crew.processes["lost"]
         crew.start("left")
-        crew.wait()
-    assert set(crew.stored()) == pages_of(web)
+        said = crew.wait()
+    assert set(crew.stored()) == pages_of(web), said
 
 
 def test_two_workers_of_one_name_are_refused(tmp_path: Path, server: RedisServer) -> None:

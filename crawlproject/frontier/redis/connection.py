@@ -50,7 +50,8 @@ def connect(
 ) -> Server:
     """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` are arguments of the client.
 
-    A node of a Redis Cluster gets a client for clusters. Raises ``BadSetting`` for an invalid URL, and ``StorageFailed`` when no server answers for 5 seconds (it may be restarting) or when it refuses the connection.
+    A node of a Redis Cluster gets a client for clusters. Raises ``BadSetting`` for an invalid URL, and ``StorageFailed`` when
+    no server answers for 5 seconds (it may be restarting) or when it refuses the connection.
     """
     client = make_client(url, host, port, db, params or {})
     where = f"{urlsplit(url).hostname}:{urlsplit(url).port or 6379}" if url else f"{host}:{port}"  # without a password

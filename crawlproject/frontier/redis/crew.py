@@ -42,6 +42,7 @@ class Heard(NamedTuple):
     members: Members
     reports: dict[str, bytes]
     pages_of_others: int
+    absent: int  # workers that were here once, and did not leave
 
 
 @dataclass(slots=True)
@@ -64,7 +65,7 @@ class Step:
 
 @dataclass(slots=True)
 class Answer:
-    """What came. ``opens``: of each visit, 0.0 when it has begun, seconds until it may be asked for, infinity: somebody is there."""
+    """What came. ``opens``: of each visit, 0.0 when it has begun, else seconds until it may; infinity: somebody is there."""
 
     opens: list[float] = field(default_factory=list)
     attachments: list[bytes] = field(default_factory=list)
@@ -302,11 +303,13 @@ def _text(entry: Id) -> str:
 
 
 def _heard(found: Sequence[Any], own_pages: int) -> Heard:
-    seconds, microseconds, epoch, was_known, members, reports, pages = found
+    seconds, microseconds, epoch, was_known, members, reports, pages, known = found
     joined = {name.decode(): int(at) for name, at in _pairs(members)}
     told = {name.decode(): report for name, report in _pairs(reports)}
     at = float(seconds) + float(microseconds) / 1e6
-    return Heard(at, bool(was_known), Members(int(epoch), joined), told, int(pages) - own_pages)
+    return Heard(
+        at, bool(was_known), Members(int(epoch), joined), told, int(pages) - own_pages, int(known) - len(joined)
+    )
 
 
 def _pairs(found: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 from threading import Condition, Thread
 from typing import TypeVar
@@ -82,6 +83,18 @@ class Work:
     candidates: deque[Candidate] = field(default_factory=deque)
     applied: Id | None = None
 
+    def step(self) -> Step:
+        """All of it but the candidates, of the letters the first."""
+        return Step(
+            letters=list(islice(self.letters, _LETTERS)),
+            messages=list(self.messages),
+            attached=list(self.attached),
+            ended=list(self.ended),
+            passed=list(self.passed),
+            begin=list(self.visits),
+            applied=self.applied,
+        )
+
     def is_urgent(self) -> bool:
         """Whether somebody waits for it."""
         return bool(self.letters or self.ended or self.candidates or self.visits or self.passed)
@@ -139,12 +152,6 @@ class Exchange:
             self._condition.notify()
         self._condition.release()
 
-    def hurry(self) -> None:
-        """Look at the others now."""
-        with self._condition:
-            self._next_beat = 0.0
-            self._condition.notify()
-
     def close(self, patience: float) -> bool:
         """Carry what is left, for ``patience`` seconds at most. False: the server was away for so long."""
         with self._condition:
@@ -189,18 +196,11 @@ class Exchange:
     def _next_batch(self) -> Batch:
         work = self.work
         candidates = [] if self._closing else list(work.candidates)
-        step = Step(
-            letters=[letters for letters, _ in zip(work.letters, range(_LETTERS), strict=False)],
-            messages=list(work.messages),
-            attached=list(work.attached),
-            ended=list(work.ended),
-            passed=list(work.passed),
-            applied=work.applied,
-            read_messages=self._receives,
-        )
+        step = work.step()
+        step.read_messages = self._receives
         if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
             step.ended, step.passed, candidates = [], [], []
-        step.begin = [*work.visits, *(candidate.visit for candidate in candidates)]
+        step.begin += [candidate.visit for candidate in candidates]
         now = time.monotonic()
         if now >= self._next_beat or self._closing:
             step.beat = self._beat()
@@ -264,7 +264,7 @@ class Exchange:
             (work.visits, batch.further),
             (work.candidates, len(batch.candidates)),
         ):
-            for _ in range(gone):
+            for _ in range(min(gone, len(queue))):  # whoever closes takes the candidates back
                 queue.popleft()
         if work.applied == step.applied:
             work.applied = None

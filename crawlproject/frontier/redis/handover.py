@@ -2,50 +2,92 @@
 
 Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
 says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
-nobody takes anything while one is leaving: so no URL is fetched twice.
+nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease ends,
+and before the visit does: the new owner cannot be there earlier.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.members import Members, Shares
+from crawlproject.storage.append_log import write_atomically
 
+MEMBERS = "members.json"  # the file with the members for which everything was handed over last
 AT_ONCE = 1000  # URLs that are looked at in one go: the crawl goes on in between
 
 
 class Handover:
-    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for."""
+    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for, as ``folder``
+    keeps it with the members of then; without a folder, there was none.
+    """
 
-    def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, epoch: int) -> None:
-        self.epoch = epoch
+    def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, folder: Path | None) -> None:
+        self._file = folder / MEMBERS if folder is not None else None
         self._worker = worker
         self._shares = shares
         self._frontier = frontier
         self._handed: dict[str, int] = {}  # worker -> epoch for which it has handed over
         self._awaited: dict[str, int] = {}  # worker -> epoch for which it is to
         self._scan: Iterator[tuple[str, bool]] | None = None
+        self._inherits: list[Callable[[str], bool]] = []
+        if (saved := self._read()) is not None:
+            shares.set_members(saved)
+        self.is_new = saved is None
+        self.epoch = self._saved = shares.members.epoch
 
-    def meet(self, members: Members) -> bool:
-        """These are the members now; whether that is news. Who waits for others does not turn to the next change before."""
+    def meet(self, members: Members, away: Collection[str] = ()) -> bool:
+        """These are the members now; whether that is news. Who waits for others does not turn to the next change before.
+
+        Those that are ``away`` hand over nothing until they are back: of what they have fetched, their messages tell.
+        """
         for worker in list(self._awaited):
-            if worker not in members.joined:
+            if worker not in members.joined:  # it is lost with what it was to hand over
                 del self._awaited[worker]
-        if members.epoch <= self._shares.members.epoch or self._awaited or self._scan is not None:
+                self.inherit_all()
+        before = self._shares.members
+        if members.epoch <= before.epoch or self._awaited or self._scan is not None:
             return False
+        lost = frozenset(before.sharing()) - members.joined.keys() - {self._worker}
+        if lost:
+            old = Shares(self._worker)
+            old.set_members(before)
+            self._inherits.append(lambda host: old.owner(host) in lost)
         self._shares.set_members(members)
         joined = members.joined.get(self._worker, 0)
         for worker, at in members.joined.items():
             is_before = abs(at) < joined and joined > self.epoch
             needed = -at if at < 0 else joined if is_before else 0
-            if worker != self._worker and needed > self._handed.get(worker, 0):
+            if worker == self._worker or needed <= self._handed.get(worker, 0):
+                continue
+            if worker in away:
+                self.inherit_all()
+            else:
                 self._awaited[worker] = needed
         self._scan = self._foreign()
         return True
+
+    def inherited(self) -> Callable[[str], bool] | None:
+        """Whether a host was a lost worker's, and is this worker's now; None: nobody was lost since this was asked."""
+        if not self._inherits:
+            return None
+        were_theirs, self._inherits = self._inherits, []
+        return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
+
+    def inherit_all(self) -> None:
+        """Whoever was here before is lost, and nobody knows which hosts it had."""
+        self._inherits.append(lambda host: True)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether this worker has no share any more, and has handed over what it had."""
+        return self._shares.members.joined.get(self._worker, 0) < 0 and not self.is_scanning
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""
@@ -56,7 +98,7 @@ class Handover:
     @property
     def is_open(self) -> bool:
         """Whether no URL may be taken yet."""
-        return bool(self._awaited) or self._scan is not None
+        return bool(self._awaited)
 
     @property
     def is_scanning(self) -> bool:
@@ -75,6 +117,18 @@ class Handover:
         self._scan = None
         self.epoch = self._shares.members.epoch
         return True
+
+    def save(self) -> None:
+        """Remember for which members all was handed over. Raises ``StorageFailed``."""
+        if self._file is not None and self._saved != self.epoch:
+            write_atomically(self._file, [self._shares.members.dump()], sync=False)
+            self._saved = self.epoch
+
+    def _read(self) -> Members | None:
+        with suppress(OSError, ValueError, TypeError, AttributeError):
+            if self._file is not None:
+                return Members.load(self._file.read_bytes())
+        return None
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
         if len(self._shares) == 1 and self._shares.is_own(""):

@@ -32,16 +32,21 @@ def join(
 ) -> RedisWorker:
     """The frontier of a crawl as one of its workers sees it, ``own`` for its own hosts. Raises ``ServerFailed``.
 
-    ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other are
-    kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
+    ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other
+    are kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
     """
     try:
         crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)
         heard = crew.join(pages, Report(waiting=max(1, len(own))).dump())
     except RedisError as error:
         raise ServerFailed(f"Redis refused: {error}") from error
-    joined = RedisWorker(
-        own, crew, heard, clock=clock, folder=folder, max_pages=max_pages, max_urls_per_host=max_urls_per_host
+    return RedisWorker(
+        own,
+        crew,
+        heard,
+        clock=clock,
+        folder=folder,
+        pages=pages,
+        max_pages=max_pages,
+        max_urls_per_host=max_urls_per_host,
     )
-    joined.has_pages(pages)
-    return joined

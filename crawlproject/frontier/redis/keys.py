@@ -36,5 +36,5 @@ class CrawlKeys:
 
 
 def clock_of(place: str) -> str:
-    """The clock of a host, or of an address (``@192.0.2.1``): of all crawls, as one visitor at a time is all that it sees of us."""
+    """The clock of a host, or of an address (``@192.0.2.1``): of all crawls, as it sees one visitor of us at a time."""
     return f"{NAMESPACE}:clock:{place}"

@@ -1,8 +1,8 @@
 """What workers send each other about hosts: the owner of a host puts its URLs into its own frontier, whoever has found them.
 
-A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. Every letter may arrive twice, and in the
-hands of somebody who has no such host any more, who passes it on. What is on its way to a worker whose network is away lies in
-the *outbox* on disk, written before the step of the frontier that it belongs to: it survives ``kill -9``.
+A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. It may arrive twice, and with a worker
+that has no such host any more, which passes it on. What no server has yet lies in the *outbox* on disk, written before the step
+of the frontier that it belongs to: it survives ``kill -9``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from crawlproject.storage.append_log import write_atomically
 
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
 DONE = "done"  # URLs that are done
-AGAIN = "again"  # a change of kind ``wait``: it waits again, even if it was done
 ANSWER = "answer"  # why (``shared.py``), then URLs that were sent, with their scores
 HANDED = "handed"  # epoch: the hosts of that epoch's workers are handed over, as far as the sender had them
 

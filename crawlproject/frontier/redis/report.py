@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
 import orjson
 
 from crawlproject.frontier.changes import json_number
-from crawlproject.frontier.redis.crew import Id
+from crawlproject.frontier.redis.crew import Heard, Id
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,36 @@ class Report:
             entries,
             bool(is_away),
         )
+
+
+class Colleagues:
+    """What the other workers have said last."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._reports: dict[str, Report] = {}
+        self.pages = 0  # stored by them
+
+    def hear(self, heard: Heard) -> None:
+        """The server has told this."""
+        for name, content in heard.reports.items():
+            with suppress(ValueError, TypeError):  # of another version
+                self._reports[name] = Report.load(content)
+        for name in self._reports.keys() - heard.members.joined.keys():
+            del self._reports[name]
+        self._reports.pop(self._name, None)
+        self.pages = heard.pages_of_others
+
+    def __iter__(self) -> Iterator[Report]:
+        return (report for report in self._reports.values() if not report.is_away)
+
+    def away(self) -> set[str]:
+        """Those that have ended, and may come back."""
+        return {name for name, report in self._reports.items() if report.is_away}
+
+    def are_over(self, own: Report) -> bool:
+        """As ``is_over``, when this worker reports ``own``."""
+        return is_over({**self._reports, self._name: own})
 
 
 def is_over(reports: Mapping[str, Report]) -> bool:

@@ -19,8 +19,8 @@ _AT_ONCE = 500  # keys a call
 
 
 class RedisView:
-    """A ``FrontierView`` of crawl ``crawl``: what its workers have said last. Their URLs are in their folders, and asking for these
-    raises ``BadCrawlDir``. Nothing is written. Raises what ``redis`` raises.
+    """A ``FrontierView`` of crawl ``crawl``: what its workers have said last. Their URLs are in their folders, and asking for
+    these raises ``BadCrawlDir``. Nothing is written. Raises what ``redis`` raises.
     """
 
     kind = "redis"
@@ -77,6 +77,23 @@ class RedisView:
         return sorted(
             name for name in alive if name.encode() in reports and not Report.load(reports[name.encode()]).is_away
         )
+
+    def drain(self, worker: str) -> bool:
+        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already.
+
+        One that is not running is given up: the others take its hosts.
+        """
+        keys, server = self._keys, self._server
+        joined = int(server.hget(keys.members, worker) or 0)
+        if worker in self.workers():
+            if joined > 0:
+                server.hset(keys.members, worker, -int(server.incr(keys.epoch)))
+        elif joined:
+            server.hdel(keys.members, worker)
+            server.hdel(keys.reports, worker)
+            server.zrem(keys.alive, worker)
+            server.incr(keys.epoch)
+        return joined > 0
 
     def clear(self) -> None:
         """Remove everything of this crawl. The clocks of hosts stay: they are not the crawl's alone."""

@@ -64,6 +64,15 @@ class RankedView(Protocol):
         ...
 
 
+@runtime_checkable
+class DrainingView(Protocol):
+    """A view of several workers, of which one may be told to leave."""
+
+    def drain(self, worker: str) -> bool:
+        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already."""
+        ...
+
+
 @dataclass(slots=True)
 class HostRow:
     """A host with waiting or leased URLs.

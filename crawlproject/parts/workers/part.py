@@ -7,6 +7,7 @@ from collections.abc import Callable
 from crawlproject.core.part import Part, Setup
 from crawlproject.core.peers import Peers
 from crawlproject.core.set_clock import set_back
+from crawlproject.core.stopping import DRAINED
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.factory import join_frontier
 from crawlproject.options import Options
@@ -15,13 +16,19 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 
 
 class Workers(Part):
-    """There with ``FRONTIER = "redis"``; its peers are all that it adds to a crawl."""
+    """There with ``FRONTIER = "redis"``: its peers, and the end of a worker that was told to leave."""
 
     name = "workers"
 
+    def __init__(self, peers: SharedPeers) -> None:
+        self._peers = peers
+
     @classmethod
     def make(cls, setup: Setup) -> Workers | None:
-        return None
+        return cls(setup.peers) if isinstance(setup.peers, SharedPeers) else None
+
+    def end_reason(self, now: float) -> str:
+        return DRAINED if self._peers.has_left() else ""
 
     @classmethod
     def open_frontier(

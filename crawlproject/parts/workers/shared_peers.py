@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,13 @@ class SharedPeers(ServerPeers):
     def keeps(self, url: str) -> bool:
         return self._sums is not None or self.is_own(host_of(url))
 
+    def has_left(self) -> bool:
+        """Whether this worker was told to leave, and has nothing left."""
+        return self._frontier.has_left
+
     def pass_time(self, now: float) -> None:
+        if self.publishes and (gained := self._frontier.inherited()) is not None:
+            self._inherit(gained)
         if self._sums:
             workers = set(self._frontier.workers())
             for worker in self._workers - workers:
@@ -133,6 +140,38 @@ class SharedPeers(ServerPeers):
         return {url for url, state in states.items() if state}, {
             url for url, state in states.items() if state == "waiting"
         }
+
+    def _inherit(self, gained: Callable[[str], bool]) -> None:
+        """Hosts of a worker that is lost are this worker's: what the messages tell of them is known again.
+
+        A link counts as much as the page that it is on (000 section 3.1), until it is scored anew.
+        """
+        services, frontier = self._services, self._frontier
+        fetched: set[str] = set()
+        found = {seed: services.admission.seed_record(seed) for seed in services.topic.seeds if gained(host_of(seed))}
+        for visit, links in self._told():
+            if gained(host_of(visit.url)):
+                fetched.add(visit.url)
+            for link in (visit.redirect, *links):
+                if link and gained(host_of(link)) and (link not in found or visit.relevance > found[link].score):
+                    found.setdefault(link, CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url))
+        with frontier.batch():
+            for url in fetched:
+                frontier.drop(url)
+            for url, record in found.items():
+                if url not in fetched:
+                    services.admission.offer(record)
+        logger.warning(
+            "A worker is lost: %d URLs of its hosts wait here now, %d were fetched", len(found), len(fetched)
+        )
+
+    def _told(self) -> Iterator[tuple[Visit, Sequence[str]]]:
+        """All fetches that the server keeps messages of, with their links."""
+        for _, named in self._frontier.kept_messages():
+            with suppress(UnreadableMessage):
+                event = load(named.partition(b"\n")[2]).event
+                if event is not None:
+                    yield event.visit, event.links
 
     # ------------------------------------------------------------ out
 

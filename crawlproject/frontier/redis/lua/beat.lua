@@ -1,8 +1,9 @@
 -- A worker says that it is alive, and hears of the others. Who was silent for too long is no member any more.
 --
 -- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
--- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'drain' or 'end', its pages, its report
--- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of all
+-- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, its report
+-- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of
+--        all, workers that are known
 
 local members, alive, tokens, reserved, pages, reports, epoch = unpack(KEYS)
 local worker, token, lease, mode = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -12,6 +13,11 @@ local time = call('TIME')
 local now = time[1] + time[2] / 1000000
 local known = call('HGET', tokens, worker)
 if mode == 'join' then
+  if call('ZCOUNT', alive, now, '+inf') == 0 then -- all were away: each has its time to come back
+    for _, who in ipairs(call('HKEYS', members)) do
+      call('ZADD', alive, now + lease, who)
+    end
+  end
   call('HSET', tokens, worker, token)
 elseif not known then
   return redis.error_reply('FORGOTTEN Redis has lost this crawl: it was cleared, or restarted without appendonly; what was fetched is in the crawl folder')
@@ -34,12 +40,10 @@ for _, who in ipairs(call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)) do
 end
 if mode == 'end' then
   leave(worker)
+  call('HDEL', tokens, worker)
 else
-  local joined = call('HGET', members, worker)
-  if not joined then
+  if call('HEXISTS', members, worker) == 0 then
     call('HSET', members, worker, call('INCR', epoch))
-  elseif mode == 'drain' and tonumber(joined) > 0 then
-    call('HSET', members, worker, -call('INCR', epoch)) -- it has no share any more
   end
   call('ZADD', alive, now + lease, worker)
   call('HSET', pages, worker, ARGV[5])
@@ -51,4 +55,5 @@ for _, number in ipairs(call('HVALS', pages)) do
 end
 return {
   time[1], time[2], tonumber(call('GET', epoch) or 0), known and 1 or 0, call('HGETALL', members), call('HGETALL', reports), stored,
+  call('HLEN', tokens),
 }

@@ -1,0 +1,190 @@
+"""What workers write to each other about URLs: letters out to the owners of hosts, and what becomes of those that come in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
+from typing import Any
+
+from crawlproject.frontier.changes import Waits, from_json, json_number, to_json
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis import mail
+from crawlproject.frontier.redis.crew import Id
+from crawlproject.frontier.redis.handover import Handover
+from crawlproject.frontier.redis.mail import Letter
+from crawlproject.frontier.redis.members import Shares
+from crawlproject.frontier.redis.steps import Steps
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
+from crawlproject.records import CrawlUrl
+
+REMEMBERED = 200_000  # URLs of others' hosts, or found by others
+
+Answers = dict[tuple[str, int], list[list[Any]]]  # to a worker, why: URLs and their scores
+
+
+class Correspondence:
+    """The letters of the worker ``name``. ``own`` has the URLs of its hosts, ``max_urls_per_host`` of each; 0: no limit.
+    ``held`` are those that are being fetched.
+
+    ``rejected`` is called with URLs that owners have not taken. ``offset``: seconds by which the server's clock is ahead.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        own: FrontierCore,
+        shares: Shares,
+        handover: Handover,
+        steps: Steps,
+        held: Container[str],
+        max_urls_per_host: int,
+    ) -> None:
+        self._name = name
+        self._own = own
+        self._shares = shares
+        self._handover = handover
+        self._steps = steps
+        self._held = held
+        self._max_urls_per_host = max_urls_per_host
+        self.rejected: Callable[[CrawlUrl, int], None] = lambda url, why: None
+        self.offset = 0.0
+        self.sent: dict[str, float] = {}  # URLs of others' hosts -> the best score that was sent
+        self._finders: dict[str, str] = {}  # own URLs -> who found them first
+
+    # ------------------------------------------------------------ out
+
+    def send(self, url: CrawlUrl) -> bool:
+        """A URL of another's host was found. Whether it is new here."""
+        if url.score != url.score:
+            raise ValueError(f"cannot queue score {url.score!r}: {url.key!r}")
+        best = self.sent.get(url.key)
+        if best is None or url.score > best or url.inherited:
+            _remember(self.sent, url.key, url.score)
+            self._steps.post(self._shares.owner(queue_of(url.url)), self._letter(url))
+        return best is None
+
+    def rescore(self, url: str, score: float) -> None:
+        """A URL of another's host has this score."""
+        if score != score:
+            raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+        self.sent[url] = score
+        self._steps.post(self._shares.owner(queue_of(url)), [mail.SCORE, url, json_number(score)])
+
+    def hold(self, url: str, until: float) -> None:
+        """A URL of another's host is not to be taken before."""
+        self._steps.post(self._shares.owner(queue_of(url)), [mail.HOLD, url, until and until + self.offset])
+
+    def write(self, kind: str, url: str, *values: Any) -> None:
+        """The rest that owners are told."""
+        self._steps.post(self._shares.owner(queue_of(url)), [kind, url, *values])
+
+    def give(self, key: str, is_done: bool) -> None:
+        """A URL goes to the owner of its host. One that is being fetched goes when its lease ends."""
+        if is_done:
+            self.write(mail.DONE, key)
+        elif (record := self._own.record(key)) is not None:
+            self._steps.post(self._shares.owner(queue_of(key)), self._letter(record))
+            self._own.drop(key)
+            self._own.forget(key)
+
+    def note(self, url: str) -> None:
+        """A URL of another's host is known."""
+        _remember(self.sent, url, float("inf"))
+
+    def was_found_by_another(self, key: str) -> bool:
+        """Whether an own URL came in a letter."""
+        return key in self._finders
+
+    # ------------------------------------------------------------ in
+
+    def read(self, inbox: Sequence[tuple[Id, bytes, bytes]]) -> None:
+        """Do what letters say, in one step. Those of another version are passed over."""
+        answers: Answers = {}
+        with self._steps.step():
+            for _, sender, content in inbox:
+                try:
+                    for letter in mail.load(content):
+                        self._read(sender.decode(), letter, answers)
+                except (ValueError, TypeError, KeyError, IndexError):
+                    continue
+            for (worker, why), urls in answers.items():
+                self._steps.post(worker, [mail.ANSWER, why, urls])
+
+    def _read(self, sender: str, letter: Letter, answers: Answers) -> None:
+        kind, *rest = letter
+        if kind == mail.HANDED:
+            self._handover.hear(sender, int(rest[0]))
+        elif kind == mail.ANSWER:
+            why, urls = rest
+            for key, score in urls:
+                if why != KNOWN:
+                    self.sent.pop(key, None)
+                self.rejected(CrawlUrl(str(key), float(score)), int(why))
+        elif kind == mail.DONE:
+            for key in rest:
+                self._is_done(str(key))
+        elif (owner := self._shares.owner(queue_of(rest[0]))) != self._name:
+            self._steps.post(owner, letter)  # it has changed hands
+        elif kind == mail.WAIT:
+            change = from_json(letter)
+            assert isinstance(change, Waits)
+            self._receive(sender, change.record, answers)
+        else:
+            self._change(sender, kind, rest, answers)
+
+    def _receive(self, sender: str, url: CrawlUrl, answers: Answers) -> None:
+        """A URL of an own host was found by another worker."""
+        if url.not_before:
+            url = replace(url, not_before=url.not_before - self.offset)
+        key, own, why = url.key, self._own, 0
+        state, most = own.state_of(key), self._max_urls_per_host
+        if state == "done":
+            why = DONE
+        elif state:
+            own.put(url)  # may raise its score
+            why = KNOWN if self._finders.get(key) != sender else 0
+        elif most and isinstance(own, DiskFrontier) and own.urls_of_host(key) >= most:
+            why = HOST_FULL
+        elif own.put(url):
+            _remember(self._finders, key, sender)
+        else:
+            why = FULL
+        if why:
+            answers.setdefault((sender, why), []).append([key, json_number(url.score)])
+
+    def _is_done(self, key: str) -> None:
+        """A URL was fetched by whoever had its host, or in passing."""
+        owner = self._shares.owner(queue_of(key))
+        if owner != self._name:
+            self._steps.post(owner, [mail.DONE, key])
+        elif key not in self._held:
+            self._own.drop(key)
+
+    def _change(self, sender: str, kind: str, values: Sequence[Any], answers: Answers) -> None:
+        """What another worker has learned of a URL of an own host. One that is being fetched stays as it is."""
+        key, *rest = values
+        if self._own.state_of(key) == "leased":
+            return
+        if kind == mail.SCORE:
+            if not self._own.rescore(key, float(rest[0])):
+                answers.setdefault((sender, GONE), []).append([key, rest[0]])
+        elif kind == mail.HOLD:
+            until = float(rest[0])
+            self._own.hold(key, until and until - self.offset)
+        elif kind == mail.CLASS:
+            self._own.set_precedence(key, int(rest[0]))
+        elif kind == mail.DROP:
+            self._own.drop(key)
+
+    def _letter(self, url: CrawlUrl) -> Letter:
+        if url.not_before:
+            url = replace(url, not_before=url.not_before + self.offset)
+        return to_json(Waits(url))
+
+
+def _remember(what: dict[str, Any], key: str, value: Any) -> None:
+    what[key] = value
+    if len(what) > REMEMBERED:
+        del what[next(iter(what))]

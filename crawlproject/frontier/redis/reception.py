@@ -1,0 +1,172 @@
+"""What a worker does with what comes from Redis."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import inf
+
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis import mail
+from crawlproject.frontier.redis.correspondence import Correspondence
+from crawlproject.frontier.redis.crew import Heard, Id
+from crawlproject.frontier.redis.exchange import DENIED, Arrival, Exchange
+from crawlproject.frontier.redis.handover import Handover
+from crawlproject.frontier.redis.members import Shares
+from crawlproject.frontier.redis.report import Colleagues, Report
+from crawlproject.frontier.redis.steps import Steps
+from crawlproject.frontier.redis.visits import Visits
+from crawlproject.records import CrawlUrl
+
+BUSY_LOOK = 0.25  # seconds until a host is looked at again that somebody else visits
+
+
+class Reception:
+    """``arrived`` are URLs that may be fetched now, ``report`` what this worker last said of itself. ``is_over``: nobody has
+    anything left. ``no_pages_until``: before that time the budget of pages is in flight. ``wake`` is called when there is news.
+    """
+
+    def __init__(
+        self,
+        own: FrontierCore,
+        shares: Shares,
+        handover: Handover,
+        steps: Steps,
+        visits: Visits,
+        letters: Correspondence,
+        colleagues: Colleagues,
+        *,
+        clock: Callable[[], float],
+        wake: Callable[[], None],
+    ) -> None:
+        self._own = own
+        self._shares = shares
+        self._handover = handover
+        self._steps = steps
+        self._visits = visits
+        self._letters = letters
+        self._colleagues = colleagues
+        self._clock = clock
+        self._wake = wake
+        self._call_soon: Callable[[Callable[[], None]], object] | None = None
+        self._sent: dict[str, Id] = {}  # the last letters to each worker
+        self._applied: Id = (0, 0)  # of the own inbox
+        self._is_closed = False
+        self.receive: Callable[[Sequence[bytes]], None] | None = None
+        self.arrived: deque[CrawlUrl] = deque()
+        self.report = b""
+        self.is_over = False
+        self.no_pages_until = 0.0
+
+    def start(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        """From now on there is something to receive."""
+        self._call_soon = call_soon
+        self.make_report()
+
+    def settle(self, arrival: Arrival, exchange: Exchange) -> None:
+        """A step of the exchange has come back."""
+        if self._is_closed:
+            return  # what was not done is read again by the next process
+        answer = arrival.answer
+        self._steps.outbox.arrived(len(arrival.letters_sent))
+        self._sent.update(arrival.letters_sent)
+        before = (self._handover.is_open, self.is_over, self._colleagues.pages)
+        if answer.heard is not None:
+            self.hear(answer.heard, arrival.at)
+        if answer.inbox:
+            self._letters.read(answer.inbox)
+            self._applied = answer.inbox[-1][0]
+            with exchange as work:
+                work.applied = self._applied
+        if self.receive is not None and (messages := [*answer.messages, *arrival.attached]):
+            self.receive(messages)  # before anybody can take what it is about
+        if arrival.candidates:
+            with self._steps.step():
+                begun = self._grant(arrival)
+            with exchange:
+                exchange.granted -= begun
+        if answer.heard is not None:
+            self.is_over = not self.has_work() and self._colleagues.are_over(self._own_report())
+        self.make_report()
+        after = (self._handover.is_open, self.is_over, self._colleagues.pages)
+        if arrival.candidates or answer.inbox or before != after:
+            self._wake()
+
+    def close(self) -> None:
+        """Nothing that arrives is looked at any more."""
+        self._is_closed = True
+        self._wake = lambda: None
+
+    def _grant(self, arrival: Arrival) -> int:
+        """The candidates whose visits have begun may be taken, the others wait on. How many have begun."""
+        now, begun = self._clock(), 0
+        for candidate, opens in arrival.candidates:
+            self._visits.asked.pop(candidate.url, None)
+            url = self._own.leased(candidate.url)
+            if not opens:
+                self._visits.begun[candidate.url] = candidate.visit
+                begun += 1
+            if url is None:  # a letter has ended it
+                self._visits.end(candidate.url, 0.0)
+            elif not opens and not self._handover.is_open:
+                self.arrived.append(url)
+            elif opens and opens != DENIED:
+                self.refuse(url, now, opens)
+            else:
+                self.no_pages_until = now + BUSY_LOOK if opens else 0.0
+                self._own.hold(url.key, url.not_before)
+                self._visits.end(url.key, 0.0)
+        return begun
+
+    def refuse(self, url: CrawlUrl, now: float, opens: float) -> None:
+        """The host of a URL may not be visited before so many seconds; infinity: somebody else is there."""
+        self._own.hold(url.key, url.not_before)
+        self._own.rest_host(queue_of(url.url), now + (BUSY_LOOK if opens == inf else opens))
+
+    # ------------------------------------------------------------ the other workers
+
+    def hear(self, heard: Heard, at: float) -> None:
+        """The server has said what others do, when this worker's clock showed ``at``."""
+        self._letters.offset = heard.time - at
+        self._colleagues.hear(heard)
+        if self._handover.meet(heard.members, self._colleagues.away()) and self._call_soon is not None:
+            self.hand_over()
+
+    def hand_over(self) -> None:
+        """Give some of the hosts away that are others' now, and soon some more."""
+        assert self._call_soon is not None
+        if self._is_closed:
+            return
+        with self._steps.step():
+            if self._handover.hand_over(self._letters.give):
+                for worker in self._shares.others():
+                    self._steps.post(worker, [mail.HANDED, self._handover.epoch])
+        if self._handover.is_scanning:
+            self._call_soon(self.hand_over)
+        else:
+            self._handover.save()
+            self._wake()
+
+    def has_work(self) -> bool:
+        """Whether this worker has anything left, or may get it from one that is not ready yet."""
+        visits, outbox = self._visits, self._steps.outbox
+        return bool(visits.begun or visits.asked or outbox or len(self._own) or self._handover.is_open)
+
+    def make_report(self, *, is_away: bool = False) -> None:
+        """What the server is told with the next beat."""
+        self.report = self._own_report(is_away=is_away).dump()
+
+    def _own_report(self, *, is_away: bool = False) -> Report:
+        own, visits = self._own, self._visits
+        return Report(
+            waiting=len(own) + self._handover.is_open,
+            leases=len(visits.begun) + len(visits.asked),
+            hosts=own.hosts(),
+            evicted=own.evicted(),
+            best=own.best(),
+            unsent=len(self._steps.outbox),
+            applied=self._applied,
+            sent=dict(self._sent),
+            is_away=is_away,
+        )

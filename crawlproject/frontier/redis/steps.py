@@ -1,0 +1,81 @@
+"""A step of a worker: of its own frontier, of the outbox, and of what Redis is told afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.redis import mail
+from crawlproject.frontier.redis.exchange import Exchange, Work
+from crawlproject.frontier.redis.mail import Letter, Outbox
+
+Change = Callable[[Work], object]
+
+
+class Steps:
+    """The steps of one worker. A letter is on disk before the frontier takes for done what it came of, and leaves after that.
+
+    Until ``start``, letters wait in the outbox, and what else Redis is told ``send_now`` sends.
+    """
+
+    def __init__(self, own: FrontierCore, outbox: Outbox, send_now: Callable[[Work], object]) -> None:
+        self._own = own
+        self.outbox = outbox
+        self._send_now = send_now
+        self._exchange: Exchange | None = None
+        self._is_open = False
+        self._after: list[Change] = []  # what is told after the step under way
+
+    def start(self, exchange: Exchange) -> None:
+        """From now on ``exchange`` carries what leaves."""
+        with exchange as work:
+            work.letters.extend((worker, mail.dump(letters)) for worker, letters in self.outbox.waiting())
+        self._exchange = exchange
+
+    @contextmanager
+    def step(self) -> Iterator[None]:
+        """What happens inside is one atomic step; inside another one, a part of that."""
+        if self._is_open:
+            yield
+            return
+        self._is_open = True
+        letters: list[tuple[str, list[Letter]]] = []
+        try:
+            with self._own.batch():
+                try:
+                    yield
+                finally:
+                    letters = self.outbox.commit()
+        finally:
+            self._is_open = False
+            changes, self._after = self._after, []
+            self._send(letters, changes)
+
+    def post(self, worker: str, letter: Letter) -> None:
+        """A letter for another worker."""
+        if self._is_open:
+            self.outbox.add(worker, letter)
+        else:
+            with self.step():
+                self.outbox.add(worker, letter)
+
+    def tell(self, change: Change) -> None:
+        """Change what Redis is told after this step."""
+        if self._is_open:
+            self._after.append(change)
+        else:
+            self._send([], [change])
+
+    def _send(self, letters: Sequence[tuple[str, list[Letter]]], changes: Sequence[Change]) -> None:
+        if self._exchange is None:
+            if changes:
+                work = Work()
+                for change in changes:
+                    change(work)
+                self._send_now(work)
+        elif letters or changes:
+            with self._exchange as work:
+                work.letters.extend((worker, mail.dump(some)) for worker, some in letters)
+                for change in changes:
+                    change(work)

@@ -1,0 +1,103 @@
+"""The visits of one worker: which hosts and addresses it visits, as Redis knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from itertools import count
+from math import inf
+
+from redis.exceptions import RedisError
+
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.crew import Crew, Visit
+from crawlproject.frontier.redis.exchange import Candidate, Work
+from crawlproject.frontier.redis.steps import Steps
+from crawlproject.records import REVISIT, CrawlUrl
+
+_REMEMBERED = 200_000  # addresses of hosts
+
+
+class Visits:
+    """``asked`` are the candidates of which Redis has not answered yet, ``begun`` the visits of URLs that may be fetched."""
+
+    def __init__(self, crew: Crew, steps: Steps) -> None:
+        self.asked: dict[str, Candidate] = {}
+        self.begun: dict[str, Visit] = {}
+        self._crew = crew
+        self._steps = steps
+        self._by_scripts: dict[str, Visit] = {}  # of hosts, for what is no URL of a frontier
+        self._addresses: dict[str, str] = {}
+        self._numbers = count(1)
+
+    def candidate(self, url: CrawlUrl) -> Candidate:
+        """The visit of this URL is asked for."""
+        candidate = Candidate(url.key, self._new(queue_of(url.url)), url.kind == REVISIT)
+        self.asked[url.key] = candidate
+        return candidate
+
+    def begin(self, url: CrawlUrl) -> float:
+        """Ask for the visit of a URL, and wait for the answer: 0.0, or seconds until it may be asked for again."""
+        visit = self._new(queue_of(url.url))
+        opens = self._crew.begin(visit)
+        if not opens:
+            self.begun[url.key] = visit
+        return opens
+
+    def end(self, url: str, rest: float) -> None:
+        """The visit of a URL has ended, if there was one: its host rests for so many seconds."""
+        visit = self.begun.pop(url, None)
+        if visit is not None:
+            self._steps.tell(lambda work: work.ended.append((visit, rest)))
+
+    def end_all(self) -> None:
+        """Nothing is visited any more."""
+        for url in list(self.begun):
+            self.end(url, 0.0)
+
+    def passed(self, host: str, rest: float) -> None:
+        """A host was visited without a visit that Redis knows of."""
+        if rest > 0:
+            self._steps.tell(lambda work: work.passed.append((host, rest)))
+
+    def move(self, host: str, address: str) -> None:
+        """The host is at this address: a visit under way is one to the address as well."""
+        if self._addresses.get(host, "") == address:
+            return
+        self._addresses[host] = address
+        if len(self._addresses) > _REMEMBERED:
+            del self._addresses[next(iter(self._addresses))]
+        for url, visit in self._of(host) if address else ():
+            self.begun[url] = Visit(visit.number, (host, f"@{address}"))
+            self._steps.tell(partial(_go_on, Visit(visit.number, (f"@{address}",))))
+
+    def begin_by_script(self, host: str, now: float, beside: str) -> float:
+        """As ``Frontier.visit``. It is called from other threads; infinity while Redis is away."""
+        address = self._addresses.get(host)
+        if beside and (host == beside or (address and address == self._addresses.get(beside))):
+            return now
+        visit = self._new(host)
+        try:
+            opens = self._crew.begin(visit)
+        except RedisError:
+            return inf
+        if not opens:
+            self._by_scripts[host] = visit
+        return now + opens
+
+    def end_by_script(self, host: str, rest: float) -> None:
+        """Such a visit has ended."""
+        visit = self._by_scripts.pop(host, None)
+        if visit is not None:
+            self._steps.tell(lambda work: work.ended.append((visit, rest)))
+
+    def _of(self, host: str) -> Iterable[tuple[str, Visit]]:
+        return [(url, visit) for url, visit in self.begun.items() if visit.places[0] == host]
+
+    def _new(self, host: str) -> Visit:
+        address = self._addresses.get(host)
+        return Visit(next(self._numbers), (host, f"@{address}") if address else (host,))
+
+
+def _go_on(visit: Visit, work: Work) -> None:
+    work.visits.append(visit)
