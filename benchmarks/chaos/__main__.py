@@ -82,6 +82,8 @@ def _resume(verdict: Verdict, scene: Scene) -> None:
         verdict.failure = scene.notes[-1]
     before = crawler.log.stat().st_size if scene.is_damaged and verdict.kind != "redis_lost" else 0
     for _ in range(_RESUMES):
+        if scene.is_over:
+            break
         since = crawler.log.stat().st_size
         for name in crawler.names:
             crawler.start(name)

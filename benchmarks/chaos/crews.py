@@ -18,7 +18,7 @@ def workers(scene: Scene) -> None:
     _begin(scene)
     if scene.crawler.reach(scene.some()):
         _kill_one(scene, comes_back=scene.random.random() < 0.5)
-    scene.crawler.wait()
+    _end(scene)
 
 
 def join(scene: Scene) -> None:
@@ -32,7 +32,7 @@ def join(scene: Scene) -> None:
         if scene.random.random() < 0.5:
             time.sleep(scene.random.uniform(0.0, 3.0))
             _kill_one(scene, before)
-    crawler.wait()
+    _end(scene)
 
 
 def clock_off(scene: Scene) -> None:
@@ -42,7 +42,7 @@ def clock_off(scene: Scene) -> None:
     _begin(scene)
     if crawler.reach(scene.some()) and scene.random.random() < 0.5:
         _kill_one(scene)
-    crawler.wait()
+    _end(scene)
 
 
 def network(scene: Scene) -> None:
@@ -54,7 +54,7 @@ def network(scene: Scene) -> None:
         (cut.silence if is_silent else cut.tear)()
         time.sleep(seconds)
         (cut.speak if is_silent else cut.mend)()
-    scene.notes.append(f"ended with {scene.crawler.wait()}")
+    _end(scene)
 
 
 def given_up(scene: Scene) -> None:
@@ -69,7 +69,7 @@ def given_up(scene: Scene) -> None:
         time.sleep(2.0)
         scene.in_flight()
         cut.speak()
-    scene.notes.append(f"ended with {scene.crawler.wait()}")
+    _end(scene)
 
 
 def redis_kept(scene: Scene) -> None:
@@ -101,6 +101,13 @@ def _begin(scene: Scene, number: int = 0) -> None:
         crawler.start(name)
 
 
+def _end(scene: Scene) -> None:
+    """When all have ended as they should, the crawl is complete; some such runs are resumed all the same."""
+    codes = scene.crawler.wait()
+    scene.notes.append(f"ended with {codes}")
+    scene.is_over = not any(codes) and scene.random.random() < 0.7
+
+
 def _kill_one(scene: Scene, names: list[str] | None = None, *, comes_back: bool = True) -> None:
     victim = scene.random.choice(names or scene.crawler.names)
     scene.crawler.kill(victim)
@@ -124,4 +131,4 @@ def _restart(scene: Scene, server: RedisServer) -> None:
         server.kill()
         time.sleep(scene.random.uniform(0.0, 2.0))
         server.start()
-    scene.notes.append(f"ended with {scene.crawler.wait()}")
+    _end(scene)

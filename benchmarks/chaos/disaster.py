@@ -32,6 +32,7 @@ class Scene:
     moments: list[tuple[float, set[str]]] = field(default_factory=list)  # URLs in the histories at some times
     notes: list[str] = field(default_factory=list)
     is_damaged: bool = False
+    is_over: bool = False  # all workers have ended as they do when nothing is left
     damaged: set[str] = field(default_factory=set)  # URLs that the histories had, before they were damaged
 
     def some(self) -> int:
