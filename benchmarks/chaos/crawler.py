@@ -35,7 +35,8 @@ class Crawler:
     settings: dict[str, object]
     ordering: str
     names: list[str] = field(default_factory=lambda: ["w0"])
-    shift: float = 0.0  # seconds by which its clock is ahead
+    shifts: dict[str, float] = field(default_factory=dict)  # seconds by which the clock of a worker is ahead
+    own: dict[str, dict[str, object]] = field(default_factory=dict)  # settings of a worker
     limits: str = ""  # of the shell that starts it
 
     def __post_init__(self) -> None:
@@ -58,16 +59,17 @@ class Crawler:
             "CRAWL_PROGRESS_SECONDS": 0,
             "LOG_LEVEL": "WARNING",
             **self.settings,
+            **self.own.get(name, {}),
         }
         chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
         arguments = ["crawl", "topical", "-a", f"topic={self._topic}", "-a", f"ordering={self.ordering}"]
         command = [sys.executable, "-m", "scrapy", *arguments, *chosen]
         proxy = f"http://127.0.0.1:{self.port}"
         environment = {**os.environ, "http_proxy": proxy, "https_proxy": proxy}
-        if self.shift:
-            place = self.folder / "clock"
+        if shift := self.shifts.get(name):
+            place = self.folder / f"clock of {name}"
             place.mkdir(exist_ok=True)
-            (place / "sitecustomize.py").write_text(_SHIFTED.format(seconds=self.shift))
+            (place / "sitecustomize.py").write_text(_SHIFTED.format(seconds=shift))
             environment["PYTHONPATH"] = str(place)
         if self.limits:
             command = ["sh", "-c", f'{self.limits}; exec "$@"', "sh", *command]

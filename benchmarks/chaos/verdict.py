@@ -14,7 +14,6 @@ from crawlproject.storage.page_files import PageRepository
 
 _LATE = 0.02  # seconds by which a busy server may note the end of a response late
 _OWN_STEP = 1  # fetches a kill: history line written, frontier not yet
-_OWN_STEPS_OF_REDIS = 8  # the same where another thread tells the frontier
 
 
 @dataclass
@@ -78,7 +77,7 @@ def _fetches(accesses: list[Access]) -> dict[str, list[float]]:
 def _repeated(scene: Scene, fetches: dict[str, list[float]]) -> tuple[int, list[str]]:
     """How many fetches were repeated as the docs permit, and the URLs of the others."""
     permitted, twice = 0, list[str]()
-    own = (_OWN_STEPS_OF_REDIS if scene.redis else _OWN_STEP) * len(scene.moments)
+    own = _OWN_STEP * len(scene.moments)
     for url, starts in sorted(fetches.items()):
         more = len(starts) - 1
         excused = sum(any(at < moment for at in starts) and url not in known for moment, known in scene.moments)
