@@ -4,7 +4,7 @@
                                      [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
-frontier on disk. CPU, not time, is counted, from the first request of each worker on: user and system time of the workers,
+frontier on disk. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the workers,
 and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
 fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
 of each worker there (``pstats``), which takes a multiple of the time.
@@ -79,7 +79,7 @@ def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace)
         "ordering": ordering,
         "workers": workers,
         "pages": pages,
-        "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds"] for report in found) / pages),
+        "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds_a_page"] * report["pages"] for report in found) / pages),
         "yardstick": yardstick.ms(),
         "in_yards": cpu / yardstick.ms(),
         **{key: (after[key] - before[key]) / pages for key in after},

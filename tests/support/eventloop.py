@@ -1,14 +1,15 @@
-"""What an event loop is to the worker of a shared frontier."""
+"""What an event loop is to the workers of a shared frontier."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import CallerLoop
+from crawlproject.records import CrawlUrl
 
 
 class Loop:
@@ -25,7 +26,7 @@ class Loop:
     def wake(self) -> None:
         self.woken += 1
 
-    def start(self, frontier: RedisWorker, limit: int) -> RedisWorker:
+    def start(self, frontier: RedisWorker, limit: int = 4) -> RedisWorker:
         frontier.start(limit, CallerLoop(self.call_soon, self.wake, self.failures.append))
         return frontier
 
@@ -33,21 +34,46 @@ class Loop:
         end = time.monotonic() + seconds
         while not what():
             assert time.monotonic() < end, f"it did not happen; failures: {self.failures}"
-            try:
-                self._calls.get(timeout=0.05)()
-            except Empty:
-                continue
+            self.run_one()
+
+    def run_one(self) -> None:
+        """One call, if one comes soon."""
+        try:
+            call = self._calls.get(timeout=0.02)
+        except Empty:
+            return
+        call()
+
+    def run_for(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.run_one()
 
 
-def crawl(frontier: RedisWorker, loop: Loop) -> list[str]:
-    """Take and finish everything; the URLs in the order in which they were taken."""
+def take(frontier: RedisWorker, loop: Loop) -> CrawlUrl:
+    """Wait for the next URL."""
+    found: list[CrawlUrl] = []
+    loop.run_until(lambda: found or found.extend(filter(None, [frontier.take(time.time())])) or found)
+    return found[0]
+
+
+def crawl(
+    frontiers: RedisWorker | Iterable[RedisWorker],
+    loop: Loop,
+    links: Callable[[str], Iterable[CrawlUrl]] = lambda url: (),
+) -> list[str]:
+    """Take and finish everything; the URLs in the order in which they were taken. ``links`` are those of a page."""
+    workers = [frontiers] if isinstance(frontiers, RedisWorker) else list(frontiers)
     fetched = []
 
     def step() -> bool:
-        while taken := frontier.take(time.time()):
-            fetched.append(taken.url)
-            frontier.done(taken.url, time.time(), 0.0)
-        return not frontier.pending()
+        for frontier in workers:
+            while taken := frontier.take(time.time()):
+                fetched.append(taken.key)
+                with frontier.batch():
+                    frontier.put_many(links(taken.url))
+                    frontier.done(taken.key, time.time(), 0.0)
+        return not any(frontier.pending() for frontier in workers)
 
     loop.run_until(step)
     return fetched

@@ -108,10 +108,10 @@ def test_a_command_without_its_package(
     assert 'scrapy index needs tantivy: pip install "topical-crawler[search]"' in capsys.readouterr().err
 
 
-def test_settings_without_their_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_without_their_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent(monkeypatch, "redis", "spacy")
     with pytest.raises(MissingExtra, match=r"FRONTIER=redis needs redis"):
-        join_frontier(read_options({"FRONTIER": "redis"}), "name", clock=lambda: 0.0)
+        join_frontier(read_options({"FRONTIER": "redis"}), "name", tmp_path, clock=lambda: 0.0)
     with pytest.raises(MissingExtra, match=r"the language 'fr' needs spacy: .*\[nlp\]"):
         tokenizer("fr")
 

@@ -34,6 +34,7 @@ _PAUSES = (
     2.0,
 )  # seconds between tries while the server is away; the last one again and again
 _REMIND = 30.0  # seconds between messages that the server is still away
+_GATHER = 0.002  # seconds in which more may come for the same step
 _LETTERS = 500  # groups of letters in a step
 _PACED = 0.05  # seconds until the rate of all workers is asked for again
 DENIED = -1.0  # in place of the time at which a visit may begin: there are pages enough
@@ -180,6 +181,8 @@ class Exchange:
                 now = time.monotonic()
                 listen = LISTEN if self._is_idle() else CALM
                 self._condition.wait(max(0.0, min(listen, self._next_beat - now)))
+                if not self._closing and self.work.is_urgent():
+                    self._condition.wait_for(lambda: self._closing, _GATHER)
             closing = self._closing
             batch = self._next_batch()
         if batch.candidates and self.rate:

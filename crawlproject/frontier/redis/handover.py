@@ -2,8 +2,8 @@
 
 Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
 says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
-nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease ends,
-and before the visit does: the new owner cannot be there earlier.
+nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease
+ends, and before the visit does: the new owner cannot be there earlier.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.members import Members, Shares
 from crawlproject.storage.append_log import write_atomically
 
@@ -52,8 +51,10 @@ class Handover:
                 del self._awaited[worker]
                 self.inherit_all()
         before = self._shares.members
-        if members.epoch <= before.epoch or self._awaited or self._scan is not None:
+        waits = any(self._handed.get(worker, 0) < needed for worker, needed in self._awaited.items())
+        if members.epoch <= before.epoch or waits or self._scan is not None:
             return False
+        self._awaited.clear()
         lost = frozenset(before.sharing()) - members.joined.keys() - {self._worker}
         if lost:
             old = Shares(self._worker)
@@ -91,9 +92,11 @@ class Handover:
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""
-        self._handed[worker] = max(epoch, self._handed.get(worker, 0))
-        if self._awaited.get(worker, epoch + 1) <= epoch:
+        self._handed[worker] = handed = max(epoch, self._handed.get(worker, 0))
+        # For a later epoch than this worker knows of, hosts that seem to be its own were given to others.
+        if self._awaited.get(worker, epoch + 1) <= handed <= self._shares.members.epoch:
             del self._awaited[worker]
+            self.save()
 
     @property
     def is_open(self) -> bool:
@@ -119,8 +122,8 @@ class Handover:
         return True
 
     def save(self) -> None:
-        """Remember for which members all was handed over. Raises ``StorageFailed``."""
-        if self._file is not None and self._saved != self.epoch:
+        """Remember for which members all was handed over, here and by others. Raises ``StorageFailed``."""
+        if self._file is not None and self._saved != self.epoch and not self._awaited and self._scan is None:
             write_atomically(self._file, [self._shares.members.dump()], sync=False)
             self._saved = self.epoch
 
@@ -131,14 +134,14 @@ class Handover:
         return None
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
-        if len(self._shares) == 1 and self._shares.is_own(""):
+        frontier, is_own = self._frontier, self._shares.has
+        if is_own("") and len(self._shares) == 1:
             return
-        frontier, is_own = self._frontier, self._shares.is_own
         waiting = frontier.waiting()
         for url in waiting if isinstance(frontier, DiskFrontier) else list(waiting):
-            if not is_own(queue_of(url.url)):
+            if not is_own(url.url):
                 yield url.key, False
         finished = frontier.finished()
         for url in finished if isinstance(frontier, DiskFrontier) else list(finished):
-            if not is_own(queue_of(url.url)):
+            if not is_own(url.url):
                 yield url.key, True

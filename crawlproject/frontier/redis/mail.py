@@ -1,8 +1,8 @@
 """What workers send each other about hosts: the owner of a host puts its URLs into its own frontier, whoever has found them.
 
-A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. It may arrive twice, and with a worker
-that has no such host any more, which passes it on. What no server has yet lies in the *outbox* on disk, written before the step
-of the frontier that it belongs to: it survives ``kill -9``.
+A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. It may arrive twice, and with a
+worker that has no such host any more, which passes it on. What no server has yet lies in the *outbox* on disk, written before the
+step of the frontier that it belongs to: it survives ``kill -9``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.append_log import json_of, write_atomically
 
+PAGE = "page"  # a page that was found, with the fields of ``CrawlUrl`` that it has: most letters are of this kind
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
 DONE = "done"  # URLs that are done
 ANSWER = "answer"  # why (``shared.py``), then URLs that were sent, with their scores
@@ -31,7 +32,7 @@ _FEW = 100  # groups that are left then
 
 def dump(letters: Sequence[Letter]) -> bytes:
     """Letters as one text. Times in them are by the server's clock."""
-    return orjson.dumps(letters)
+    return json_of(letters)
 
 
 def load(content: bytes) -> list[Letter]:
@@ -126,7 +127,7 @@ class Outbox:
 
 
 def _lines(groups: Iterable[tuple[str, list[Letter]]]) -> bytes:
-    return b"".join(orjson.dumps(group) + b"\n" for group in groups)
+    return b"".join(json_of(group) + b"\n" for group in groups)
 
 
 def _read(content: bytes, path: Path) -> Iterator[tuple[str, list[Letter]]]:

@@ -19,6 +19,7 @@ from crawlproject.frontier.redis.steps import Steps
 from crawlproject.frontier.redis.visits import Visits
 from crawlproject.records import CrawlUrl
 
+_REPORT_EVERY = 0.5  # seconds, while there is work: it is told once a second
 BUSY_LOOK = 0.25  # seconds until a host is looked at again that somebody else visits
 
 
@@ -53,6 +54,7 @@ class Reception:
         self._sent: dict[str, Id] = {}  # the last letters to each worker
         self._applied: Id = (0, 0)  # of the own inbox
         self._is_closed = False
+        self._report_due = 0.0
         self.receive: Callable[[Sequence[bytes]], None] | None = None
         self.arrived: deque[CrawlUrl] = deque()
         self.report = b""
@@ -86,9 +88,12 @@ class Reception:
                 begun = self._grant(arrival)
             with exchange:
                 exchange.granted -= begun
+        is_idle = not self.has_work()
+        if is_idle or arrival.at >= self._report_due:
+            self.make_report()
+            self._report_due = arrival.at + _REPORT_EVERY
         if answer.heard is not None:
-            self.is_over = not self.has_work() and self._colleagues.are_over(self._own_report())
-        self.make_report()
+            self.is_over = is_idle and self._colleagues.are_over(self._own_report())
         after = (self._handover.is_open, self.is_over, self._colleagues.pages)
         if arrival.candidates or answer.inbox or before != after:
             self._wake()
@@ -117,6 +122,8 @@ class Reception:
                 self.no_pages_until = now + BUSY_LOOK if opens else 0.0
                 self._own.hold(url.key, url.not_before)
                 self._visits.end(url.key, 0.0)
+            if url is not None and not self._shares.is_own(queue_of(url.url)) and self._own.record(url.key):
+                self._letters.give(url.key, False)  # it waits on, and its host has changed hands meanwhile
         return begun
 
     def refuse(self, url: CrawlUrl, now: float, opens: float) -> None:

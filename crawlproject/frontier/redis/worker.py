@@ -153,7 +153,7 @@ class RedisWorker:
     def __contains__(self, url: str) -> bool:
         if url in self._own:
             return True
-        if self.is_own(queue_of(url)):
+        if self._shares.has(url):
             return False
         # What pages of before linked to has left, unless the server has lost it.
         return url in self._letters.sent or (self._exchange is None and not self.was_forgotten)
@@ -211,7 +211,7 @@ class RedisWorker:
     # ------------------------------------------------------------ URLs come and change
 
     def put(self, url: CrawlUrl) -> bool:
-        if not self.is_own(queue_of(url.url)):
+        if not self._shares.has(url.url):
             return self._letters.send(url)
         is_new = self._own.put(url)
         if not is_new and self._letters.was_found_by_another(url.key):
@@ -223,8 +223,10 @@ class RedisWorker:
             return sum(map(self.put, urls))
 
     def rescore(self, url: str, score: float) -> bool:
-        if self.is_own(queue_of(url)):
-            return self._own.rescore(url, score)
+        if self._own.rescore(url, score):
+            return True
+        if self._shares.has(url):
+            return False
         self._letters.rescore(url, score)
         return True
 
@@ -233,7 +235,7 @@ class RedisWorker:
             return True
         if self._own.hold(url, until):
             self._ended(url, 0.0)
-        elif not self.is_own(queue_of(url)):
+        elif not self._shares.has(url):
             self._letters.hold(url, until)
         else:
             return False
@@ -244,14 +246,14 @@ class RedisWorker:
             return True
         if self._own.set_precedence(url, precedence):
             self._ended(url, 0.0)
-        elif not self.is_own(queue_of(url)):
+        elif not self._shares.has(url):
             self._letters.write(mail.CLASS, url, precedence)
         else:
             return False
         return True
 
     def drop(self, url: str, *, picked: bool = False) -> None:
-        if not self._own.state_of(url) and not self.is_own(queue_of(url)):
+        if not self._own.state_of(url) and not self._shares.has(url):
             self._letters.write(mail.DROP, url)
             return
         self._own.drop(url, picked=picked)
@@ -325,7 +327,7 @@ class RedisWorker:
         if self._held.pop(url, None) is None:
             return
         self._visits.end(url, rest)
-        if not self.is_own(queue_of(url)):
+        if not self._shares.has(url):
             with self._steps.step():
                 self._letters.give(url, self._own.state_of(url) == "done")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from time import time
 from typing import Never
 
 from crawlproject.errors import BadCrawlDir
@@ -52,7 +51,7 @@ class RedisView:
 
     def rests(self) -> Mapping[str, float]:
         """Of all crawls in the server."""
-        now, found = time(), {}
+        now, found = float(self._server.time()[0]), {}
         prefix = clock_of("")
         for key in self._server.scan_iter(match=f"{prefix}*", count=_AT_ONCE):
             if self._server.get(key) == b"":

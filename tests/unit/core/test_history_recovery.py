@@ -173,7 +173,7 @@ def test_a_worker_fetches_again_what_its_history_lost(tmp_path: Path, damage: st
     DAMAGES[damage](folder / "history.jsonl")
     crawl = opened(tmp_path / "crawl", **settings)
     lost = len(before) - crawl.folder.history.lines
-    assert f"history.jsonl had lost {lost} lines: {lost} URLs that were fetched wait again" in crawl.folder.warnings[0]
+    assert f"history.jsonl had lost {lost} lines: " in crawl.folder.warnings[0]
     assert crawl.peers.pages(0) == crawl.folder.history.pages < pages
     crawl_on(crawl, WEB, 1000, begin=2000.0)
     found = Counter(crawl.folder.history)

@@ -11,7 +11,6 @@ from crawlproject.configuration import read_options
 from crawlproject.frontier.changes import Waits, from_json, to_json
 from crawlproject.frontier.disk.url_records import UrlRecords
 from crawlproject.frontier.factory import make_frontier
-from crawlproject.frontier.redis.message_log import dump_record, load_record
 from crawlproject.records import PROBE, SITEMAP, CrawlUrl
 
 URL = "http://h.example/page"
@@ -58,7 +57,6 @@ def test_records_come_back_as_they_were(record: CrawlUrl, tmp_path: Path) -> Non
     offset = records.add(record)
     assert records.load(offset, record.score, record.not_before) == record and records.url(offset) == record.key
     records.close()
-    assert load_record(dump_record(record), record.score) == record
     assert from_json(orjson.loads(orjson.dumps(to_json(Waits(record))))) == Waits(record)
 
 
@@ -74,11 +72,7 @@ def test_records_without_a_kind_are_understood(
     records = UrlRecords(path)
     second = path.read_bytes().index(b"\n") + 1
     journal = from_json(["wait", key, 1.0, 3, parent, "", 0.0, 0.0, [], None])
-    found = [
-        records.load(0, 1.0, 0.0),
-        records.load(second, 1.0, 0.0),
-        load_record(orjson.dumps([key, 3, parent]), 1.0),
-    ]
+    found = [records.load(0, 1.0, 0.0), records.load(second, 1.0, 0.0)]
     records.close()
     assert isinstance(journal, Waits)
     for record in (*found, journal.record):

@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 import redis
+from crawlproject.frontier.redis.frontier import RedisFrontier
+from crawlproject.frontier.redis.script import FrontierRules
 from support.eventloop import Loop, crawl
 from support.redisserver import PROGRAM, RedisServer
 
 from crawlproject.errors import BadSetting
 from crawlproject.frontier.redis.connection import connect
-from crawlproject.frontier.redis.frontier import RedisFrontier
 from crawlproject.frontier.redis.joining import join
-from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import CrawlUrl

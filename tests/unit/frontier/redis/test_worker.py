@@ -11,15 +11,15 @@ from random import Random
 
 import pytest
 import redis
+from crawlproject.frontier.redis.client_thread import BURST
+from crawlproject.frontier.redis.operations import slot_of
+from crawlproject.frontier.redis.script import FrontierRules
 from support.eventloop import Loop, crawl
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 
 from crawlproject.errors import StorageFailed
-from crawlproject.frontier.redis.client_thread import BURST
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.joining import join
-from crawlproject.frontier.redis.operations import slot_of
-from crawlproject.frontier.redis.script import FrontierRules
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import HOST_FULL, KNOWN
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, REVISITS, WASTE, CrawlUrl

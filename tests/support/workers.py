@@ -1,0 +1,117 @@
+"""Workers of a crawl in Redis, in this process."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import redis
+
+from crawlproject.errors import StorageFailed
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.memory import MemoryFrontier
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.redis.joining import join
+from crawlproject.frontier.redis.worker import RedisWorker
+
+_CLOCKS = "topical:clock:*"
+_MARGIN = 3  # milliseconds: the server rounds up
+
+
+def own_frontier(
+    folder: Path | None = None, *, min_delay: float = 0.0, factor: float = 0.0, seed: int = 1, **options: Any
+) -> FrontierCore:
+    """What a worker keeps its URLs in: on disk, or without ``folder`` in memory."""
+    chosen = {"politeness": Politeness(min_delay, factor), "random": Random(seed), **options}
+    return DiskFrontier(folder, clock=time.time, **chosen) if folder else MemoryFrontier(**chosen)
+
+
+class Workers:
+    """Joins workers to crawls of one server, in this process; ``close`` ends all that have not ended."""
+
+    def __init__(self, url: str, folder: Path | None = None) -> None:
+        self.url = url
+        self._folder = folder
+        self._open: list[RedisWorker] = []
+        self._kills = 0
+        self._places: dict[str, Path] = {}  # of workers that were killed
+
+    def join(
+        self, name: str, own: FrontierCore | None = None, *, crawl: str = "crawl", min_delay: float = 0.0, **options: Any
+    ) -> RedisWorker:
+        """A worker, before ``start``: new, or as it was left if there is a folder."""
+        folder = self._folder and self._places.get(name, self._folder / crawl / name)
+        own = own or own_frontier(folder, min_delay=min_delay)
+        return self._join(name, own, folder, crawl=crawl, **options)
+
+    def _join(
+        self, name: str, own: FrontierCore, folder: Path | None, *, crawl: str = "crawl", **options: Any
+    ) -> RedisWorker:
+        worker = join(connect(url=self.url), crawl, name, own, clock=time.time, folder=folder, **options)
+        self._open.append(worker)
+        return worker
+
+    def again(self, worker: RedisWorker, name: str, **options: Any) -> RedisWorker:
+        """The worker of this name as it is after ``kill -9`` of its process at this moment, of which this is the next one."""
+        assert self._folder is not None
+        self._kills += 1
+        folder = self._folder / "crawl" / name
+        left = folder.with_name(f"{name}-{self._kills}")
+        shutil.copytree(self._places.get(name, folder), left, ignore=shutil.ignore_patterns("*.tmp"))
+        self._places[name] = left
+        self._open.remove(worker)
+        return self._join(name, own_frontier(left), left, **options)
+
+    def close(self) -> None:
+        for worker in self._open:
+            with suppress(StorageFailed):
+                worker.close()
+        self._open = []
+
+
+def by_virtual_clock(worker: RedisWorker, server: redis.Redis) -> RedisWorker:
+    """The hosts that rest in the server do so by the times that this worker is told, as those in its own frontier do."""
+    last = 0.0
+
+    def at(now: float) -> None:
+        nonlocal last
+        if now != last:
+            _pass_time(server, now - last)
+            last = now
+
+    def told(method: Callable[..., Any], place: int) -> Callable[..., Any]:
+        @wraps(method)
+        def call(*arguments: Any, **named: Any) -> Any:
+            at(named.get("now", *arguments[place : place + 1]))
+            return method(*arguments, **named)
+
+        return call
+
+    for name, place in (("take", 0), ("done", 1), ("release", 1), ("visit", 1), ("visited", 1)):
+        setattr(worker, name, told(getattr(worker, name), place))
+    return worker
+
+
+def alone(server: redis.Redis, own: FrontierCore, folder: Path | None = None, **options: Any) -> RedisWorker:
+    """The only worker of a crawl, before ``start``, by a virtual clock."""
+    worker = join(server, "crawl", "worker", own, clock=lambda: 0.0, folder=folder, lease=1e6, **options)
+    return by_virtual_clock(worker, server)
+
+
+def _pass_time(server: redis.Redis, seconds: float) -> None:
+    for key in server.scan_iter(match=_CLOCKS, count=1000):
+        left = server.pttl(key) - 1000 * seconds
+        if server.get(key) != b"":
+            continue  # a visit
+        if left <= _MARGIN:
+            server.delete(key)
+        else:
+            server.pexpire(key, int(left))

@@ -1,0 +1,309 @@
+"""Several workers of one crawl: whoever finds a URL, the owner of its host fetches it, once."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from random import Random
+
+import pytest
+import redis
+from support.eventloop import Loop, crawl, take
+from support.frontiersteps import url
+from support.workers import Workers, own_frontier
+
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.worker import RedisWorker
+from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
+from crawlproject.records import FIRST, WASTE, CrawlUrl
+
+Links = Callable[[str], Iterable[CrawlUrl]]
+
+
+def meet(loop: Loop, *members: RedisWorker) -> None:
+    """Until all know of all, and have handed over what is not theirs."""
+    loop.run_until(lambda: all(len(member.workers()) == len(members) for member in members))
+    owners = {member.owner("any.test") for member in members}
+    loop.run_until(lambda: not any(member.next_due(0.0) is None and len(member) for member in members) or True)
+    assert len(owners) == 1
+
+
+def hosts_of(member: RedisWorker, number: int = 3) -> list[str]:
+    """Some hosts that are the worker's own, without ``.test``."""
+    return [name for name in (f"h{n}" for n in range(200)) if member.is_own(f"{name}.test")][:number]
+
+
+def pair(workers: Workers, loop: Loop, **options: int) -> tuple[RedisWorker, RedisWorker]:
+    a, b = (loop.start(workers.join(name, **options)) for name in "ab")
+    meet(loop, a, b)
+    return a, b
+
+
+def random_web(seed: int, hosts: int = 15, pages: int = 8) -> dict[str, list[CrawlUrl]]:
+    """The links of each page; ``http://h0.test/0`` leads to all."""
+    random = Random(seed)
+    names = [f"h{host}/{page}" for page in range(pages) for host in range(hosts)]
+    web: dict[str, list[CrawlUrl]] = {url(name).url: [] for name in names}
+    for place, name in enumerate(names[1:], start=1):
+        for finder in {random.randrange(place), *random.choices(range(len(names)), k=2)}:
+            web[url(names[finder]).url].append(url(name, round(random.random(), 1)))
+    return web
+
+
+# ------------------------------------------------------------ one crawl
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_url_is_fetched_once_by_its_owner_whoever_found_it(workers: Workers, loop: Loop, seed: int) -> None:
+    web = random_web(seed)
+    crew = {name: loop.start(workers.join(name), 3) for name in "abc"}
+    for member in crew.values():
+        member.put(url("h0/0"))
+    fetched = crawl(crew.values(), loop, web.__getitem__)
+    assert Counter(fetched) == dict.fromkeys(web, 1)
+    assert not loop.failures
+    assert all(len(member) == member.leases() == 0 and not member.pending() for member in crew.values())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_kills_lose_nothing_and_repeat_what_was_being_fetched(workers: Workers, loop: Loop, seed: int) -> None:
+    random, web, fetched = Random(seed), random_web(seed), list[str]()
+    crew = {name: loop.start(workers.join(name), 3) for name in "abc"}
+    crew["a"].put(url("h0/0"))
+    held: list[tuple[str, CrawlUrl]] = []
+    kills, lost = 6, 0
+
+    def step() -> bool:
+        nonlocal kills, lost
+        for name, member in crew.items():
+            if taken := member.take(time.time()):
+                fetched.append(taken.url)
+                held.append((name, taken))
+        while held and random.random() < 0.6:
+            name, done = held.pop(random.randrange(len(held)))
+            with crew[name].batch():
+                crew[name].put_many(web[done.url])
+                crew[name].done(done.url, time.time(), 0.0)
+        if kills and random.random() < 0.1:
+            kills, name = kills - 1, random.choice("abc")
+            lost += sum(who == name for who, _ in held)
+            held[:] = [(who, one) for who, one in held if who != name]
+            crew[name] = loop.start(workers.again(crew[name], name), 3)
+        return not held and not any(member.pending() for member in crew.values())
+
+    loop.run_until(step, 50.0)
+    assert set(fetched) == set(web)
+    assert len(fetched) - len(web) <= lost
+    assert all("name of this worker" in str(failure) for failure in loop.failures), "those that were killed"
+
+
+def test_a_kill_between_outbox_and_frontier_loses_nothing(workers: Workers, loop: Loop) -> None:
+    """The letters of a step are on disk before the step of the frontier that they come of."""
+    a, b = pair(workers, loop)
+    ours, [theirs, *_] = hosts_of(a), hosts_of(b)
+    a.put(url(f"{ours[0]}/1"))
+    taken = take(a, loop)
+    killed: list[RedisWorker] = []
+    before = a._own._store.commit  # type: ignore[attr-defined]
+
+    def commit() -> None:
+        if not killed:
+            killed.append(workers.again(a, "a"))
+        before()
+
+    a._own._store.commit = commit  # type: ignore[attr-defined]
+    with a.batch():
+        a.put_many([url(f"{theirs}/1"), url(f"{ours[1]}/1")])
+        a.done(taken.url, time.time(), 0.0)
+    again = loop.start(killed[0])
+    assert sorted(crawl([again, b], loop)) == sorted(url(f"{host}/1").url for host in (ours[0], theirs))
+    again.put_many([url(f"{theirs}/1"), url(f"{ours[1]}/1")])
+    assert crawl([again, b], loop) == [url(f"{ours[1]}/1").url], "fetched again, its page leads there again"
+
+
+def test_who_joins_in_the_middle_takes_over_a_share_with_what_is_done(workers: Workers, loop: Loop) -> None:
+    first = loop.start(workers.join("a"), 5)
+    records = [url(f"h{host}/{page}") for host in range(30) for page in range(6)]
+    first.put_many(records)
+    fetched: list[str] = []
+
+    def step() -> bool:
+        while taken := first.take(time.time()):
+            fetched.append(taken.url)
+            first.done(taken.url, time.time(), 0.0)
+        return len(fetched) > 60
+
+    loop.run_until(step)
+    late = loop.start(workers.join("late"), 5)
+    assert late.take(time.time()) is None, "the other one has not handed over yet"
+    crew = {"a": first, "late": late}
+    by: dict[str, str] = {}
+
+    def together() -> bool:
+        for name, member in crew.items():
+            while taken := member.take(time.time()):
+                by[taken.url] = name
+                fetched.append(taken.url)
+                member.done(taken.url, time.time(), 0.0)
+        return not any(member.pending() for member in crew.values())
+
+    loop.run_until(together)
+    assert Counter(fetched) == dict.fromkeys((record.url for record in records), 1)
+    assert {name for name in by.values()} == {"a", "late"}
+    for record in records:
+        late.put(record)
+        first.put(record)
+    assert crawl([first, late], loop) == [], "what was done before is known"
+
+
+def test_a_url_that_is_being_fetched_while_its_host_moves_is_fetched_once(workers: Workers, loop: Loop) -> None:
+    first = loop.start(workers.join("a"), 40)
+    first.put_many(url(f"h{host}/1") for host in range(40))
+    held = [take(first, loop) for _ in range(40)]
+    late = loop.start(workers.join("late"))
+    meet(loop, first, late)
+    for record in held:
+        first.done(record.url, time.time(), 0.0)
+    late.put_many(held)
+    assert crawl([first, late], loop) == []
+    assert any(late.is_own(queue_of(record.url)) for record in held)
+
+
+# ------------------------------------------------------------ answers
+
+
+def answers(member: RedisWorker) -> list[tuple[str, int]]:
+    heard: list[tuple[str, int]] = []
+    member.when_rejected(lambda record, why: heard.append((record.url, why)))
+    return heard
+
+
+def test_what_an_owner_does_not_take_is_reported(workers: Workers, loop: Loop) -> None:
+    a, b = (loop.start(workers.join(name, max_urls_per_host=2)) for name in "ab")
+    meet(loop, a, b)
+    heard, [host, other, *_] = answers(a), hosts_of(b)
+    b.put_many([url(f"{host}/1", 0.5), url(f"{other}/1", 0.5)])
+    assert all(a.put(url(f"{host}/{page}", 0.5)) for page in (1, 2, 3)), "it is new here"
+    loop.run_until(lambda: len(heard) == 2)
+    assert sorted(heard) == [(url(f"{host}/1").url, KNOWN), (url(f"{host}/3").url, HOST_FULL)]
+    assert [url(f"{host}/{page}").url in a for page in (1, 2, 3)] == [True, True, False]
+    assert sorted(crawl([a, b], loop)) == [url(f"{host}/1").url, url(f"{host}/2").url, url(f"{other}/1").url]
+    heard.clear()
+    assert a.put(url(f"{other}/1"))
+    loop.run_until(lambda: heard)
+    assert heard == [(url(f"{other}/1").url, DONE)]
+
+
+def test_a_worker_is_told_once_that_a_url_which_it_found_first_is_known(workers: Workers, loop: Loop) -> None:
+    a, b = pair(workers, loop)
+    heard, [host, *_] = answers(a), hosts_of(b)
+    for score in (0.1, 0.5, 0.3, 0.9):
+        a.put(url(f"{host}/1", score))
+    loop.run_until(lambda: b.best() == 0.9)
+    loop.run_for(0.3)
+    assert (heard, len(b)) == ([], 1), "its own it knows"
+    own = answers(b)
+    assert not b.put(url(f"{host}/1", 0.2))
+    assert own == [(url(f"{host}/1").url, KNOWN)], "another worker has found it before"
+
+
+def test_a_full_owner_says_so(workers: Workers, loop: Loop) -> None:
+    a = loop.start(workers.join("a"))
+    b = loop.start(workers.join("b", own_frontier(max_urls=2)))
+    meet(loop, a, b)
+    heard, [host, *_] = answers(a), hosts_of(b)
+    b.put_many([url(f"{host}/1", 0.9), url(f"{host}/2", 0.8)])
+    a.put(url(f"{host}/3", 0.1))
+    loop.run_until(lambda: heard)
+    assert heard == [(url(f"{host}/3").url, FULL)] and url(f"{host}/3").url not in a
+
+
+# ------------------------------------------------------------ what is said of others' URLs
+
+
+def test_scores_classes_holds_and_drops_reach_the_owner(workers: Workers, loop: Loop) -> None:
+    a, b = pair(workers, loop)
+    heard, hosts = answers(a), hosts_of(b, 5)
+    paths = [f"{host}/1" for host in hosts]
+    b.put_many(url(path, 0.5) for path in paths)
+    assert a.rescore(url(paths[4]).url, 0.9)
+    assert a.set_precedence(url(paths[3]).url, FIRST)
+    assert a.set_precedence(url(paths[2]).url, WASTE)
+    assert a.hold(url(paths[1]).url, time.time() + 1.0)
+    a.drop(url(paths[0]).url)
+    assert a.rescore(url(f"{hosts[0]}/no").url, 0.1)
+    loop.run_until(lambda: heard)
+    began = time.time()
+    assert heard == [(url(f"{hosts[0]}/no").url, GONE)]
+    assert crawl([a, b], loop) == [url(paths[place]).url for place in (3, 4, 2, 1)]
+    assert time.time() - began > 0.5, "it was held"
+    assert b.state_of(url(paths[0]).url) == "done"
+
+
+def test_what_is_said_of_a_url_that_is_being_fetched_changes_nothing(workers: Workers, loop: Loop) -> None:
+    a, b = pair(workers, loop)
+    [host, *_] = hosts_of(b)
+    b.put(url(f"{host}/1", 0.5))
+    taken = take(b, loop)
+    a.drop(taken.url)
+    a.hold(taken.url, time.time() + 9.0)
+    a.rescore(taken.url, 0.1)
+    loop.run_for(0.5)
+    assert b.leased(taken.url) == taken
+    b.done(taken.url, time.time(), 0.0)
+    assert not crawl([a, b], loop)
+
+
+def test_a_url_that_was_fetched_in_passing_is_done_for_its_owner(workers: Workers, loop: Loop) -> None:
+    """The target of a redirect."""
+    a, b = pair(workers, loop)
+    [host, *_] = hosts_of(b)
+    b.put(url(f"{host}/1"))
+    loop.run_until(lambda: len(b) == 1)
+    a.done(url(f"{host}/1").url, time.time(), 0.0)
+    loop.run_until(lambda: b.state_of(url(f"{host}/1").url) == "done")
+    assert not crawl([a, b], loop)
+
+
+@pytest.mark.parametrize("wrong", [math.nan])
+def test_a_score_that_is_no_number_is_refused_at_once(workers: Workers, loop: Loop, wrong: float) -> None:
+    a, b = pair(workers, loop)
+    [host, *_] = hosts_of(b)
+    with pytest.raises(ValueError, match="score"):
+        a.put(url(f"{host}/1", wrong))
+    with pytest.raises(ValueError, match="score"):
+        a.rescore(url(f"{host}/1").url, wrong)
+    assert not crawl([a, b], loop)
+
+
+# ------------------------------------------------------------ the end
+
+
+def test_the_end_is_known_only_when_nobody_has_anything_left(workers: Workers, loop: Loop) -> None:
+    a, b = pair(workers, loop)
+    [host, *_], [other, *_] = hosts_of(a), hosts_of(b)
+    b.put(url(f"{other}/1"))
+    held = take(b, loop)
+    loop.run_for(1.5)
+    assert a.pending() and a.take(time.time()) is None and len(a) == 0
+    woken = loop.woken
+    with b.batch():
+        b.put(url(f"{host}/1"))
+        b.done(held.url, time.time(), 0.0)
+    assert crawl([a, b], loop) == [url(f"{host}/1").url]
+    assert loop.woken > woken
+
+
+def test_the_numbers_are_those_of_all_workers(workers: Workers, loop: Loop, database: redis.Redis) -> None:
+    a, b = pair(workers, loop)
+    for member, score in ((a, 0.4), (b, 0.7)):
+        member.put_many(url(f"{host}/{page}", score) for host in hosts_of(member, 2) for page in (1, 2))
+    loop.run_until(lambda: len(a) == len(b) == 8)
+    assert (a.hosts(), a.best(), b.best()) == (4, 0.7, 0.7)
+    assert sorted(a.workers()) == ["a", "b"]
+    b.count_page("any")
+    loop.run_until(lambda: a.pages() == 1)
+    crawl([a, b], loop)
+    assert (len(a), len(b), a.hosts(), a.best()) == (0, 0, 0, None)
