@@ -1,5 +1,5 @@
-"""CPU time of a crawl: whole, from the opening of the spider to its end, and of its pages alone, from the ``WARM``-th that came to the
-last one, without what is loaded on the way and the report at the end.
+"""CPU time of a crawl: whole, from the opening of the spider to its end, and of its pages alone, from the ``WARM``-th that came
+to the last one, without what is loaded on the way and the report at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 
 from scrapy import signals
-
 
 WARM = 20  # pages
 

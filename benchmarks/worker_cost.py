@@ -4,8 +4,8 @@
                                      [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
-frontier on disk. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the workers,
-and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
+frontier on disk. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the
+workers, and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
 fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
 of each worker there (``pstats``), which takes a multiple of the time.
 """

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 
 from benchmarks.chaos.disaster import Scene
 from benchmarks.chaos.relay import Relay
 from benchmarks.redis_server import RedisCluster, RedisServer
+from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.views.redis import RedisView
 
 _OFF = 10.0  # seconds that a clock is wrong
 _SHORT_LEASE = 4  # seconds: FRONTIER_REDIS_LEASE where a worker is to be given up
@@ -72,6 +75,33 @@ def given_up(scene: Scene) -> None:
     _end(scene)
 
 
+def drain(scene: Scene) -> None:
+    """One worker is told to leave; at times another one is killed meanwhile, and comes back."""
+    crawler = scene.crawler
+    assert scene.redis is not None
+    _begin(scene)
+    if crawler.reach(scene.some()):
+        told = RedisView(connect(url=scene.redis.url), "chaos").drain("w1")
+        scene.notes.append("w1 leaves" if told else "w1 has ended before")
+        if scene.random.random() < 0.5:
+            _kill_one(scene, [name for name in crawler.names if name != "w1"])
+    _end(scene)
+
+
+def disk_lost(scene: Scene) -> None:
+    """One worker is killed, and its folder is lost with its disk. At times another one comes in its place."""
+    crawler = scene.crawler
+    crawler.settings["FRONTIER_REDIS_LEASE"] = _SHORT_LEASE
+    _begin(scene)
+    if crawler.reach(scene.some()):
+        _kill_one(scene, ["w1"], comes_back=False)
+        _lose_folder(scene, "w1")
+        if scene.random.random() < 0.5:
+            crawler.names.append("another")
+            crawler.start("another")
+    _end(scene)
+
+
 def redis_kept(scene: Scene) -> None:
     """Redis is killed and comes back with all that it had said yes to."""
     assert isinstance(scene.redis, RedisServer)
@@ -115,6 +145,15 @@ def _kill_one(scene: Scene, names: list[str] | None = None, *, comes_back: bool 
     scene.notes.append(f"{victim} killed{' and started again' if comes_back else ''}")
     if comes_back:
         scene.crawler.start(victim)
+
+
+def _lose_folder(scene: Scene, name: str) -> None:
+    crawler = scene.crawler
+    before = scene.known()
+    crawler.names.remove(name)
+    del crawler.running[name]
+    scene.gone = before - scene.known()
+    shutil.rmtree(crawler.folder / "crawl" / "workers" / name)
 
 
 def _relayed(scene: Scene) -> Relay:

@@ -33,6 +33,7 @@ class Scene:
     notes: list[str] = field(default_factory=list)
     is_damaged: bool = False
     is_over: bool = False  # all workers have ended as they do when nothing is left
+    gone: set[str] = field(default_factory=set)  # URLs in a history that was lost with its disk
     damaged: set[str] = field(default_factory=set)  # URLs that the histories had, before they were damaged
 
     def some(self) -> int:

@@ -40,7 +40,7 @@ class Verdict:
 
 def judge(verdict: Verdict, web: ChaosWeb, scene: Scene, accesses: list[Access]) -> None:
     crawler = scene.crawler
-    verdict.lost = _lost(crawler, web)
+    verdict.lost = _lost(crawler, web, scene.gone)
     fetches = _fetches(accesses)
     verdict.again, verdict.twice = _repeated(scene, fetches)
     verdict.twice += _doubled(crawler)
@@ -49,11 +49,11 @@ def judge(verdict: Verdict, web: ChaosWeb, scene: Scene, accesses: list[Access])
     verdict.silent = bool((verdict.lost or verdict.twice or undone) and not verdict.said)
 
 
-def _lost(crawler: Crawler, web: ChaosWeb) -> list[str]:
+def _lost(crawler: Crawler, web: ChaosWeb, gone: set[str]) -> list[str]:
     stored = {line.get("url") for line in crawler.lines("history.jsonl") if line.get("md5")}
     items = {line.get("url") for line in crawler.lines("items.jsonl")}
     links = {line.get("source") for line in crawler.lines("links.jsonl")}
-    found = [f"{url} (history)" for url in web.pages - stored]
+    found = [f"{url} (history)" for url in web.pages - stored - gone]
     found += [f"{url} (items)" for url in (web.pages & stored) - items]
     linking = {url for url in web.pages if b"href" in web.get(url).body}
     found += [f"{url} (links)" for url in (linking & stored) - links]
