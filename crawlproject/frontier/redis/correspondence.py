@@ -21,6 +21,8 @@ from crawlproject.records import ACTIVE, PAGE, CrawlUrl
 
 REMEMBERED = 200_000  # URLs of others' hosts, or found by others
 
+_TOLD = 0.1  # of a score that was told: a difference that the owner of a URL need not know
+
 Answers = dict[tuple[str, int], list[list[Any]]]  # to a worker, why: URLs and their scores
 
 
@@ -65,12 +67,15 @@ class Correspondence:
             self._steps.post(self._shares.owner_of(url.url), self._letter(url))
         return best is None
 
-    def rescore(self, url: str, score: float) -> None:
-        """A URL of another's host has this score."""
+    def rescore(self, url: str, score: float) -> bool:
+        """A URL of another's host has this score. Its owner is told when it was wrong by a tenth."""
         if score != score:
             raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-        self.sent[url] = score
-        self._steps.post(self._shares.owner_of(url), [mail.SCORE, url, json_number(score)])
+        told = self.sent.get(url)
+        if told is None or not abs(score - told) <= _TOLD * abs(told):
+            self.sent[url] = score
+            self._steps.post(self._shares.owner_of(url), [mail.SCORE, url, json_number(score)])
+        return True
 
     def hold(self, url: str, until: float) -> None:
         """A URL of another's host is not to be taken before."""
@@ -105,14 +110,16 @@ class Correspondence:
         with self._steps.step():
             for _, sender, content in inbox:
                 try:
-                    for letter in mail.load(content):
-                        self._read(sender.decode(), letter, answers)
+                    epoch, letters = mail.load(content)
+                    is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
+                    for letter in letters:
+                        self._read(sender.decode(), letter, answers, is_known)
                 except (ValueError, TypeError, KeyError, IndexError):
                     continue
             for (worker, why), urls in answers.items():
                 self._steps.post(worker, [mail.ANSWER, why, urls])
 
-    def _read(self, sender: str, letter: Letter, answers: Answers) -> None:
+    def _read(self, sender: str, letter: Letter, answers: Answers, is_known: bool) -> None:
         kind, *rest = letter
         if kind == mail.HANDED:
             self._handover.hear(sender, int(rest[0]))
@@ -125,7 +132,7 @@ class Correspondence:
         elif kind == mail.DONE:
             for key in rest:
                 self._is_done(str(key))
-        elif (owner := self._shares.owner_of(rest[0])) != self._name:
+        elif not is_known and (owner := self._shares.owner_of(rest[0])) != self._name:
             self._steps.post(owner, letter)  # it has changed hands
         elif kind == mail.PAGE:
             key, score, depth, parent, anchor, context_score = rest

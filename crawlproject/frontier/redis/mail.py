@@ -30,14 +30,15 @@ _WORTH_CUTTING = 1 << 22  # bytes of an outbox that is never quite empty
 _FEW = 100  # groups that are left then
 
 
-def dump(letters: Sequence[Letter]) -> bytes:
-    """Letters as one text. Times in them are by the server's clock."""
-    return json_of(letters)
+def dump(letters: Sequence[Letter], epoch: int = 0) -> bytes:
+    """Letters as one text, to an owner of hosts at this ``epoch``. Times in them are by the server's clock."""
+    return json_of([epoch, letters])
 
 
-def load(content: bytes) -> list[Letter]:
-    """Raises ``ValueError`` and ``TypeError`` for what are no letters."""
-    return [list(letter) for letter in orjson.loads(content)]
+def load(content: bytes) -> tuple[int, list[Letter]]:
+    """What was written so. Raises ``ValueError`` and ``TypeError`` for what are no letters."""
+    epoch, letters = orjson.loads(content)
+    return int(epoch), letters
 
 
 class Outbox:

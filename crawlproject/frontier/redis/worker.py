@@ -70,8 +70,10 @@ class RedisWorker:
         self._pages = pages
         self._max_pages = max_pages
         self._outbox = Outbox(folder)
-        self._steps = steps = Steps(own, self._outbox, lambda work: crew.take(_only_out(work.step())))
         self._shares = shares = Shares(name)
+        self._steps = steps = Steps(
+            own, self._outbox, lambda work: crew.take(_only_out(work.step())), lambda: shares.members.epoch
+        )
         self._handover = handover = Handover(name, shares, own, folder)
         self._visits = Visits(crew, steps)
         self._held: dict[str, CrawlUrl] = {}
@@ -151,12 +153,10 @@ class RedisWorker:
         return len(self._own) + away + sum(report.waiting for report in self._colleagues)
 
     def __contains__(self, url: str) -> bool:
-        if url in self._own:
+        if url in self._letters.sent or url in self._own:
             return True
-        if self._shares.has(url):
-            return False
         # What pages of before linked to has left, unless the server has lost it.
-        return url in self._letters.sent or (self._exchange is None and not self.was_forgotten)
+        return self._exchange is None and not self.was_forgotten and not self._shares.has(url)
 
     def leased(self, url: str) -> CrawlUrl | None:
         return self._held.get(url)
@@ -223,12 +223,9 @@ class RedisWorker:
             return sum(map(self.put, urls))
 
     def rescore(self, url: str, score: float) -> bool:
-        if self._own.rescore(url, score):
-            return True
         if self._shares.has(url):
-            return False
-        self._letters.rescore(url, score)
-        return True
+            return self._own.rescore(url, score)
+        return self._letters.rescore(url, score)
 
     def hold(self, url: str, until: float) -> bool:
         if self._is_on_its_way(url):
