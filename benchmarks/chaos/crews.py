@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 
@@ -9,6 +10,7 @@ from benchmarks.chaos.disaster import Scene
 from benchmarks.chaos.relay import Relay
 from benchmarks.redis_server import RedisCluster, RedisServer
 from crawlproject.frontier.redis.connection import connect
+from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.views.redis import RedisView
 
 _OFF = 10.0  # seconds that a clock is wrong
@@ -148,12 +150,19 @@ def _kill_one(scene: Scene, names: list[str] | None = None, *, comes_back: bool 
 
 
 def _lose_folder(scene: Scene, name: str) -> None:
+    """What others have not heard of is lost with it."""
     crawler = scene.crawler
+    assert scene.redis is not None
     before = scene.known()
     crawler.names.remove(name)
     del crawler.running[name]
     scene.gone = before - scene.known()
-    shutil.rmtree(crawler.folder / "crawl" / "workers" / name)
+    folder = crawler.folder / "crawl" / "workers" / name
+    keys = CrawlKeys("chaos")
+    told = int(connect(url=scene.redis.url).hget(keys.published, name) or 0)
+    for line in (folder / "history.jsonl").read_bytes().split(b"\n")[told:-1]:  # nobody has heard of these
+        scene.moments[-1][1].discard(json.loads(line)["url"])
+    shutil.rmtree(folder)
 
 
 def _relayed(scene: Scene) -> Relay:
