@@ -106,7 +106,7 @@ class RedisWorker:
         self._limit = limit
         self._wake = loop.wake
         reception = self._reception
-        reception.start(loop.call_soon)
+        reception.start(loop.call_soon, loop.failed)
         exchange = Exchange(
             self._crew,
             clock=self._clock,
