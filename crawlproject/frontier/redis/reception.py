@@ -89,6 +89,7 @@ class Reception:
             self.hear(answer.heard, arrival.at)
         if answer.inbox:
             self._letters.read(answer.inbox)
+            self._handover.save()
             self._applied = answer.inbox[-1][0]
             with exchange as work:
                 work.applied = self._applied
