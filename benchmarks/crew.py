@@ -3,11 +3,14 @@
     python benchmarks/crew.py WEB [--topic FILE] [--orderings NAME...] [--workers 1 4] [--pages N] [--concurrent N]
                               [--json FILE] [-s NAME=VALUE]
 
-``WEB`` is a name as for ``VIRTUAL_WEB``, or ``hostile[:PART][@SEED]``, which brings its topic. The workers are rehearsals in one
-process that share a frontier in a Redis of their own; ``0`` is one crawl with its frontier in memory. ``--pages`` counts the
-pages of all, and ``--concurrent`` the fetches that are under way at a time, of all. As in a live crawl, a worker knows of the
-URLs that it has put itself, and learns what others publish when it takes its next URL. For each crew: recall of the targets,
-fetches of bad sites (of the hostile web), pages that repeat another, the most fetches of one text, and CPU time a page.
+``WEB`` is a name as for ``VIRTUAL_WEB``, or ``hostile[:PART][@SEED]``, which brings its topic. ``0`` workers are one crawl with
+its frontier in memory. ``--pages`` counts the pages of all, and ``--concurrent`` the fetches that are under way at a time, of
+all. For each crew: recall of the targets, fetches of bad sites (of the hostile web), pages that repeat another, the most fetches
+of one text, and CPU time a page.
+
+Each worker is a rehearsal with the frontier of a live worker: its own hosts on disk, its outbox, and a Redis that all ask. Only
+time is another. What a worker has for Redis is sent, and what Redis has for it is read, before the clock moves on: no thread
+waits, and a letter takes no time. A host that rests does so in the frontier of its owner alone, which knows the virtual time.
 """
 
 from __future__ import annotations
@@ -17,12 +20,12 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
+from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/crew.py`
 
@@ -34,21 +37,23 @@ from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
+from crawlproject.core.crawl import Crawl
 from crawlproject.core.reading import topic_in_canonical_urls
 from crawlproject.evaluation.simulation.run import CrawlSimulation
 from crawlproject.evaluation.simulation.runner import read_pages
-from crawlproject.frontier.factory import redis_rules
-from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.redis.client_thread import POLL
-from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.operations import rescore_of
+from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.factory import open_frontier
+from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.crew import Answer, Crew, Heard, Step
+from crawlproject.frontier.redis.exchange import Arrival, Exchange
+from crawlproject.frontier.redis.report import Report
 from crawlproject.frontier.redis.worker import RedisWorker
-from crawlproject.frontier.shared import GONE, KNOWN
+from crawlproject.frontier.shared import CallerLoop
 from crawlproject.options import Options
 from crawlproject.orderings.registry import ordering_class
 from crawlproject.pages.text.relevance import make_judge
 from crawlproject.parts.workers.shared_peers import SharedPeers
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.topic.parse import load_topic
 from crawlproject.urls.canonical import make_canonicalizer
@@ -57,54 +62,91 @@ from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
-
-class LiveWorker(RedisWorker):
-    """Waits for the answers of the server, and yet knows no more of its URLs than a worker that does not wait."""
-
-    def __contains__(self, url: str) -> bool:
-        return url in self._known or url in self._held
-
-    def take(self, now: float) -> CrawlUrl | None:
-        self.catch_up()
-        return super().take(now)
-
-    def put(self, url: CrawlUrl) -> bool:
-        is_new = url.key not in self._known
-        if not super().put(url) and is_new and self.states([url.key])[url.key] != "done":
-            self._rejected(url, KNOWN)
-        self._remember(url.key)
-        return True
-
-    def rescore(self, url: str, score: float) -> bool:
-        host = queue_of(url)
-        if self._strict.call(self._strict.slot_of(host), [rescore_of(url, score)])[0] == GONE:
-            self._known.pop(url, None)
-            self._rejected(CrawlUrl(url, score), GONE)
-        return True
-
-    def done(
-        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
-    ) -> None:
-        self._remember(url)
-        super().done(url, now, seconds, refetch_at, score)
+_LOOK = 0.05  # seconds until what is due, and was not taken, is looked at again
+_LONG = 1e6  # seconds that a worker, and a visit, may be silent by the clock of Redis
 
 
-def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages) -> None:
-    """To the end, on one clock, which moves to the next moment at which one of the workers has something to do."""
-    now = 0.0
+class VirtualCrew(Crew):
+    """A worker's side of the crawl, by the virtual clock: no host rests in Redis."""
+
+    clock: Callable[[], float]
+
+    def take(self, step: Step) -> Answer:
+        step.ended, step.passed = [(visit, 0.0) for visit, _ in step.ended], []
+        answer = super().take(step)
+        if answer.heard is not None:
+            answer.heard = answer.heard._replace(time=self.clock())
+        return answer
+
+    def join(self, pages: int, report: bytes) -> Heard:
+        return super().join(pages, report)._replace(time=self.clock())
+
+
+class Exchanges:
+    """The exchanges of the workers, which are stepped in turn in place of running in threads."""
+
+    def __init__(self) -> None:
+        self._every: list[Exchange] = []
+        self._has_moved = False
+
+    def start(self, workers: Sequence[CrawlSimulation], limit: int) -> None:
+        loop = CallerLoop(call_soon=lambda call: call(), wake=lambda: None, failed=_raise)
+        with patch.object(Exchange, "start", lambda exchange: self._every.append(exchange)):
+            for worker in workers:
+                worker.crawl.peers.start(limit, loop)
+        for exchange in self._every:
+            exchange._deliver = partial(self._deliver, exchange._deliver)
+
+    def settle(self) -> bool:
+        """Until nobody has anything to send or to read; whether somebody had."""
+        self._has_moved, rounds = True, 0
+        while self._has_moved:
+            self._has_moved, rounds = False, rounds + 1
+            for exchange in self._every:
+                self._step(exchange)
+        return rounds > 1
+
+    def finish(self, exchange: Exchange, patience: float) -> bool:
+        """In place of ``close``."""
+        exchange.work.candidates.clear()
+        self._step(exchange)
+        return not exchange.work.is_urgent()
+
+    def _step(self, exchange: Exchange) -> None:
+        self._has_moved |= exchange.work.is_urgent()
+        exchange._next_beat = 0.0
+        exchange._step()
+
+    def _deliver(self, deliver: Callable[[Arrival], object], arrival: Arrival) -> None:
+        self._has_moved |= bool(arrival.answer.inbox or arrival.answer.messages)
+        deliver(arrival)
+
+
+def _raise(failure: Exception) -> None:
+    raise failure
+
+
+def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages, limit: int) -> None:
+    """To the end, on one clock, which moves to the next moment at which one of the workers has something to do.
+
+    ``limit``: fetches of each at a time.
+    """
+    exchanges, now = Exchanges(), 0.0
+    exchanges.start(workers, limit)
+    exchanges.settle()
     while True:
         began = [worker.begin_fetch(pages) for worker in workers]  # each in turn, one at a time
-        if any(began):
+        if any(began) or exchanges.settle():
             continue
         events = [event for worker in workers if (event := worker.next_event()) is not None]
         if not events:
             break
-        # What is due and was not taken waits for another worker: look again, as a live worker does.
-        now = min([event for event in events if event > now], default=now + POLL)
+        now = min([event for event in events if event > now], default=now + _LOOK)
         for worker in workers:
             worker.pass_time(now)
-    for worker in workers:
-        worker.close()
+    with patch.object(Exchange, "close", lambda *given: exchanges.finish(*given)):
+        for worker in workers:
+            worker.close()
 
 
 def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: int, concurrent: int) -> dict[str, Any]:
@@ -120,12 +162,12 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
                 agent="benchmark",
                 folder=folder,
                 concurrency=max(1, concurrent // (size or 1)),
-                open_crawl=partial(assemble, frontier=_worker(server.port, folder, options) if size else None),
+                open_crawl=partial(_open, redis.Redis(port=server.port)) if size else assemble,
             )
             for folder in folders
         ]
         began = time.process_time()
-        crawl(workers, judged)
+        crawl(workers, judged, max(1, concurrent // (size or 1)))
         spent = time.process_time() - began
         lines = sorted(
             (line for folder in folders for line in read_lines(folder / "history.jsonl")), key=lambda line: line["at"]
@@ -133,13 +175,26 @@ def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: i
     return {"workers": size, "ms_a_page": 1000 * spent / options.crawl_max_pages, **_found(lines, topic, web, options)}
 
 
-def _worker(port: int, folder: Path, options: Options) -> tuple[RedisWorker, SharedPeers]:
-    rules = redis_rules(options, ordering_class(options.ordering).commit)
-    client = redis.Redis(port=port)
-    frontier = RedisFrontier(client, "crew", folder.name, rules, now=0.0, random=Random(options.crawl_seed))
-    frontier.messages.kept = options.frontier_redis_messages
-    worker = LiveWorker(frontier, clock=lambda: 0.0, heartbeat=1.0)
-    return worker, SharedPeers(folder.name, worker, folder)
+def _open(
+    server: Server, topic: Topic, options: Options, *, clock: Callable[[], float], folder: Path, **more: Any
+) -> Crawl:
+    """The crawl of one worker."""
+    disk = options.model_copy(update={"frontier": "disk"})
+    own = open_frontier(disk, folder / "frontier", clock=clock, commit=ordering_class(options.ordering).commit)
+    assert isinstance(own, FrontierCore)
+    crew = VirtualCrew(server, "crew", folder.name, folder.name, lease=_LONG, kept=options.frontier_redis_messages)
+    crew.clock = clock
+    worker = RedisWorker(
+        own,
+        crew,
+        crew.join(0, Report(waiting=1).dump()),
+        clock=clock,
+        folder=folder / "frontier",
+        max_pages=options.crawl_max_pages,
+        max_urls_per_host=options.trap_max_urls_per_host,
+    )
+    frontier = worker, SharedPeers(folder.name, worker, folder)
+    return assemble(topic, options, clock=clock, folder=folder, frontier=frontier, **more)
 
 
 def _found(lines: Sequence[dict[str, Any]], topic: Topic, web: Web, options: Options) -> dict[str, Any]:

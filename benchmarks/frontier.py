@@ -2,12 +2,13 @@
 
     python benchmarks/frontier.py [--urls 1e5 1e6 1e7] [--only NAME ...] [--revisits] [--folder DIR] [--json FILE]
 
-The frontiers of this project (in memory, journaled, on disk, in Redis), Scrapy's scheduler with its own disk queues, and
+The frontiers of this project (in memory, journaled, on disk), Scrapy's scheduler with its own disk queues, and
 scrapy-redis, under the load that ``benchmarks/frontier_load.py`` describes, each in a process of its own, one after another.
 ``--revisits``: each URL waits for its next visit, as the pages of a collection that is kept fresh.
 Scrapy and scrapy-redis neither lease nor rescore, know no times, no hosts and so no politeness, and have ten priorities
 or whole numbers for scores. They are left out above 10^6 URLs, where a load takes them minutes. A Redis server is
-started for the contenders that need one, when there is a ``redis-server`` on the path.
+started for scrapy-redis, when there is a ``redis-server`` on the path. Several workers of one crawl have a frontier on disk each:
+what Redis costs them, ``benchmarks/worker_cost.py`` tells.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python b
 from benchmarks.redis_server import PROGRAM, redis_server
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMES = ("memory", "journaled", "disk", "redis", "scrapy", "scrapy-redis")
-SERVED = {"redis", "scrapy-redis"}
+NAMES = ("memory", "journaled", "disk", "scrapy", "scrapy-redis")
+SERVED = {"scrapy-redis"}
 LARGEST = {"scrapy": 1e6, "scrapy-redis": 1e6}
 COLUMNS = {
     "puts_per_second": "puts/s",

@@ -1,56 +1,12 @@
-"""Frontiers that are not of this project, or not in this process, as ``frontier_load`` measures them."""
+"""Frontiers of other projects, as ``frontier_load`` measures them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from crawlproject.records import CrawlUrl
-
-_TAKEN_AT_ONCE = 16  # what a worker asks Redis for in one go
-
-FETCH = 0.05  # seconds that a fetch takes
-
-
-class RedisStore:
-    """``FRONTIER = "redis"``: one round trip for the links of a page, for 16 takes, for 16 ends."""
-
-    def __init__(self, url: str, rules: Mapping[str, Any]) -> None:
-        from redis import Redis
-
-        from crawlproject.frontier.redis.connection import connect
-        from crawlproject.frontier.redis.frontier import RedisFrontier
-        from crawlproject.frontier.redis.operations import done_of
-        from crawlproject.frontier.redis.script import FrontierRules
-
-        self._done_of = done_of
-        server = connect(url=url, slots=1)
-        self._frontier = RedisFrontier(
-            server, "load", "w", FrontierRules(**rules, min_delay=1.0, factor=1.0), now=0.0, random=Random(1)
-        )
-        self._asked = Redis.from_url(url)
-        self._memory = _used_memory(self._asked)
-
-    def put(self, page: Sequence[CrawlUrl]) -> None:
-        self._frontier.put_many(page)
-
-    def take(self, now: float) -> list[str]:
-        return [record.url for record in self._frontier.take_many(now, _TAKEN_AT_ONCE)]
-
-    def done(self, urls: Sequence[str], now: float, refetch_at: float | None) -> None:
-        if urls:
-            self._frontier.call(0, [self._done_of(url, now, FETCH, refetch_at) for url in urls])
-
-    def rescore(self, scores: Sequence[tuple[str, float]]) -> None:
-        from crawlproject.frontier.redis.operations import rescore_of
-
-        self._frontier.call(0, [rescore_of(url, score) for url, score in scores])
-
-    def disk_bytes(self) -> int:
-        """Bytes in the server's memory, which is what a URL costs here."""
-        return _used_memory(self._asked) - self._memory
 
 
 class ScrapyStore:

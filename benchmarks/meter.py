@@ -1,4 +1,6 @@
-"""CPU time of a crawl from its first request to its last item, start-up and imports left out."""
+"""CPU time of a crawl: whole, from the opening of the spider to its end, and of its pages alone, from the ``WARM``-th that came
+to the last one, without what is loaded on the way and the report at the end.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,8 @@ import time
 from pathlib import Path
 
 from scrapy import signals
+
+WARM = 20  # pages
 
 
 class Meter:
@@ -28,14 +32,20 @@ class Meter:
 
     def opened(self):
         self.cpu, self.wall = time.process_time(), time.perf_counter()
+        self.warm = self.last = self.cpu
 
     def response(self, response):
-        self.pages += response.status == 200 and not response.url.endswith("/robots.txt")
+        if response.status == 200 and not response.url.endswith("/robots.txt"):
+            self.pages += 1
+            self.last = time.process_time()
+            if self.pages == WARM:
+                self.warm = self.last
 
     def closed(self):
         found = {
             "pages": self.pages,
             "cpu_seconds": time.process_time() - self.cpu,
+            "cpu_seconds_a_page": (self.last - self.warm) / max(1, self.pages - WARM),
             "wall_seconds": time.perf_counter() - self.wall,
             "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }

@@ -14,6 +14,8 @@ from pathlib import Path
 import redis
 
 _LOOPBACK = "127.0.0.1"
+_KEY_SLOTS = 16384  # of a cluster
+_PATIENCE = 60.0  # seconds until its nodes have found each other
 PROGRAM = shutil.which("redis-server")
 
 
@@ -56,6 +58,36 @@ class RedisServer:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
             self._process = None
+
+
+class RedisCluster:
+    """Three masters without replicas."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        clustered = ("--cluster-enabled", "yes", "--cluster-node-timeout", "500", *options)
+        self.nodes = [RedisServer(folder / str(number), *clustered) for number in range(3)]
+
+    @property
+    def url(self) -> str:
+        return self.nodes[0].url
+
+    def start(self) -> None:
+        for node in self.nodes:
+            node.start()
+        clients = [redis.Redis(port=node.port) for node in self.nodes]
+        for number, client in enumerate(clients):
+            first, end = (_KEY_SLOTS * part // 3 for part in (number, number + 1))
+            client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
+            client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
+            client.execute_command("CLUSTER", "MEET", _LOOPBACK, self.nodes[0].port)
+        limit = time.monotonic() + _PATIENCE
+        while not all(client.cluster("info")["cluster_state"] == "ok" for client in clients):
+            assert time.monotonic() < limit, "the nodes did not find each other"
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        for node in self.nodes:
+            node.kill()
 
 
 def _free_port() -> int:

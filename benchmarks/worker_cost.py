@@ -1,10 +1,11 @@
-"""What a fetch costs workers of one crawl: CPU of all of them and of Redis, steps, commands and bytes.
+"""What a fetch costs workers of one crawl: CPU of all of them and of Redis, calls of scripts, commands and bytes.
 
+    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--orderings adaptive dom] [--workers 0 1 2 4]
                                      [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
-frontier on disk. CPU, not time, is counted, from the first request of each worker on: user and system time of the workers,
-and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
+frontier on disk. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the
+workers, and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
 fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
 of each worker there (``pstats``), which takes a multiple of the time.
 """
@@ -78,7 +79,7 @@ def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace)
         "ordering": ordering,
         "workers": workers,
         "pages": pages,
-        "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds"] for report in found) / pages),
+        "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds_a_page"] * report["pages"] for report in found) / pages),
         "yardstick": yardstick.ms(),
         "in_yards": cpu / yardstick.ms(),
         **{key: (after[key] - before[key]) / pages for key in after},
@@ -119,15 +120,15 @@ def _calls(stats: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def _used(client: Any) -> dict[str, float]:
-    """What the server has used so far. A step is a call of the script; a command is one that the script gives, or a client."""
+    """What the server has used so far. A call is one of a script; a command is one that a script gives, or a client."""
     found, calls = client.info("everything"), _calls(client.info("commandstats"))
     return {
         "redis_ms": 1000 * (found["used_cpu_user"] + found["used_cpu_sys"]),
-        "steps": calls.get("evalsha", 0) + calls.get("eval", 0),
+        "calls": calls.get("evalsha", 0) + calls.get("eval", 0),
         "commands": sum(calls.values()),
         "bytes_in": found["total_net_input_bytes"],
         "bytes_out": found["total_net_output_bytes"],
-        "messages": calls.get("xadd", 0),
+        "entries": calls.get("xadd", 0),
     }
 
 

@@ -19,10 +19,11 @@ from random import Random
 
 import benchmarks.chaos as package
 from benchmarks.chaos.crawler import Crawler
-from benchmarks.chaos.disaster import ALL, KINDS, Scene
+from benchmarks.chaos.disaster import Scene
+from benchmarks.chaos.kinds import ALL, KINDS
 from benchmarks.chaos.verdict import Verdict, judge
 from benchmarks.chaos.web import ChaosWeb
-from benchmarks.redis_server import LASTING, RedisServer
+from benchmarks.redis_server import LASTING, RedisCluster, RedisServer
 from benchmarks.worker_kills import served
 from crawlproject.http.virtual_web_server import read_log
 
@@ -51,11 +52,11 @@ def run(seed: int, cases: list[tuple[str, str]], keep: Path | None) -> Verdict:
 def _run(verdict: Verdict, folder: Path) -> None:
     random = Random(verdict.seed)
     web = ChaosWeb(random)
-    redis = None
+    redis: RedisServer | RedisCluster | None = None
     settings: dict[str, object] = {"FRONTIER": verdict.frontier, "CRAWL_WARC": random.random() < 0.2}
     if verdict.frontier == "redis":
         durable = ("--appendonly", "no") if verdict.kind == "redis_lost" else LASTING
-        redis = RedisServer(folder / "redis", *durable)
+        redis = (RedisCluster if verdict.kind == "cluster" else RedisServer)(folder / "redis", *durable)
         redis.start()
         settings["REDIS_URL"] = redis.url
     with served(web, folder / "log") as port:
@@ -66,6 +67,8 @@ def _run(verdict: Verdict, folder: Path) -> None:
             _resume(verdict, scene)
         finally:
             crawler.kill_all()
+            if scene.relay:
+                scene.relay.tear()
             if redis:
                 redis.kill()
             verdict.notes = scene.notes
@@ -79,6 +82,8 @@ def _resume(verdict: Verdict, scene: Scene) -> None:
         verdict.failure = scene.notes[-1]
     before = crawler.log.stat().st_size if scene.is_damaged and verdict.kind != "redis_lost" else 0
     for _ in range(_RESUMES):
+        if scene.is_over:
+            break
         since = crawler.log.stat().st_size
         for name in crawler.names:
             crawler.start(name)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.chaos.forked import Forked
 from benchmarks.chaos.web import PORTAL
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,6 +25,8 @@ TIMEOUT = 3.0
 PATIENCE = 90.0  # seconds that a process has to end
 _SHIFTED = "import time\n_true = time.time\ntime.time = lambda: _true() + {seconds}\n"
 _WORD = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
+
+Process = Forked | subprocess.Popen[bytes]
 
 
 @dataclass
@@ -35,11 +38,12 @@ class Crawler:
     settings: dict[str, object]
     ordering: str
     names: list[str] = field(default_factory=lambda: ["w0"])
-    shift: float = 0.0  # seconds by which its clock is ahead
+    shifts: dict[str, float] = field(default_factory=dict)  # seconds by which the clock of a worker is ahead
+    own: dict[str, dict[str, object]] = field(default_factory=dict)  # settings of a worker
     limits: str = ""  # of the shell that starts it
 
     def __post_init__(self) -> None:
-        self.running: dict[str, subprocess.Popen[bytes]] = {}
+        self.running: dict[str, Process] = {}
         self._topic = self.folder / "topic.toml"
         self._topic.write_text(f'name = "chaos"\nkeywords = "coral reef"\nseeds = ["{PORTAL}"]\n')
         self.log = self.folder / "messages"
@@ -47,7 +51,7 @@ class Crawler:
 
     # ------------------------------------------------------------ processes
 
-    def start(self, name: str = "w0") -> subprocess.Popen[bytes]:
+    def start(self, name: str = "w0") -> Process:
         settings = {
             "CRAWL_DIR": self.folder / "crawl",
             "CRAWL_WORKER": name,
@@ -58,16 +62,21 @@ class Crawler:
             "CRAWL_PROGRESS_SECONDS": 0,
             "LOG_LEVEL": "WARNING",
             **self.settings,
+            **self.own.get(name, {}),
         }
         chosen = [part for key, value in settings.items() for part in ("-s", f"{key}={value}")]
         arguments = ["crawl", "topical", "-a", f"topic={self._topic}", "-a", f"ordering={self.ordering}"]
-        command = [sys.executable, "-m", "scrapy", *arguments, *chosen]
         proxy = f"http://127.0.0.1:{self.port}"
         environment = {**os.environ, "http_proxy": proxy, "https_proxy": proxy}
-        if self.shift:
-            place = self.folder / "clock"
+        shift = self.shifts.get(name)
+        if not shift and not self.limits:
+            self.running[name] = Forked([*arguments, *chosen], ROOT, environment, self.log)
+            return self.running[name]
+        command = [sys.executable, "-m", "scrapy", *arguments, *chosen]
+        if shift:
+            place = self.folder / f"clock of {name}"
             place.mkdir(exist_ok=True)
-            (place / "sitecustomize.py").write_text(_SHIFTED.format(seconds=self.shift))
+            (place / "sitecustomize.py").write_text(_SHIFTED.format(seconds=shift))
             environment["PYTHONPATH"] = str(place)
         if self.limits:
             command = ["sh", "-c", f'{self.limits}; exec "$@"', "sh", *command]

@@ -1,4 +1,4 @@
-"""The kinds of disasters. Each begins a crawl, lets something happen to it, and leaves it to be resumed."""
+"""Disasters of one process. Each begins a crawl, lets something happen to it, and leaves it to be resumed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from random import Random
 
 from benchmarks.chaos.crawler import Crawler
 from benchmarks.chaos.damage import cut_tail, files_of, flip_bits, zero_tail
-from benchmarks.redis_server import RedisServer
+from benchmarks.chaos.relay import Relay
+from benchmarks.redis_server import RedisCluster, RedisServer
 
-ALL = ("memory", "disk", "redis")
 _SUSPENDED = 6.5  # seconds: longer than the time-out, and than what counts as a suspension
 _STEADY = 2.0  # seconds around the start of a process, in which limits are not set
 _LOG_FILES = ("history.jsonl", "items.jsonl", "links.jsonl", "frontier/journal.jsonl")
@@ -27,10 +27,13 @@ class Scene:
     crawler: Crawler
     random: Random
     pages: int
-    redis: RedisServer | None = None
+    redis: RedisServer | RedisCluster | None = None
+    relay: Relay | None = None
     moments: list[tuple[float, set[str]]] = field(default_factory=list)  # URLs in the histories at some times
     notes: list[str] = field(default_factory=list)
     is_damaged: bool = False
+    is_over: bool = False  # all workers have ended as they do when nothing is left
+    gone: set[str] = field(default_factory=set)  # URLs in a history that was lost with its disk
     damaged: set[str] = field(default_factory=set)  # URLs that the histories had, before they were damaged
 
     def some(self) -> int:
@@ -120,9 +123,9 @@ def disk_full(scene: Scene) -> None:
 
 def clock(scene: Scene) -> None:
     """The first run was ahead by an hour or more."""
-    scene.crawler.shift = scene.random.choice((3600.0, 86_400.0, 400.0))
+    scene.crawler.shifts = {"w0": scene.random.choice((3600.0, 86_400.0, 400.0))}
     scene.ended()
-    scene.crawler.shift = 0.0
+    scene.crawler.shifts = {}
     scene.notes.append("clock set back")
 
 
@@ -157,65 +160,3 @@ def _expect(scene: Scene, *codes: int) -> None:
         scene.notes.append(f"UNEXPECTED exit codes {found}")
     elif found != [0]:
         scene.notes.append(f"ended with {found}")
-
-
-def workers(scene: Scene) -> None:
-    """One of two or three is killed; at times it comes back at once, else the others take over what it had leased."""
-    crawler = scene.crawler
-    crawler.names = [f"w{number}" for number in range(scene.random.randint(2, 3))]
-    crawler.settings["FRONTIER_REDIS_LEASE"] = 4
-    for name in crawler.names:
-        crawler.start(name)
-    if crawler.reach(scene.some()):
-        victim = scene.random.choice(crawler.names)
-        crawler.kill(victim)
-        scene.in_flight()
-        if scene.random.random() < 0.5:
-            crawler.start(victim)
-    crawler.wait()
-
-
-def redis_kept(scene: Scene) -> None:
-    """Redis is killed and comes back with all that it had said yes to."""
-    _without_redis(scene)
-
-
-def redis_lost(scene: Scene) -> None:
-    """Redis had no file: it comes back with nothing."""
-    _without_redis(scene)
-    scene.is_damaged = True
-    if len(scene.crawler.names) > 1:  # each puts back what it has fetched itself, the first before the others are there
-        scene.moments.append((time.time(), set()))
-
-
-def _without_redis(scene: Scene) -> None:
-    assert scene.redis is not None
-    crawler = scene.crawler
-    crawler.names = [f"w{number}" for number in range(scene.random.randint(1, 2))]
-    for name in crawler.names:
-        crawler.start(name)
-    if crawler.reach(scene.some()):
-        scene.redis.kill()
-        scene.in_flight()
-        time.sleep(scene.random.uniform(0.0, 2.0))
-        scene.in_flight()
-        scene.redis.start()
-    scene.notes.append(f"ended with {crawler.wait()}")
-    scene.in_flight()
-
-
-KINDS: dict[str, tuple[Callable[[Scene], None], tuple[str, ...]]] = {
-    "nothing": (nothing, ALL),
-    "kill": (kill, ALL),
-    "stop": (stop, ALL),
-    "cut": (cut, ALL),
-    "zero": (zero, ALL),
-    "flip": (flip, ALL),
-    "disk_full": (disk_full, ALL),
-    "clock": (clock, ALL),
-    "suspend": (suspend, ALL),
-    "memory": (memory, ALL),
-    "workers": (workers, ("redis",)),
-    "redis_kept": (redis_kept, ("redis",)),
-    "redis_lost": (redis_lost, ("redis",)),
-}

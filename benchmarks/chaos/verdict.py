@@ -14,7 +14,6 @@ from crawlproject.storage.page_files import PageRepository
 
 _LATE = 0.02  # seconds by which a busy server may note the end of a response late
 _OWN_STEP = 1  # fetches a kill: history line written, frontier not yet
-_OWN_STEPS_OF_REDIS = 8  # the same where another thread tells the frontier
 
 
 @dataclass
@@ -41,7 +40,7 @@ class Verdict:
 
 def judge(verdict: Verdict, web: ChaosWeb, scene: Scene, accesses: list[Access]) -> None:
     crawler = scene.crawler
-    verdict.lost = _lost(crawler, web)
+    verdict.lost = _lost(crawler, web, scene.gone)
     fetches = _fetches(accesses)
     verdict.again, verdict.twice = _repeated(scene, fetches)
     verdict.twice += _doubled(crawler)
@@ -50,11 +49,11 @@ def judge(verdict: Verdict, web: ChaosWeb, scene: Scene, accesses: list[Access])
     verdict.silent = bool((verdict.lost or verdict.twice or undone) and not verdict.said)
 
 
-def _lost(crawler: Crawler, web: ChaosWeb) -> list[str]:
+def _lost(crawler: Crawler, web: ChaosWeb, gone: set[str]) -> list[str]:
     stored = {line.get("url") for line in crawler.lines("history.jsonl") if line.get("md5")}
     items = {line.get("url") for line in crawler.lines("items.jsonl")}
     links = {line.get("source") for line in crawler.lines("links.jsonl")}
-    found = [f"{url} (history)" for url in web.pages - stored]
+    found = [f"{url} (history)" for url in web.pages - stored - gone]
     found += [f"{url} (items)" for url in (web.pages & stored) - items]
     linking = {url for url in web.pages if b"href" in web.get(url).body}
     found += [f"{url} (links)" for url in (linking & stored) - links]
@@ -78,7 +77,7 @@ def _fetches(accesses: list[Access]) -> dict[str, list[float]]:
 def _repeated(scene: Scene, fetches: dict[str, list[float]]) -> tuple[int, list[str]]:
     """How many fetches were repeated as the docs permit, and the URLs of the others."""
     permitted, twice = 0, list[str]()
-    own = (_OWN_STEPS_OF_REDIS if scene.redis else _OWN_STEP) * len(scene.moments)
+    own = _OWN_STEP * len(scene.moments)
     for url, starts in sorted(fetches.items()):
         more = len(starts) - 1
         excused = sum(any(at < moment for at in starts) and url not in known for moment, known in scene.moments)

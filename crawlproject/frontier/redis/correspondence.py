@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 from crawlproject.frontier.changes import Waits, from_json, json_number, to_json
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.crew import Id
 from crawlproject.frontier.redis.handover import Handover
@@ -17,9 +17,11 @@ from crawlproject.frontier.redis.mail import Letter
 from crawlproject.frontier.redis.members import Shares
 from crawlproject.frontier.redis.steps import Steps
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
-from crawlproject.records import CrawlUrl
+from crawlproject.records import ACTIVE, PAGE, CrawlUrl
 
 REMEMBERED = 200_000  # URLs of others' hosts, or found by others
+
+_TOLD = 0.1  # of a score that was told: a difference that the owner of a URL need not know
 
 Answers = dict[tuple[str, int], list[list[Any]]]  # to a worker, why: URLs and their scores
 
@@ -62,30 +64,33 @@ class Correspondence:
         best = self.sent.get(url.key)
         if best is None or url.score > best or url.inherited:
             _remember(self.sent, url.key, url.score)
-            self._steps.post(self._shares.owner(queue_of(url.url)), self._letter(url))
+            self._steps.post(self._shares.owner_of(url.url), self._letter(url))
         return best is None
 
-    def rescore(self, url: str, score: float) -> None:
-        """A URL of another's host has this score."""
+    def rescore(self, url: str, score: float) -> bool:
+        """A URL of another's host has this score. Its owner is told when it was wrong by a tenth."""
         if score != score:
             raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-        self.sent[url] = score
-        self._steps.post(self._shares.owner(queue_of(url)), [mail.SCORE, url, json_number(score)])
+        told = self.sent.get(url)
+        if told is None or not abs(score - told) <= _TOLD * abs(told):
+            self.sent[url] = score
+            self._steps.post(self._shares.owner_of(url), [mail.SCORE, url, json_number(score)])
+        return True
 
     def hold(self, url: str, until: float) -> None:
         """A URL of another's host is not to be taken before."""
-        self._steps.post(self._shares.owner(queue_of(url)), [mail.HOLD, url, until and until + self.offset])
+        self._steps.post(self._shares.owner_of(url), [mail.HOLD, url, until and until + self.offset])
 
     def write(self, kind: str, url: str, *values: Any) -> None:
         """The rest that owners are told."""
-        self._steps.post(self._shares.owner(queue_of(url)), [kind, url, *values])
+        self._steps.post(self._shares.owner_of(url), [kind, url, *values])
 
     def give(self, key: str, is_done: bool) -> None:
         """A URL goes to the owner of its host. One that is being fetched goes when its lease ends."""
         if is_done:
             self.write(mail.DONE, key)
         elif (record := self._own.record(key)) is not None:
-            self._steps.post(self._shares.owner(queue_of(key)), self._letter(record))
+            self._steps.post(self._shares.owner_of(key), self._letter(record))
             self._own.drop(key)
             self._own.forget(key)
 
@@ -105,14 +110,16 @@ class Correspondence:
         with self._steps.step():
             for _, sender, content in inbox:
                 try:
-                    for letter in mail.load(content):
-                        self._read(sender.decode(), letter, answers)
+                    epoch, letters = mail.load(content)
+                    is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
+                    for letter in letters:
+                        self._read(sender.decode(), letter, answers, is_known)
                 except (ValueError, TypeError, KeyError, IndexError):
                     continue
             for (worker, why), urls in answers.items():
                 self._steps.post(worker, [mail.ANSWER, why, urls])
 
-    def _read(self, sender: str, letter: Letter, answers: Answers) -> None:
+    def _read(self, sender: str, letter: Letter, answers: Answers, is_known: bool) -> None:
         kind, *rest = letter
         if kind == mail.HANDED:
             self._handover.hear(sender, int(rest[0]))
@@ -125,8 +132,11 @@ class Correspondence:
         elif kind == mail.DONE:
             for key in rest:
                 self._is_done(str(key))
-        elif (owner := self._shares.owner(queue_of(rest[0]))) != self._name:
+        elif not is_known and (owner := self._shares.owner_of(rest[0])) != self._name:
             self._steps.post(owner, letter)  # it has changed hands
+        elif kind == mail.PAGE:
+            key, score, depth, parent, anchor, context_score = rest
+            self._receive(sender, CrawlUrl(key, score, depth, parent, anchor, context_score), answers)
         elif kind == mail.WAIT:
             change = from_json(letter)
             assert isinstance(change, Waits)
@@ -156,7 +166,7 @@ class Correspondence:
 
     def _is_done(self, key: str) -> None:
         """A URL was fetched by whoever had its host, or in passing."""
-        owner = self._shares.owner(queue_of(key))
+        owner = self._shares.owner_of(key)
         if owner != self._name:
             self._steps.post(owner, [mail.DONE, key])
         elif key not in self._held:
@@ -179,6 +189,9 @@ class Correspondence:
             self._own.drop(key)
 
     def _letter(self, url: CrawlUrl) -> Letter:
+        is_plain = url.kind == PAGE and url.precedence == ACTIVE and url.key == url.url
+        if is_plain and not (url.not_before or url.request) and isfinite(url.score) and not url.inherited:
+            return [mail.PAGE, url.url, url.score, url.depth, url.parent, url.anchor, url.context_score]
         if url.not_before:
             url = replace(url, not_before=url.not_before + self.offset)
         return to_json(Waits(url))

@@ -93,6 +93,11 @@ class Handover:
         were_theirs, self._inherits = self._inherits, []
         return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
 
+    @property
+    def inherits(self) -> bool:
+        """Whether somebody was lost since that was asked."""
+        return bool(self._inherits)
+
     def inherit_all(self) -> None:
         """Whoever was here before is lost, and nobody knows which hosts it had."""
         self._inherits.append(lambda host: True)
@@ -154,7 +159,7 @@ class Handover:
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
         frontier, is_own = self._frontier, self._shares.has
-        if is_own("") and len(self._shares) == 1:
+        if self._shares.is_alone:
             return
         waiting = frontier.waiting()
         for url in waiting if isinstance(frontier, DiskFrontier) else list(waiting):

@@ -15,8 +15,9 @@ from typing import Any
 import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.append_log import write_atomically
+from crawlproject.storage.append_log import json_of, write_atomically
 
+PAGE = "page"  # a page that was found, with the fields of ``CrawlUrl`` that it has: most letters are of this kind
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
 DONE = "done"  # URLs that are done
 ANSWER = "answer"  # why (``shared.py``), then URLs that were sent, with their scores
@@ -29,14 +30,15 @@ _WORTH_CUTTING = 1 << 22  # bytes of an outbox that is never quite empty
 _FEW = 100  # groups that are left then
 
 
-def dump(letters: Sequence[Letter]) -> bytes:
-    """Letters as one text. Times in them are by the server's clock."""
-    return orjson.dumps(letters)
+def dump(letters: Sequence[Letter], epoch: int = 0) -> bytes:
+    """Letters as one text, to an owner of hosts at this ``epoch``. Times in them are by the server's clock."""
+    return json_of([epoch, letters])
 
 
-def load(content: bytes) -> list[Letter]:
-    """Raises ``ValueError`` and ``TypeError`` for what are no letters."""
-    return [list(letter) for letter in orjson.loads(content)]
+def load(content: bytes) -> tuple[int, list[Letter]]:
+    """What was written so. Raises ``ValueError`` and ``TypeError`` for what are no letters."""
+    epoch, letters = orjson.loads(content)
+    return int(epoch), letters
 
 
 class Outbox:
@@ -126,7 +128,7 @@ class Outbox:
 
 
 def _lines(groups: Iterable[tuple[str, list[Letter]]]) -> bytes:
-    return b"".join(orjson.dumps(group) + b"\n" for group in groups)
+    return b"".join(json_of(group) + b"\n" for group in groups)
 
 
 def _read(content: bytes, path: Path) -> Iterator[tuple[str, list[Letter]]]:

@@ -37,21 +37,23 @@ class Members(NamedTuple):
 
 
 class Shares:
-    """The hosts of ``worker`` and of all others. Until ``set_members`` all are its own."""
+    """The hosts of ``worker`` and of all others. Until ``set_members`` all are its own: it ``is_alone``."""
 
     def __init__(self, worker: str) -> None:
         self._worker = worker
         self.members = Members(0, {worker: 1})
         self._seeds = {worker: 0}
         self._owners: dict[str, str] = {}
-        self._is_alone = True
+        self.is_alone = True
+        self._asked, self._answer = "", worker
 
     def set_members(self, members: Members) -> None:
         self.members = members
         sharing = members.sharing() or [self._worker]
         self._seeds = {name: xxh3_64_intdigest(name.encode()) for name in sharing}
         self._owners = {}
-        self._is_alone = sharing == [self._worker]
+        self._asked, self._answer = "", self.owner("")
+        self.is_alone = sharing == [self._worker]
 
     def __len__(self) -> int:
         return len(self._seeds)
@@ -67,13 +69,19 @@ class Shares:
             self._owners[host] = found
         return found
 
+    def owner_of(self, url: str) -> str:
+        """The worker that visits the host of a URL. The last answer is remembered: it is asked for again."""
+        if url != self._asked:
+            self._asked, self._answer = url, self.owner(queue_of(url))
+        return self._answer
+
     def is_own(self, host: str) -> bool:
         """Whether the host is one of this worker's."""
-        return self._is_alone or self.owner(host) == self._worker
+        return self.is_alone or self.owner(host) == self._worker
 
     def has(self, url: str) -> bool:
         """Whether the host of a URL is."""
-        return self._is_alone or self.owner(queue_of(url)) == self._worker
+        return self.is_alone or self.owner_of(url) == self._worker
 
     def others(self) -> list[str]:
         """All other workers, also those that are leaving."""

@@ -16,13 +16,16 @@ Change = Callable[[Work], object]
 class Steps:
     """The steps of one worker. A letter is on disk before the frontier takes for done what it came of, and leaves after that.
 
-    Until ``start``, letters wait in the outbox, and what else Redis is told ``send_now`` sends.
+    Until ``start``, letters wait in the outbox, and what else Redis is told ``send_now`` sends. ``epoch`` is that of the members.
     """
 
-    def __init__(self, own: FrontierCore, outbox: Outbox, send_now: Callable[[Work], object]) -> None:
+    def __init__(
+        self, own: FrontierCore, outbox: Outbox, send_now: Callable[[Work], object], epoch: Callable[[], int]
+    ) -> None:
         self._own = own
         self.outbox = outbox
         self._send_now = send_now
+        self._epoch = epoch
         self._exchange: Exchange | None = None
         self._is_open = False
         self._after: list[Change] = []  # what is told after the step under way
@@ -76,6 +79,6 @@ class Steps:
                 self._send_now(work)
         elif letters or changes:
             with self._exchange as work:
-                work.letters.extend((worker, mail.dump(some)) for worker, some in letters)
+                work.letters.extend((worker, mail.dump(some, self._epoch())) for worker, some in letters)
                 for change in changes:
                     change(work)

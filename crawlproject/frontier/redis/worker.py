@@ -71,8 +71,10 @@ class RedisWorker:
         self._pages = pages
         self._max_pages = max_pages
         self._outbox = Outbox(folder)
-        self._steps = steps = Steps(own, self._outbox, lambda work: crew.take(_only_out(work.step())))
         self._shares = shares = Shares(name)
+        self._steps = steps = Steps(
+            own, self._outbox, lambda work: crew.take(_only_out(work.step())), lambda: shares.members.epoch
+        )
         self._handover = handover = Handover(name, shares, own, folder)
         self._visits = Visits(crew, steps)
         self._held: dict[str, CrawlUrl] = {}
@@ -106,7 +108,7 @@ class RedisWorker:
         self._limit = limit
         self._wake = loop.wake
         reception = self._reception
-        reception.start(loop.call_soon)
+        reception.start(loop.call_soon, loop.failed)
         exchange = Exchange(
             self._crew,
             clock=self._clock,
@@ -153,12 +155,10 @@ class RedisWorker:
         return len(self._own) + away + sum(report.waiting for report in self._colleagues)
 
     def __contains__(self, url: str) -> bool:
-        if url in self._own:
+        if url in self._letters.sent or url in self._own:
             return True
-        if self._shares.has(url):
-            return False
         # What pages of before linked to has left, unless the server has lost it.
-        return url in self._letters.sent or (self._exchange is None and not self.was_forgotten)
+        return self._exchange is None and not self.was_forgotten and not self._shares.has(url)
 
     def leased(self, url: str) -> CrawlUrl | None:
         return self._held.get(url)
@@ -225,12 +225,9 @@ class RedisWorker:
             return sum(map(self.put, urls))
 
     def rescore(self, url: str, score: float) -> bool:
-        if self._own.rescore(url, score):
-            return True
         if self._shares.has(url):
-            return False
-        self._letters.rescore(url, score)
-        return True
+            return self._own.rescore(url, score)
+        return self._letters.rescore(url, score)
 
     def hold(self, url: str, until: float) -> bool:
         if self._is_on_its_way(url):
@@ -308,7 +305,7 @@ class RedisWorker:
         self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
     ) -> None:
         host = queue_of(url)
-        rest = self._own.next_visit(host, now, seconds) - now
+        rest = self._rest(host, now, seconds)
         if not self._own.state_of(url) and not self.is_own(host):
             self._letters.write(mail.DONE, url)
         else:
@@ -320,7 +317,7 @@ class RedisWorker:
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         if url in self._held:
-            rest = self._own.next_visit(queue_of(url), now, seconds) - now
+            rest = self._rest(queue_of(url), now, seconds)
             self._own.release(url, now, seconds, not_before=not_before, picked=picked)
             self._ended(url, rest)
 
@@ -346,9 +343,13 @@ class RedisWorker:
         return self._visits.begin_by_script(host, now, beside)
 
     def visited(self, host: str, now: float, seconds: float) -> None:
-        until = self._own.next_visit(host, now, seconds)
-        self._own.rest_host(host, until)
-        self._visits.end_by_script(host, until - now)
+        self._own.rest_host(host, self._own.next_visit(host, now, seconds))
+        self._visits.end_by_script(host, self._rest(host, now, seconds))
+
+    def _rest(self, host: str, now: float, seconds: float) -> float:
+        """Seconds from this moment on that a host rests after a visit. ``now`` may be later: it has asked for a rest besides."""
+        since = now if self._exchange is None else self._clock()
+        return self._own.next_visit(host, now, seconds) - since
 
     def batch(self) -> AbstractContextManager[None]:
         """What happens inside is one step, of this frontier and the outbox."""
