@@ -65,15 +65,18 @@ class Visits:
             self._steps.tell(lambda work: work.passed.append((host, rest)))
 
     def move(self, host: str, address: str) -> None:
-        """The host is at this address: a visit under way is one to the address as well."""
+        """The host is at this address: a visit under way is one to it as well, and no more to the address before."""
         if self._addresses.get(host, "") == address:
             return
         self._addresses[host] = address
         if len(self._addresses) > _REMEMBERED:
             del self._addresses[next(iter(self._addresses))]
-        for url, visit in self._of(host) if address else ():
-            self.begun[url] = Visit(visit.number, (host, f"@{address}"))
-            self._steps.tell(partial(_go_on, Visit(visit.number, (f"@{address}",))))
+        for url, visit in self._of(host):
+            self.begun[url] = moved = Visit(visit.number, self._places(host))
+            if len(visit.places) > 1:
+                self._steps.tell(partial(_end, Visit(visit.number, visit.places[1:]), 0.0))
+            if len(moved.places) > 1:
+                self._steps.tell(partial(_go_on, Visit(visit.number, moved.places[1:])))
 
     def begin_by_script(self, host: str, now: float, beside: str) -> float:
         """As ``Frontier.visit``. It is called from other threads; infinity while Redis is away."""
@@ -99,8 +102,11 @@ class Visits:
         return [(url, visit) for url, visit in self.begun.items() if visit.places[0] == host]
 
     def _new(self, host: str) -> Visit:
+        return Visit(next(self._numbers), self._places(host))
+
+    def _places(self, host: str) -> tuple[str, ...]:
         address = self._addresses.get(host)
-        return Visit(next(self._numbers), (host, f"@{address}") if address else (host,))
+        return (host, f"@{address}") if address else (host,)
 
 
 def _go_on(visit: Visit, work: Work) -> None:
