@@ -305,14 +305,14 @@ class RedisWorker:
         self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
     ) -> None:
         host = queue_of(url)
-        rest = self._rest(host, now, seconds)
-        if not self._own.state_of(url) and not self.is_own(host):
+        rest, state = self._rest(host, now, seconds), self._own.state_of(url)
+        if not state and not self.is_own(host):
             self._letters.write(mail.DONE, url)
         else:
             self._own.done(url, now, seconds, refetch_at, score)
         if url in self._held:
             self._ended(url, rest)
-        else:
+        elif state != "done":
             self._visits.passed(host, rest)
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
