@@ -19,9 +19,12 @@ _REMEMBERED = 200_000  # addresses of hosts
 
 
 class Visits:
-    """``asked`` are the candidates of which Redis has not answered yet, ``begun`` the visits of URLs that may be fetched."""
+    """``asked`` are the candidates of which Redis has not answered yet, ``begun`` the visits of URLs that may be fetched. ``blocked``
+    hosts, each with the end of its block, get no other visits either.
+    """
 
-    def __init__(self, crew: Crew, steps: Steps) -> None:
+    def __init__(self, crew: Crew, steps: Steps, blocked: dict[str, float]) -> None:
+        self.blocked = blocked
         self.asked: dict[str, Candidate] = {}
         self.begun: dict[str, Visit] = {}
         self._crew = crew
@@ -80,6 +83,9 @@ class Visits:
 
     def begin_by_script(self, host: str, now: float, beside: str) -> float:
         """As ``Frontier.visit``. It is called from other threads; infinity while Redis is away."""
+        if (until := self.blocked.get(host, 0.0)) > now:
+            return until
+        self.blocked.pop(host, None)
         address = self._addresses.get(host)
         if beside and (host == beside or (address and address == self._addresses.get(beside))):
             return now

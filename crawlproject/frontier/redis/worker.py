@@ -76,7 +76,7 @@ class RedisWorker:
             own, self._outbox, lambda work: crew.take(_only_out(work.step())), lambda: shares.members.epoch
         )
         self._handover = handover = Handover(name, shares, own, folder)
-        self._visits = Visits(crew, steps)
+        self._visits = Visits(crew, steps, {blocked.host: blocked.until for blocked in own.blocked()})
         self._held: dict[str, CrawlUrl] = {}
         self._letters = letters = Correspondence(name, own, shares, handover, steps, self._held, max_urls_per_host)
         self._colleagues = colleagues = Colleagues(name)
@@ -96,7 +96,7 @@ class RedisWorker:
 
         self.waiting, self.finished = own.waiting, own.finished
         self.record_lines, self.forget = own.record_lines, own.forget
-        self.blocked, self.block_host, self.crawl_delay = own.blocked, own.block_host, own.crawl_delay
+        self.blocked, self.crawl_delay = own.blocked, own.crawl_delay
         self.set_floor, self.set_ceiling = own.set_floor, own.set_ceiling
         self.set_host_precedence, self.busiest = own.set_host_precedence, own.busiest
         self.attached, self.kept_messages, self.last_published = crew.attached, crew.kept_messages, crew.published
@@ -337,6 +337,10 @@ class RedisWorker:
         """As the contract says. Of the hosts of others only those are known that were visited when this one was asked for."""
         self._visits.move(host, address)
         return self._own.host_address(host, address)
+
+    def block_host(self, host: str, until: float) -> None:
+        self._own.block_host(host, until)
+        self._visits.blocked[host] = until
 
     def visit(self, host: str, now: float, beside: str = "") -> float:
         """As the contract says. This waits for the answer, so it is called from a thread; infinity while Redis is away."""
