@@ -62,7 +62,13 @@ class Workers:
         self._places: dict[str, Path] = {}  # of workers that were killed
 
     def join(
-        self, name: str, own: FrontierCore | None = None, *, crawl: str = "crawl", min_delay: float = 0.0, **options: Any
+        self,
+        name: str,
+        own: FrontierCore | None = None,
+        *,
+        crawl: str = "crawl",
+        min_delay: float = 0.0,
+        **options: Any,
     ) -> RedisWorker:
         """A worker, before ``start``: new, or as it was left if there is a folder."""
         folder = self._folder and self._places.get(name, self._folder / crawl / name)

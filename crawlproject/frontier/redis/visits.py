@@ -15,16 +15,17 @@ from crawlproject.frontier.redis.exchange import Candidate, Work
 from crawlproject.frontier.redis.steps import Steps
 from crawlproject.records import REVISIT, CrawlUrl
 
-_REMEMBERED = 200_000  # addresses of hosts
+_REMEMBERED = 200_000  # hosts
 
 
 class Visits:
-    """``asked`` are the candidates of which Redis has not answered yet, ``begun`` the visits of URLs that may be fetched. ``blocked``
-    hosts, each with the end of its block, get no other visits either.
+    """``asked`` are the candidates of which Redis has not answered yet, ``begun`` the visits of URLs that may be fetched.
+
+    ``blocked``: hosts that are not to be visited before a time, whatever for.
     """
 
     def __init__(self, crew: Crew, steps: Steps, blocked: dict[str, float]) -> None:
-        self.blocked = blocked
+        self._blocked = blocked
         self.asked: dict[str, Candidate] = {}
         self.begun: dict[str, Visit] = {}
         self._crew = crew
@@ -81,11 +82,16 @@ class Visits:
             if len(moved.places) > 1:
                 self._steps.tell(partial(_go_on, Visit(visit.number, moved.places[1:])))
 
+    def block(self, host: str, until: float) -> None:
+        """The host is not to be visited before."""
+        self._blocked[host] = until
+        if len(self._blocked) > _REMEMBERED:
+            del self._blocked[next(iter(self._blocked))]
+
     def begin_by_script(self, host: str, now: float, beside: str) -> float:
         """As ``Frontier.visit``. It is called from other threads; infinity while Redis is away."""
-        if (until := self.blocked.get(host, 0.0)) > now:
+        if (until := self._blocked.get(host, 0.0)) > now:
             return until
-        self.blocked.pop(host, None)
         address = self._addresses.get(host)
         if beside and (host == beside or (address and address == self._addresses.get(beside))):
             return now

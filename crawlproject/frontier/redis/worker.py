@@ -340,7 +340,7 @@ class RedisWorker:
 
     def block_host(self, host: str, until: float) -> None:
         self._own.block_host(host, until)
-        self._visits.blocked[host] = until
+        self._visits.block(host, until)
 
     def visit(self, host: str, now: float, beside: str = "") -> float:
         """As the contract says. This waits for the answer, so it is called from a thread; infinity while Redis is away."""

@@ -87,9 +87,7 @@ class Exchange:
 
     @property
     def is_quiet(self) -> bool:
-        unread = any(
-            entry > worker.applied for worker in self.workers.values() for entry in self.inboxes[worker.name]
-        )
+        unread = any(entry > worker.applied for worker in self.workers.values() for entry in self.inboxes[worker.name])
         return not unread and not any(worker.waiting or worker.outbox for worker in self.workers.values())
 
 
