@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from crawlproject.errors import StorageFailed
@@ -177,7 +177,17 @@ class Reception:
     def _give(self, key: str, is_done: bool) -> None:
         self._letters.give(key, is_done)
         if self._is_first and not is_done:
-            now, host = self._clock(), queue_of(key)
+            self._end_of_before([key])
+
+    def end_visits_of_before(self) -> None:
+        """Visits whose last letters a process before this one could not send, and so not end either."""
+        about = {mail.PAGE: slice(1), mail.WAIT: slice(1), mail.DONE: slice(None)}
+        letters = (letter for _, some in self._steps.outbox.waiting() for letter in some)
+        self._end_of_before(str(key) for kind, *rest in letters if kind in about for key in rest[about[kind]])
+
+    def _end_of_before(self, urls: Iterable[str]) -> None:
+        now = self._clock()
+        for host in {queue_of(url) for url in urls}:
             self._visits.end_of_before(host, self._own.next_visit(host, now, 0.0) - now)
 
     def has_work(self) -> bool:

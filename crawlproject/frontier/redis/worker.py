@@ -122,6 +122,7 @@ class RedisWorker:
         exchange.rate = self._rate
         self._exchange = exchange
         self._steps.start(exchange)
+        reception.end_visits_of_before()
         reception.hand_over()
         exchange.start()
 
