@@ -83,7 +83,15 @@ class Workers:
         self._open[worker] = line
         return worker
 
-    def again(self, worker: RedisWorker, name: str, loop: Loop, **options: Any) -> RedisWorker:
+    def again(
+        self,
+        worker: RedisWorker,
+        name: str,
+        loop: Loop,
+        *,
+        meanwhile: Callable[[], object] = lambda: None,
+        **options: Any,
+    ) -> RedisWorker:
         """The worker of this name after ``kill -9`` of its process at this moment, before ``start`` of the next one."""
         assert self._folder is not None
         self._kills += 1
@@ -93,7 +101,13 @@ class Workers:
         left = folder.with_name(f"{name}-{self._kills}")
         shutil.copytree(self._places.get(name, folder), left, ignore=shutil.ignore_patterns("*.tmp"))
         self._places[name] = left
+        meanwhile()
         return self._join(name, own_frontier(left), left, **options)
+
+    def end(self, worker: RedisWorker) -> None:
+        """Close it now."""
+        del self._open[worker]
+        worker.close()
 
     def close(self) -> None:
         for worker in self._open:

@@ -15,8 +15,8 @@ from crawlproject.frontier.redis.report import Report, is_over
 
 
 class Worker:
-    """Has URLs, and finds a few more, its own or others'. As the exchange does, it reports what was so when it had last heard, and
-    letters leave, and are read, one by one; the server answers later.
+    """Has URLs, and finds a few more, its own or others'. It reports what was so when it had last heard, as the exchange does;
+    letters leave, and are read, one by one, and the server answers later.
     """
 
     def __init__(self, name: str) -> None:

@@ -56,7 +56,7 @@ def random_web(seed: int, hosts: int = 15, pages: int = 8) -> dict[str, list[Cra
 @pytest.mark.parametrize("seed", range(6))
 def test_each_url_is_fetched_once_by_its_owner_whoever_found_it(workers: Workers, loop: Loop, seed: int) -> None:
     web = random_web(seed)
-    crew = {name: loop.start(workers.join(name, lease=3.0), 3) for name in "abc"}
+    crew = {name: loop.start(workers.join(name), 3) for name in "abc"}
     for member in crew.values():
         member.put(url("h0/0"))
     fetched = crawl(crew.values(), loop, web.__getitem__)
@@ -68,7 +68,7 @@ def test_each_url_is_fetched_once_by_its_owner_whoever_found_it(workers: Workers
 @pytest.mark.parametrize("seed", range(6))
 def test_kills_lose_nothing_and_repeat_what_was_being_fetched(workers: Workers, loop: Loop, seed: int) -> None:
     random, web, fetched = Random(seed), random_web(seed), list[str]()
-    crew = {name: loop.start(workers.join(name, lease=3.0), 3) for name in "abc"}
+    crew = {name: loop.start(workers.join(name), 3) for name in "abc"}
     crew["a"].put(url("h0/0"))
     held: list[tuple[str, CrawlUrl]] = []
     kills, lost = 6, 0
@@ -88,7 +88,7 @@ def test_kills_lose_nothing_and_repeat_what_was_being_fetched(workers: Workers, 
             kills, name = kills - 1, random.choice("abc")
             lost += sum(who == name for who, _ in held)
             held[:] = [(who, one) for who, one in held if who != name]
-            crew[name] = loop.start(workers.again(crew[name], name, loop, lease=3.0), 3)
+            crew[name] = loop.start(workers.again(crew[name], name, loop), 3)
         return not held and not any(member.pending() for member in crew.values())
 
     loop.run_until(step, 50.0)
@@ -149,7 +149,7 @@ def test_who_joins_in_the_middle_takes_over_a_share_with_what_is_done(workers: W
 
     loop.run_until(together)
     assert Counter(fetched) == dict.fromkeys((record.url for record in records), 1)
-    assert {name for name in by.values()} == {"a", "late"}
+    assert set(by.values()) == {"a", "late"}
     for record in records:
         late.put(record)
         first.put(record)
