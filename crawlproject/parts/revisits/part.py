@@ -95,10 +95,12 @@ class RevisitPart(Part):
     def _is_fetched(self, url: str) -> None:
         """A page of an own host may have been fetched by a worker that had the host before."""
         frontier = self._services.frontier
-        if self._peers.is_own(host_of(url)) and url not in frontier:
+        if self._peers.is_own(host_of(url)) and frontier.leased(url) is None:
             frontier.drop(url)
 
     def inherited(self) -> None:
+        for page in self.revisits.collection.pages():
+            self._is_fetched(page.url)
         self.revisits.put_missing()
 
     def receive(self, event: FetchEvent, published: Any) -> None:

@@ -158,6 +158,8 @@ class SharedPeers(ServerPeers):
         with frontier.batch():
             for url in fetched:
                 frontier.drop(url)
+            for part in services.parts:
+                part.inherited()
             for url, record in found.items():
                 if url not in fetched:
                     services.admission.offer(record)
