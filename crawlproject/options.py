@@ -81,7 +81,8 @@ class Options(BaseModel):
     # ------------------------------------------------------------ frontier
     frontier: Literal["disk", "memory", "redis"] = "disk"
     """where URLs wait: `disk`, in files of the crawl folder; `memory`, journaled in the crawl folder, as crawls of
-    earlier versions were and remain; `redis`, for [several workers](deploy.md#several-workers)"""
+    earlier versions were and remain; `redis`, for [several workers](deploy.md#several-workers), each with the URLs of its
+    hosts on its disk"""
     frontier_disk_cache: Annotated[int, Field(ge=2**20)] = 536_870_912
     """bytes | of a disk frontier's files kept in memory"""
     frontier_batch_size: Positive = 50
@@ -104,7 +105,7 @@ class Options(BaseModel):
     """messages | that Redis keeps, so that workers learn from each other's fetches
     ([how](deploy.md#several-workers)); 0: each learns by itself"""
     frontier_redis_lease: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 600.0
-    """seconds | without a sign of a worker, after which others fetch what it had leased"""
+    """seconds | without a sign of a worker, after which others get its hosts"""
 
     # ------------------------------------------------------------ redis, as in scrapy-redis
     redis_url: Annotated[str, Field(exclude=True)] = ""  # may carry a password: it stays out of crawl.json

@@ -13,7 +13,7 @@ import redis
 from support.crawling import QUICK, history, refusals, scrapy, stored, topic_file
 from support.crew import Crew, lines, pauses, wait_for
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
-from support.webs import DictWeb, OverloadedWeb, host_farm, page
+from support.webs import DictWeb, OverloadedWeb, are_kept, host_farm, page
 
 from benchmarks.worker_kills import served
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
@@ -63,12 +63,9 @@ def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: 
         crew = Crew(tmp_path / "crawl", topic, server, port, POLITENESS_MIN_DELAY=0.1, CONCURRENT_REQUESTS=6)
         crew.start("a")
         crew.start("b")
-        at_kills = 0
-        client = redis.Redis(port=server.port)
         for victim, after in (("a", 20), ("b", 40)):
             wait_for(lambda after=after: lines(tmp_path / "log") > after)
             crew.kill(victim)
-            at_kills += client.hlen("topical:{0}:crawl:topic:leases")
             crew.start(victim)
         before = lines(tmp_path / "log")
         wait_for(lambda: lines(tmp_path / "log") > before + 40)
@@ -80,14 +77,14 @@ def test_killed_workers_and_a_killed_redis_lose_nothing(tmp_path: Path, server: 
     assert "the crawl waits, nothing is lost" in said and "the crawl continues" in said
     assert min(pauses(tmp_path / "log")) >= 0.1
     fetched = Counter(access["url"] for access in read_log(tmp_path / "log") if "robots.txt" not in access["url"])
-    assert sum(fetched.values()) - len(fetched) <= at_kills
+    assert sum(fetched.values()) - len(fetched) <= 2 * 6, "what was being fetched when a worker was killed"
 
 
 @pytest.mark.parametrize("ordering", ["dom", "adaptive"])
 def test_a_cleared_redis_ends_the_worker_with_advice_and_loses_nothing(
     tmp_path: Path, server: RedisServer, ordering: str
 ) -> None:
-    web = host_farm(12, 8, seconds=0.05)
+    web = host_farm(12, 12, seconds=0.25)
     folder = tmp_path / "crawl"
     with served(web, tmp_path / "log") as port:
         crew = Crew(folder, topic_file(tmp_path, PORTAL), server, port)
@@ -99,7 +96,7 @@ def test_a_cleared_redis_ends_the_worker_with_advice_and_loses_nothing(
         assert "cleared" in said and "run the same command" in said and "space" not in said, said
         assert len(stored(folder / "workers/one")) < len(pages_of(web))
         crew.start("one", ordering)
-        assert "had lost its URLs" in crew.wait()
+        assert "the server had lost this crawl" in crew.wait()
     assert crew.stored() == dict.fromkeys(pages_of(web), 1)
     assert not [
         url for url, times in Counter(line["url"] for line in history(folder / "workers/one")).items() if times > 1
@@ -137,6 +134,23 @@ def test_a_worker_that_never_comes_back_is_replaced_by_the_others(tmp_path: Path
         crew.start("left")
         said = crew.wait()
     assert set(crew.stored()) == pages_of(web), said
+
+
+def test_a_worker_that_is_drained_gives_its_hosts_to_the_others_and_ends(tmp_path: Path, server: RedisServer) -> None:
+    web = host_farm(12, 8, seconds=0.1)
+    folder = tmp_path / "crawl"
+    with served(web, tmp_path / "log") as port:
+        crew = Crew(folder, topic_file(tmp_path, PORTAL), server, port, POLITENESS_MIN_DELAY=0.1)
+        for name in ("stays", "goes"):
+            crew.start(name)
+        wait_for(lambda: all(lines(folder / f"workers/{name}/history.jsonl") > 5 for name in ("stays", "goes")))
+        done = scrapy("frontier", "drain", f"{server.url}/topic", "goes")
+        assert done.returncode == 0, done.stderr
+        crew.wait()
+    assert crew.stored() == dict.fromkeys(pages_of(web), 1)
+    reasons = {path.name: json.loads((path / "crawl.json").read_text())["reason"] for path in crew.workers()}
+    assert reasons == {"goes": "drained", "stays": "finished"}
+    assert are_kept(pauses(tmp_path / "log"), 0.1)
 
 
 def test_two_workers_of_one_name_are_refused(tmp_path: Path, server: RedisServer) -> None:
@@ -204,27 +218,25 @@ def test_the_command_looks_into_redis_and_clears_it(tmp_path: Path, server: Redi
     place = f"{server.url}/topic"
     stats = json.loads(scrapy("frontier", "stats", place, "--json").stdout)
     assert (stats["kind"], stats["done"], stats["leased"], stats["in_use_by"]) == ("redis", 5, 0, None)
-    best = json.loads(scrapy("frontier", "peek", place, "--json", "--top", "100").stdout)
+    elsewhere = scrapy("frontier", "peek", place)
+    assert elsewhere.returncode == 2 and "name the crawl folder" in elsewhere.stderr
+    best = json.loads(scrapy("frontier", "peek", tmp_path / "crawl", "--json", "--top", "100").stdout)
     assert len(best) == stats["waiting"] > 0
-    why = json.loads(scrapy("frontier", "why", place, best[0]["url"], "--json").stdout)
+    why = json.loads(scrapy("frontier", "why", tmp_path / "crawl", best[0]["url"], "--json").stdout)
     assert why["state"] == "waiting"
+    assert scrapy("frontier", "drain", place, "nobody").returncode == 2
     cleared = scrapy("frontier", "clear", place, "--yes")
     assert cleared.returncode == 0, cleared.stderr
     left = redis.Redis(port=server.port).keys("*")
-    assert not [key for key in left if b":crawl:" in key], left
+    assert all(key.startswith(b"topical:clock:") for key in left), left
     assert scrapy("frontier", "stats", place).returncode == 2
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [
-        ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "no Redis at"),
-        ({"REDIS_URL": "http://127.0.0.1/"}, "REDIS_URL"),
-        ({"FRONTIER_REDIS_SLOTS": 2}, "spread over 1 slots, not 2"),
-    ],
+    [({"REDIS_URL": "redis://127.0.0.1:1/0"}, "no Redis at"), ({"REDIS_URL": "http://127.0.0.1/"}, "REDIS_URL")],
 )
 def test_a_redis_that_cannot_be_used_is_one_message(tmp_path: Path, server: RedisServer, settings, message) -> None:
-    redis.Redis(port=server.port).set("topical:slots", 1)
     chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "FRONTIER": "redis", "REDIS_URL": server.url, **settings}
     done = scrapy("crawl", "topical", "-a", f"topic={topic_file(tmp_path, PORTAL)}", **chosen)
     assert done.returncode != 0

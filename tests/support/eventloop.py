@@ -19,16 +19,21 @@ class Loop:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.woken = 0
         self.failures: list[StorageFailed] = []
-
-    def call_soon(self, call: Callable[[], None]) -> None:
-        self._calls.put(call)
+        self._dead: set[RedisWorker] = set()
 
     def wake(self) -> None:
         self.woken += 1
 
     def start(self, frontier: RedisWorker, limit: int = 4) -> RedisWorker:
-        frontier.start(limit, CallerLoop(self.call_soon, self.wake, self.failures.append))
+        def call_soon(call: Callable[[], None]) -> None:
+            self._calls.put(lambda: None if frontier in self._dead else call())
+
+        frontier.start(limit, CallerLoop(call_soon, self.wake, self.failures.append))
         return frontier
+
+    def forget(self, frontier: RedisWorker) -> None:
+        """Its process was killed."""
+        self._dead.add(frontier)
 
     def run_until(self, what: Callable[[], object], seconds: float = 30.0) -> None:
         end = time.monotonic() + seconds

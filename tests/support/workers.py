@@ -21,6 +21,7 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.redis.connection import connect
 from crawlproject.frontier.redis.joining import join
 from crawlproject.frontier.redis.worker import RedisWorker
+from support.eventloop import Loop
 
 _CLOCKS = "topical:clock:*"
 _MARGIN = 3  # milliseconds: the server rounds up
@@ -34,13 +35,29 @@ def own_frontier(
     return DiskFrontier(folder, clock=time.time, **chosen) if folder else MemoryFrontier(**chosen)
 
 
+class Line:
+    """A connection that ends with its process."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._is_cut = False
+
+    def __getattr__(self, name: str) -> Any:
+        if self._is_cut and name != "close":
+            raise RuntimeError("the process of this worker was killed")
+        return getattr(self._client, name)
+
+    def cut(self) -> None:
+        self._is_cut = True
+
+
 class Workers:
     """Joins workers to crawls of one server, in this process; ``close`` ends all that have not ended."""
 
     def __init__(self, url: str, folder: Path | None = None) -> None:
         self.url = url
         self._folder = folder
-        self._open: list[RedisWorker] = []
+        self._open: dict[RedisWorker, Line] = {}
         self._kills = 0
         self._places: dict[str, Path] = {}  # of workers that were killed
 
@@ -49,32 +66,34 @@ class Workers:
     ) -> RedisWorker:
         """A worker, before ``start``: new, or as it was left if there is a folder."""
         folder = self._folder and self._places.get(name, self._folder / crawl / name)
-        own = own or own_frontier(folder, min_delay=min_delay)
+        own = own_frontier(folder, min_delay=min_delay) if own is None else own
         return self._join(name, own, folder, crawl=crawl, **options)
 
     def _join(
         self, name: str, own: FrontierCore, folder: Path | None, *, crawl: str = "crawl", **options: Any
     ) -> RedisWorker:
-        worker = join(connect(url=self.url), crawl, name, own, clock=time.time, folder=folder, **options)
-        self._open.append(worker)
+        line = Line(connect(url=self.url))
+        worker = join(line, crawl, name, own, clock=time.time, folder=folder, **options)
+        self._open[worker] = line
         return worker
 
-    def again(self, worker: RedisWorker, name: str, **options: Any) -> RedisWorker:
-        """The worker of this name as it is after ``kill -9`` of its process at this moment, of which this is the next one."""
+    def again(self, worker: RedisWorker, name: str, loop: Loop, **options: Any) -> RedisWorker:
+        """The worker of this name after ``kill -9`` of its process at this moment, before ``start`` of the next one."""
         assert self._folder is not None
         self._kills += 1
+        self._open.pop(worker).cut()
+        loop.forget(worker)
         folder = self._folder / "crawl" / name
         left = folder.with_name(f"{name}-{self._kills}")
         shutil.copytree(self._places.get(name, folder), left, ignore=shutil.ignore_patterns("*.tmp"))
         self._places[name] = left
-        self._open.remove(worker)
         return self._join(name, own_frontier(left), left, **options)
 
     def close(self) -> None:
         for worker in self._open:
             with suppress(StorageFailed):
                 worker.close()
-        self._open = []
+        self._open = {}
 
 
 def by_virtual_clock(worker: RedisWorker, server: redis.Redis) -> RedisWorker:

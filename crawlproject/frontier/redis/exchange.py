@@ -222,6 +222,12 @@ class Exchange:
 
     def _arrival(self, batch: Batch, answer: Answer) -> Arrival:
         arrival = Arrival(answer, at=self._clock())
+        # What ends a candidate may be in the rest.
+        while batch.candidates and answer.inbox and len(answer.inbox) % AT_ONCE == 0:
+            more = self._persist(lambda: self._crew.take(Step(read_messages=False)))
+            if not more.inbox:
+                break
+            answer.inbox += more.inbox
         arrival.candidates = list(zip(batch.candidates, answer.opens[batch.further :], strict=True))
         arrival.letters_sent = list(zip((worker for worker, _ in batch.step.letters), answer.sent, strict=True))
         self._reserve_pages(arrival)

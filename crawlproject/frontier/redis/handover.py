@@ -13,6 +13,8 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+import orjson
+
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.redis.members import Members, Shares
@@ -36,10 +38,16 @@ class Handover:
         self._awaited: dict[str, int] = {}  # worker -> epoch for which it is to
         self._scan: Iterator[tuple[str, bool]] | None = None
         self._inherits: list[Callable[[str], bool]] = []
-        if (saved := self._read()) is not None:
-            shares.set_members(saved)
-        self.is_new = saved is None
-        self.epoch = self._saved = shares.members.epoch
+        self._ready = 0  # epoch for which nobody is awaited any more
+        self._saved = self._read()
+        self.is_new = not self._saved
+        self._over = shares.members  # for which all was handed over
+        if self._saved:
+            self._wait_for()
+
+    @property
+    def epoch(self) -> int:
+        return self._over.epoch
 
     def meet(self, members: Members, away: Collection[str] = ()) -> bool:
         """These are the members now; whether that is news. Who waits for others does not turn to the next change before.
@@ -47,23 +55,29 @@ class Handover:
         Those that are ``away`` hand over nothing until they are back: of what they have fetched, their messages tell.
         """
         for worker in list(self._awaited):
-            if worker not in members.joined:  # it is lost with what it was to hand over
+            if worker not in members.joined or worker in away:  # it is lost with what it was to hand over
                 del self._awaited[worker]
                 self.inherit_all()
         before = self._shares.members
         waits = any(self._handed.get(worker, 0) < needed for worker, needed in self._awaited.items())
         if members.epoch <= before.epoch or waits or self._scan is not None:
             return False
-        self._awaited.clear()
         lost = frozenset(before.sharing()) - members.joined.keys() - {self._worker}
         if lost:
             old = Shares(self._worker)
             old.set_members(before)
             self._inherits.append(lambda host: old.owner(host) in lost)
         self._shares.set_members(members)
+        self._wait_for(away)
+        self._scan = self._foreign()
+        return True
+
+    def _wait_for(self, away: Collection[str] = ()) -> None:
+        """Those who were here before and have not handed over yet are awaited."""
+        members, self._awaited = self._shares.members, {}
         joined = members.joined.get(self._worker, 0)
         for worker, at in members.joined.items():
-            is_before = abs(at) < joined and joined > self.epoch
+            is_before = abs(at) < joined and joined > self._ready
             needed = -at if at < 0 else joined if is_before else 0
             if worker == self._worker or needed <= self._handed.get(worker, 0):
                 continue
@@ -71,8 +85,6 @@ class Handover:
                 self.inherit_all()
             else:
                 self._awaited[worker] = needed
-        self._scan = self._foreign()
-        return True
 
     def inherited(self) -> Callable[[str], bool] | None:
         """Whether a host was a lost worker's, and is this worker's now; None: nobody was lost since this was asked."""
@@ -80,6 +92,11 @@ class Handover:
             return None
         were_theirs, self._inherits = self._inherits, []
         return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
+
+    @property
+    def inherits(self) -> bool:
+        """Whether somebody was lost since that was asked."""
+        return bool(self._inherits)
 
     def inherit_all(self) -> None:
         """Whoever was here before is lost, and nobody knows which hosts it had."""
@@ -96,7 +113,6 @@ class Handover:
         # For a later epoch than this worker knows of, hosts that seem to be its own were given to others.
         if self._awaited.get(worker, epoch + 1) <= handed <= self._shares.members.epoch:
             del self._awaited[worker]
-            self.save()
 
     @property
     def is_open(self) -> bool:
@@ -118,24 +134,32 @@ class Handover:
         if some:
             return False
         self._scan = None
-        self.epoch = self._shares.members.epoch
+        self._over = self._shares.members
         return True
 
     def save(self) -> None:
-        """Remember for which members all was handed over, here and by others. Raises ``StorageFailed``."""
-        if self._file is not None and self._saved != self.epoch and not self._awaited and self._scan is None:
-            write_atomically(self._file, [self._shares.members.dump()], sync=False)
-            self._saved = self.epoch
+        """Remember for which members all was handed over, and who has done so. Raises ``StorageFailed``."""
+        if not self._awaited and self._scan is None:
+            self._ready = self.epoch
+        content = orjson.dumps([self._over.epoch, dict(self._over.joined), self._handed, self._ready])
+        if self._file is not None and content != self._saved:
+            write_atomically(self._file, [content], sync=False)
+            self._saved = content
 
-    def _read(self) -> Members | None:
+    def _read(self) -> bytes:
         with suppress(OSError, ValueError, TypeError, AttributeError):
             if self._file is not None:
-                return Members.load(self._file.read_bytes())
-        return None
+                content = self._file.read_bytes()
+                epoch, joined, handed, ready = orjson.loads(content)
+                self._shares.set_members(Members.load(orjson.dumps([epoch, joined])))
+                self._handed = {str(name): int(at) for name, at in handed.items()}
+                self._ready = int(ready)
+                return content
+        return b""
 
     def _foreign(self) -> Iterator[tuple[str, bool]]:
         frontier, is_own = self._frontier, self._shares.has
-        if is_own("") and len(self._shares) == 1:
+        if self._shares.is_alone:
             return
         waiting = frontier.waiting()
         for url in waiting if isinstance(frontier, DiskFrontier) else list(waiting):

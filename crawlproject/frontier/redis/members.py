@@ -37,14 +37,14 @@ class Members(NamedTuple):
 
 
 class Shares:
-    """The hosts of ``worker`` and of all others. Until ``set_members`` all are its own."""
+    """The hosts of ``worker`` and of all others. Until ``set_members`` all are its own: it ``is_alone``."""
 
     def __init__(self, worker: str) -> None:
         self._worker = worker
         self.members = Members(0, {worker: 1})
         self._seeds = {worker: 0}
         self._owners: dict[str, str] = {}
-        self._is_alone = True
+        self.is_alone = True
         self._asked, self._answer = "", worker
 
     def set_members(self, members: Members) -> None:
@@ -52,8 +52,8 @@ class Shares:
         sharing = members.sharing() or [self._worker]
         self._seeds = {name: xxh3_64_intdigest(name.encode()) for name in sharing}
         self._owners = {}
-        self._asked = ""
-        self._is_alone = sharing == [self._worker]
+        self._asked, self._answer = "", self.owner("")
+        self.is_alone = sharing == [self._worker]
 
     def __len__(self) -> int:
         return len(self._seeds)
@@ -77,11 +77,11 @@ class Shares:
 
     def is_own(self, host: str) -> bool:
         """Whether the host is one of this worker's."""
-        return self._is_alone or self.owner(host) == self._worker
+        return self.is_alone or self.owner(host) == self._worker
 
     def has(self, url: str) -> bool:
         """Whether the host of a URL is."""
-        return self._is_alone or self.owner_of(url) == self._worker
+        return self.is_alone or self.owner_of(url) == self._worker
 
     def others(self) -> list[str]:
         """All other workers, also those that are leaving."""

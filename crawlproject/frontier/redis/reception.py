@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from math import inf
 
+from crawlproject.errors import StorageFailed
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
@@ -54,6 +55,7 @@ class Reception:
         self._sent: dict[str, Id] = {}  # the last letters to each worker
         self._applied: Id = (0, 0)  # of the own inbox
         self._is_closed = False
+        self._is_first = True  # whether nothing was handed over by this process
         self._report_due = 0.0
         self.receive: Callable[[Sequence[bytes]], None] | None = None
         self.arrived: deque[CrawlUrl] = deque()
@@ -61,15 +63,24 @@ class Reception:
         self.is_over = False
         self.no_pages_until = 0.0
 
-    def start(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+    def start(
+        self, call_soon: Callable[[Callable[[], None]], object], failed: Callable[[StorageFailed], object]
+    ) -> None:
         """From now on there is something to receive."""
         self._call_soon = call_soon
+        self._failed = failed
         self.make_report()
 
     def settle(self, arrival: Arrival, exchange: Exchange) -> None:
         """A step of the exchange has come back."""
         if self._is_closed:
             return  # what was not done is read again by the next process
+        try:
+            self._settle(arrival, exchange)
+        except StorageFailed as failure:
+            self._failed(failure)
+
+    def _settle(self, arrival: Arrival, exchange: Exchange) -> None:
         answer = arrival.answer
         self._steps.outbox.arrived(len(arrival.letters_sent))
         self._sent.update(arrival.letters_sent)
@@ -78,6 +89,7 @@ class Reception:
             self.hear(answer.heard, arrival.at)
         if answer.inbox:
             self._letters.read(answer.inbox)
+            self._handover.save()
             self._applied = answer.inbox[-1][0]
             with exchange as work:
                 work.applied = self._applied
@@ -146,19 +158,33 @@ class Reception:
         if self._is_closed:
             return
         with self._steps.step():
-            if self._handover.hand_over(self._letters.give):
+            if self._handover.hand_over(self._give):
+                self._is_first = False
                 for worker in self._shares.others():
                     self._steps.post(worker, [mail.HANDED, self._handover.epoch])
         if self._handover.is_scanning:
-            self._call_soon(self.hand_over)
+            self._call_soon(self._go_on_handing_over)
         else:
             self._handover.save()
             self._wake()
 
+    def _go_on_handing_over(self) -> None:
+        try:
+            self.hand_over()
+        except StorageFailed as failure:
+            self._failed(failure)
+
+    def _give(self, key: str, is_done: bool) -> None:
+        self._letters.give(key, is_done)
+        if self._is_first and not is_done:
+            now, host = self._clock(), queue_of(key)
+            self._visits.end_of_before(host, self._own.next_visit(host, now, 0.0) - now)
+
     def has_work(self) -> bool:
         """Whether this worker has anything left, or may get it from one that is not ready yet."""
         visits, outbox = self._visits, self._steps.outbox
-        return bool(visits.begun or visits.asked or outbox or len(self._own) or self._handover.is_open)
+        inherits = self.receive is not None and self._handover.inherits
+        return bool(visits.begun or visits.asked or outbox or len(self._own) or self._handover.is_open or inherits)
 
     def make_report(self, *, is_away: bool = False) -> None:
         """What the server is told with the next beat."""

@@ -55,6 +55,10 @@ class Visits:
         for url in list(self.begun):
             self.end(url, 0.0)
 
+    def end_of_before(self, host: str, rest: float) -> None:
+        """An earlier process of this worker, which was killed, may have been visiting a host that is another's now."""
+        self._steps.tell(partial(_end, Visit(0, (host,)), rest))
+
     def passed(self, host: str, rest: float) -> None:
         """A host was visited without a visit that Redis knows of."""
         if rest > 0:
@@ -101,3 +105,7 @@ class Visits:
 
 def _go_on(visit: Visit, work: Work) -> None:
     work.visits.append(visit)
+
+
+def _end(visit: Visit, rest: float, work: Work) -> None:
+    work.ended.append((visit, rest))

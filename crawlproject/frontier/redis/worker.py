@@ -106,7 +106,7 @@ class RedisWorker:
         self._limit = limit
         self._wake = loop.wake
         reception = self._reception
-        reception.start(loop.call_soon)
+        reception.start(loop.call_soon, loop.failed)
         exchange = Exchange(
             self._crew,
             clock=self._clock,
@@ -303,7 +303,7 @@ class RedisWorker:
         self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
     ) -> None:
         host = queue_of(url)
-        rest = self._own.next_visit(host, now, seconds) - now
+        rest = self._rest(host, now, seconds)
         if not self._own.state_of(url) and not self.is_own(host):
             self._letters.write(mail.DONE, url)
         else:
@@ -315,7 +315,7 @@ class RedisWorker:
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         if url in self._held:
-            rest = self._own.next_visit(queue_of(url), now, seconds) - now
+            rest = self._rest(queue_of(url), now, seconds)
             self._own.release(url, now, seconds, not_before=not_before, picked=picked)
             self._ended(url, rest)
 
@@ -341,9 +341,13 @@ class RedisWorker:
         return self._visits.begin_by_script(host, now, beside)
 
     def visited(self, host: str, now: float, seconds: float) -> None:
-        until = self._own.next_visit(host, now, seconds)
-        self._own.rest_host(host, until)
-        self._visits.end_by_script(host, until - now)
+        self._own.rest_host(host, self._own.next_visit(host, now, seconds))
+        self._visits.end_by_script(host, self._rest(host, now, seconds))
+
+    def _rest(self, host: str, now: float, seconds: float) -> float:
+        """Seconds from this moment on that a host rests after a visit. ``now`` may be later: it has asked for a rest besides."""
+        since = now if self._exchange is None else self._clock()
+        return self._own.next_visit(host, now, seconds) - since
 
     def batch(self) -> AbstractContextManager[None]:
         """What happens inside is one step, of this frontier and the outbox."""

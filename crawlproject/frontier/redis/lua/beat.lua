@@ -3,7 +3,7 @@
 -- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
 -- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, its report
 -- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of
---        all, workers that are known
+--        all, workers that were here and did not leave
 
 local members, alive, tokens, reserved, pages, reports, epoch = unpack(KEYS)
 local worker, token, lease, mode = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -40,7 +40,7 @@ for _, who in ipairs(call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)) do
 end
 if mode == 'end' then
   leave(worker)
-  call('HDEL', tokens, worker)
+  call('HSET', tokens, worker, '')
 else
   if call('HEXISTS', members, worker) == 0 then
     call('HSET', members, worker, call('INCR', epoch))
@@ -53,7 +53,11 @@ local stored = 0
 for _, number in ipairs(call('HVALS', pages)) do
   stored = stored + number
 end
+local here = 0 -- workers that were here, and did not leave
+for _, who in ipairs(call('HVALS', tokens)) do
+  here = here + (who ~= '' and 1 or 0)
+end
 return {
   time[1], time[2], tonumber(call('GET', epoch) or 0), known and 1 or 0, call('HGETALL', members), call('HGETALL', reports), stored,
-  call('HLEN', tokens),
+  here,
 }

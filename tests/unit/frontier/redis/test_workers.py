@@ -23,11 +23,9 @@ Links = Callable[[str], Iterable[CrawlUrl]]
 
 
 def meet(loop: Loop, *members: RedisWorker) -> None:
-    """Until all know of all, and have handed over what is not theirs."""
+    """Until all know of all."""
     loop.run_until(lambda: all(len(member.workers()) == len(members) for member in members))
-    owners = {member.owner("any.test") for member in members}
-    loop.run_until(lambda: not any(member.next_due(0.0) is None and len(member) for member in members) or True)
-    assert len(owners) == 1
+    loop.run_for(0.2)
 
 
 def hosts_of(member: RedisWorker, number: int = 3) -> list[str]:
@@ -58,7 +56,7 @@ def random_web(seed: int, hosts: int = 15, pages: int = 8) -> dict[str, list[Cra
 @pytest.mark.parametrize("seed", range(6))
 def test_each_url_is_fetched_once_by_its_owner_whoever_found_it(workers: Workers, loop: Loop, seed: int) -> None:
     web = random_web(seed)
-    crew = {name: loop.start(workers.join(name), 3) for name in "abc"}
+    crew = {name: loop.start(workers.join(name, lease=3.0), 3) for name in "abc"}
     for member in crew.values():
         member.put(url("h0/0"))
     fetched = crawl(crew.values(), loop, web.__getitem__)
@@ -70,7 +68,7 @@ def test_each_url_is_fetched_once_by_its_owner_whoever_found_it(workers: Workers
 @pytest.mark.parametrize("seed", range(6))
 def test_kills_lose_nothing_and_repeat_what_was_being_fetched(workers: Workers, loop: Loop, seed: int) -> None:
     random, web, fetched = Random(seed), random_web(seed), list[str]()
-    crew = {name: loop.start(workers.join(name), 3) for name in "abc"}
+    crew = {name: loop.start(workers.join(name, lease=3.0), 3) for name in "abc"}
     crew["a"].put(url("h0/0"))
     held: list[tuple[str, CrawlUrl]] = []
     kills, lost = 6, 0
@@ -90,13 +88,13 @@ def test_kills_lose_nothing_and_repeat_what_was_being_fetched(workers: Workers, 
             kills, name = kills - 1, random.choice("abc")
             lost += sum(who == name for who, _ in held)
             held[:] = [(who, one) for who, one in held if who != name]
-            crew[name] = loop.start(workers.again(crew[name], name), 3)
+            crew[name] = loop.start(workers.again(crew[name], name, loop, lease=3.0), 3)
         return not held and not any(member.pending() for member in crew.values())
 
     loop.run_until(step, 50.0)
     assert set(fetched) == set(web)
     assert len(fetched) - len(web) <= lost
-    assert all("name of this worker" in str(failure) for failure in loop.failures), "those that were killed"
+    assert not loop.failures
 
 
 def test_a_kill_between_outbox_and_frontier_loses_nothing(workers: Workers, loop: Loop) -> None:
@@ -110,7 +108,7 @@ def test_a_kill_between_outbox_and_frontier_loses_nothing(workers: Workers, loop
 
     def commit() -> None:
         if not killed:
-            killed.append(workers.again(a, "a"))
+            killed.append(workers.again(a, "a", loop))
         before()
 
     a._own._store.commit = commit  # type: ignore[attr-defined]
