@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import redis
 
@@ -74,7 +75,7 @@ class RedisCluster:
     def start(self) -> None:
         for node in self.nodes:
             node.start()
-        clients = [redis.Redis(port=node.port) for node in self.nodes]
+        clients: list[Any] = [redis.Redis(port=node.port) for node in self.nodes]
         for number, client in enumerate(clients):
             first, end = (_KEY_SLOTS * part // 3 for part in (number, number + 1))
             client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, end - 1)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONCURRENT = 8
 DELAY = 0.06
 TIMEOUT = 3.0
-PATIENCE = 90.0  # seconds that a process has to end
+PATIENCE = 60.0  # seconds that a process has to end
 _SHIFTED = "import time\n_true = time.time\ntime.time = lambda: _true() + {seconds}\n"
 _WORD = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
 

@@ -333,6 +333,9 @@ class Part:
         """Learn from the fetch of another worker, with what its part published. By default as from an own one."""
         self.learn(event)
 
+    def inherited(self) -> None:
+        """Hosts of a worker that is lost are this worker's now."""
+
     def hear(self, message: Any) -> None:
         """Learn from what the same part of another worker has published by itself (``Peers.publish``)."""
 

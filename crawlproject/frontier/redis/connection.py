@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -43,6 +44,15 @@ _PASSING_CODES = (
 def will_pass(error: redis.exceptions.ResponseError) -> bool:
     """Whether the server may take the same call later: it is full, is loading, or finds no master."""
     return isinstance(error, _PASSING) or str(error).startswith(_PASSING_CODES)
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """What the server refuses inside, or does not answer, is a ``ServerFailed``."""
+    try:
+        yield
+    except redis.exceptions.RedisError as error:
+        raise ServerFailed(f"Redis refused: {error}") from error
 
 
 def connect(

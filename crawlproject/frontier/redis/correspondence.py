@@ -98,6 +98,11 @@ class Correspondence:
         """A URL of another's host is known."""
         _remember(self.sent, url, float("inf"))
 
+    def forget_own(self) -> None:
+        """Hosts have changed hands: what was sent to those who had some is not known to be here."""
+        for url in [url for url in self.sent if self._shares.has(url)]:
+            del self.sent[url]
+
     def was_found_by_another(self, key: str) -> bool:
         """Whether an own URL came in a letter."""
         return key in self._finders

@@ -14,7 +14,7 @@ from redis.cluster import RedisCluster
 from redis.exceptions import NoScriptError, ResponseError
 
 from crawlproject.errors import ServerFailed
-from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.connection import Server, answering
 from crawlproject.frontier.redis.keys import CrawlKeys, clock_of
 from crawlproject.frontier.redis.members import Members
 
@@ -223,24 +223,31 @@ class Crew:
 
     def published(self) -> int:
         """The number of this worker's last message that has one."""
-        return int(self._server.hget(self.keys.published, self.worker) or 0)
+        with answering():
+            return int(self._server.hget(self.keys.published, self.worker) or 0)
 
     def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
         """All messages that the server keeps, each behind its worker."""
         after = b"0-0"
-        while found := list(_entries(self._server.xrange(self.keys.messages, b"(" + after, b"+", AT_ONCE))):
-            for after, pair in found:  # noqa: B007 - the last one is where to go on
-                yield pair
+        while True:
+            with answering():
+                found = list(_entries(self._server.xrange(self.keys.messages, b"(" + after, b"+", AT_ONCE)))
+            if not found:
+                return
+            after = found[-1][0]
+            yield from (pair for _, pair in found)
 
     def skip_messages(self) -> None:
         """Messages of before are not read again."""
-        newest = self._server.xrevrange(self.keys.messages, count=1)
+        with answering():
+            newest = self._server.xrevrange(self.keys.messages, count=1)
         self._message = newest[0][0] if newest else b"0-0"
 
     def attached(self) -> Iterator[bytes]:
         """The messages that are attached to URLs."""
-        for _, found in self._server.hscan_iter(self.keys.attached, count=1000):
-            yield found.partition(b"\n")[2]
+        with answering():
+            for _, found in self._server.hscan_iter(self.keys.attached, count=1000):
+                yield found.partition(b"\n")[2]
 
     # ------------------------------------------------------------ inside
 

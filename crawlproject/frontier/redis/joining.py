@@ -6,11 +6,8 @@ from collections.abc import Callable
 from os import urandom
 from pathlib import Path
 
-from redis.exceptions import RedisError
-
-from crawlproject.errors import ServerFailed
 from crawlproject.frontier.core import FrontierCore
-from crawlproject.frontier.redis.connection import Server
+from crawlproject.frontier.redis.connection import Server, answering
 from crawlproject.frontier.redis.crew import Crew
 from crawlproject.frontier.redis.report import Report
 from crawlproject.frontier.redis.worker import RedisWorker
@@ -35,12 +32,10 @@ def join(
     ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other
     are kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
     """
-    try:
+    with answering():
         crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)
         heard = crew.join(pages, Report(waiting=max(1, len(own))).dump())
         applied = crew.applied()
-    except RedisError as error:
-        raise ServerFailed(f"Redis refused: {error}") from error
     return RedisWorker(
         own,
         crew,

@@ -149,8 +149,10 @@ class Reception:
         """The server has said what others do, when this worker's clock showed ``at``."""
         self._letters.offset = heard.time - at
         self._colleagues.hear(heard)
-        if self._handover.meet(heard.members, self._colleagues.away()) and self._call_soon is not None:
-            self.hand_over()
+        if self._handover.meet(heard.members, self._colleagues.away()):
+            self._letters.forget_own()
+            if self._call_soon is not None:
+                self.hand_over()
 
     def hand_over(self) -> None:
         """Give some of the hosts away that are others' now, and soon some more."""

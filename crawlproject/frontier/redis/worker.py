@@ -27,6 +27,7 @@ from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
+from crawlproject.frontier.redis.connection import answering
 from crawlproject.frontier.redis.correspondence import Correspondence
 from crawlproject.frontier.redis.crew import Crew, Heard, Id, Step
 from crawlproject.frontier.redis.exchange import Exchange
@@ -73,7 +74,7 @@ class RedisWorker:
         self._outbox = Outbox(folder)
         self._shares = shares = Shares(name)
         self._steps = steps = Steps(
-            own, self._outbox, lambda work: crew.take(_only_out(work.step())), lambda: shares.members.epoch
+            own, self._outbox, lambda work: _send_only(crew, work.step()), lambda: shares.members.epoch
         )
         self._handover = handover = Handover(name, shares, own, folder)
         self._visits = Visits(crew, steps, {blocked.host: blocked.until for blocked in own.blocked()})
@@ -392,7 +393,8 @@ class RedisWorker:
             self._exchange.rate = rate
 
 
-def _only_out(step: Step) -> Step:
-    """Nothing is received before the start."""
+def _send_only(crew: Crew, step: Step) -> None:
+    """Before the start nothing is received, and the server is waited for."""
     step.read_inbox = step.read_messages = False
-    return step
+    with answering():
+        crew.take(step)

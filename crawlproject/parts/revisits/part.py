@@ -18,6 +18,7 @@ from crawlproject.parts.revisits.revisits import Revisits
 from crawlproject.parts.revisits.shared_records import COLLECTED, LISTED, NAME, SharedListing, SharedPage
 from crawlproject.records import REREAD, REVISIT, CrawlUrl, Fetch, FetchEvent, Page
 from crawlproject.storage.logs import RETIRED
+from crawlproject.urls.hosts import host_of
 
 
 class RevisitPart(Part):
@@ -91,6 +92,17 @@ class RevisitPart(Part):
 
     # ------------------------------------------------------------ other workers
 
+    def _is_fetched(self, url: str) -> None:
+        """A page of an own host may have been fetched by a worker that had the host before."""
+        frontier = self._services.frontier
+        if self._peers.is_own(host_of(url)) and frontier.leased(url) is None:
+            frontier.drop(url)
+
+    def inherited(self) -> None:
+        for page in self.revisits.collection.pages():
+            self._is_fetched(page.url)
+        self.revisits.put_missing()
+
     def receive(self, event: FetchEvent, published: Any) -> None:
         self.revisits.heard(event.visit)
 
@@ -100,6 +112,7 @@ class RevisitPart(Part):
             page = SharedPage.checked(*values)
             self.revisits.adopt(page)
             self.revisits.shared.was_attached(page)
+            self._is_fetched(page.page.url)
         elif kind == LISTED:
             self.revisits.rereads.adopt(SharedListing.checked(*values))
         elif kind == RETIRED and (gone := self.revisits.collection.find(str(values[0]))) is not None:

@@ -92,13 +92,14 @@ class Revisits(LearnedVisits):
             present = [self.key_of(page) for page in self.collection.pages() if not page.is_away]
             self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
         self.plan(now)
-        self._put_missing()
+        self.put_missing()
         self._frontier.put_many(self.rereads.records(now=bool(self._round)))
         if self._round:
             self._begin_round(now)
         self._in_line = self.collection.present + len(self.rereads)
 
-    def _put_missing(self) -> None:
+    def put_missing(self) -> None:
+        """Let each page wait for its next visit that does not."""
         pages = (page for page in self.collection.pages() if not page.is_away)
         while some := list(islice(pages, _AT_ONCE)):
             keys = [self.key_of(page) for page in some]

@@ -17,6 +17,7 @@ from typing import Any
 
 from crawlproject.core.peers import Known, Peers
 from crawlproject.core.services import Services
+from crawlproject.errors import ServerFailed
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.shared import FULL, HOST_FULL, KNOWN, CallerLoop, SharedFrontier
 from crawlproject.orderings.summing import SummingOrdering, summing
@@ -86,6 +87,8 @@ class SharedPeers(ServerPeers):
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._sums: SummingOrdering | None = None  # the ordering, if it tells sums in place of pages
         self._told_at = 0.0
+        self._gained: Callable[[str], bool] | None = None  # hosts of workers that are lost
+        self._inherits_at = 0.0
         self._warned = False
 
     def connect(self, services: Services) -> None:
@@ -118,8 +121,13 @@ class SharedPeers(ServerPeers):
         return self._frontier.has_left
 
     def pass_time(self, now: float) -> None:
-        if self.publishes and (gained := self._frontier.inherited()) is not None:
-            self._inherit(gained)
+        self._gained = self._gained or self._frontier.inherited()
+        if self.publishes and self._gained is not None and now >= self._inherits_at:
+            try:
+                self._inherit(self._gained)
+                self._gained = None
+            except ServerFailed:  # it is asked again
+                self._inherits_at = now + _TELL_EVERY
         if self._sums:
             workers = set(self._frontier.workers())
             for worker in self._workers - workers:
@@ -158,6 +166,8 @@ class SharedPeers(ServerPeers):
         with frontier.batch():
             for url in fetched:
                 frontier.drop(url)
+            for part in services.parts:
+                part.inherited()
             for url, record in found.items():
                 if url not in fetched:
                     services.admission.offer(record)
