@@ -1,27 +1,26 @@
-"""The frontier in a Redis Cluster of three nodes: no step may touch keys of two of them."""
+"""Workers of a Redis Cluster of three nodes: no step may touch keys of two of them."""
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
-from random import Random
+from pathlib import Path
 
 import pytest
 import redis
-from crawlproject.frontier.redis.frontier import RedisFrontier
-from crawlproject.frontier.redis.script import FrontierRules
-from support.eventloop import Loop, crawl
+from support.eventloop import Loop, crawl, take
+from support.frontiersteps import url
 from support.redisserver import PROGRAM, RedisServer
+from support.workers import Workers
 
-from crawlproject.errors import BadSetting
 from crawlproject.frontier.redis.connection import connect
-from crawlproject.frontier.redis.joining import join
-from crawlproject.frontier.redis.worker import RedisWorker
+from crawlproject.frontier.redis.crew import BURST
 from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import CrawlUrl
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
-SLOTS, KEY_SLOTS = 12, 16384
+KEY_SLOTS = 16384
 
 
 @pytest.fixture(scope="module")
@@ -45,56 +44,81 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[RedisServer
             node.kill()
 
 
+@pytest.fixture
+def workers(nodes: list[RedisServer], tmp_path: Path) -> Iterator[Workers]:
+    made = Workers(nodes[0].url, tmp_path)
+    yield made
+    made.close()
+    for node in nodes:
+        redis.Redis(port=node.port).flushall()
+
+
 def urls(number: int) -> list[CrawlUrl]:
-    return [CrawlUrl(f"http://h{page % 60}.test/{page}", float(page % 7)) for page in range(number)]
+    return [url(f"h{page % 60}/{page}", float(page % 7)) for page in range(number)]
 
 
-def test_every_operation_stays_on_one_node(nodes: list[RedisServer]) -> None:
-    server = connect(url=nodes[1].url, slots=SLOTS)
-    rules = FrontierRules(batch_size=10, commit=4, max_urls=40, min_delay=0.0, factor=0.0)
-    frontier = RedisFrontier(server, "strict", "w", rules, now=0.0, random=Random(1), slots=SLOTS)
-    assert frontier.put_many(urls(400)) > 300
-    assert all(redis.Redis(port=node.port).dbsize() for node in nodes)
-    taken = frontier.take_many(0.0, 5)
-    frontier.release(taken[0].url, 0.0, 0.1, not_before=5.0, picked=False)
-    frontier.drop(taken[1].url)
-    frontier.done(taken[2].url, 0.0, 0.1)
-    assert frontier.rescore(next(frontier.waiting()).url, 99.0)
-    assert frontier.best() == 99.0
-    frontier.crawl_delay("patient.test", 3.0)
-    view = RedisView(server, "strict")
-    frontier.block_host("h1.test", 7.0)
-    frontier.block_host("h2.test", 7.0)
-    frontier.block_host("h2.test", 0.0)
-    assert view.blocks() == {"h1.test": 7.0}
-    assert (view.counts().leased, view.counts().waiting) == (2, len(frontier))
-    assert view.workers() == []
-    frontier.close()
-    RedisView(connect(url=nodes[2].url, slots=None), "strict").clear()
-    assert not [key for node in nodes for key in redis.Redis(port=node.port).keys("*:crawl:strict:*")]
+def test_workers_crawl_all_of_it_each_url_once(workers: Workers, nodes: list[RedisServer], loop: Loop) -> None:
+    crew = [loop.start(workers.join(name, min_delay=0.01), 5) for name in "abc"]
+    for place, frontier in enumerate(crew):
+        frontier.put_many(urls(300)[place::2])
+    fetched = crawl(crew, loop)
+    assert Counter(fetched) == dict.fromkeys((record.url for record in urls(300)), 1)
+    assert not loop.failures
+    clocks = [redis.Redis(port=node.port).dbsize() for node in nodes]
+    assert all(clocks), "inboxes and clocks lie on all nodes"
 
 
-def test_two_workers_crawl_all_of_it(nodes: list[RedisServer]) -> None:
-    rules, loops, workers = (
-        FrontierRules(batch_size=10, min_delay=0.0, factor=0.0),
-        [Loop(), Loop()],
-        list[RedisWorker](),
-    )
-    for number, loop in enumerate(loops):
-        server = connect(url=nodes[number].url, slots=SLOTS)
-        joined = join(server, "live", f"w{number}", rules, clock=time.time, random=Random(number), slots=SLOTS)
-        workers.append(loop.start(joined, 5))
-    workers[0].put_many(urls(200))
-    held = list[CrawlUrl]()
-    loops[1].run_until(lambda: held.extend(filter(None, [workers[1].take(time.time())])) or held)
-    workers[1].done(held[0].url, time.time(), 0.0)
-    fetched = crawl(workers[1], loops[1]) + crawl(workers[0], loops[0])
-    assert sorted([held[0].url, *fetched]) == sorted(url.url for url in urls(200))
-    assert workers[0].pending() is workers[1].pending() is False
-    for worker in workers:
-        worker.close()
+def test_a_killed_worker_goes_on(workers: Workers, loop: Loop) -> None:
+    a, b = (loop.start(workers.join(name)) for name in "ab")
+    a.put_many(urls(200))
+    held = [take(a, loop).url for _ in range(4)]
+    again = loop.start(workers.again(a, "a", loop))
+    assert Counter(crawl([again, b], loop)) == dict.fromkeys((record.url for record in urls(200)), 1)
+    assert set(held) < {record.url for record in urls(200)}
 
 
-def test_a_cluster_needs_more_than_one_slot(nodes: list[RedisServer]) -> None:
-    with pytest.raises(BadSetting, match="at least 2 slots"):
-        connect(url=nodes[0].url, slots=1)
+def test_addresses_messages_budget_and_pace(workers: Workers, loop: Loop) -> None:
+    heard: list[bytes] = []
+    a, b = (workers.join(name, messages=100, max_pages=15) for name in "ab")
+    for frontier in (a, b):
+        frontier.when_published(heard.extend if frontier is b else lambda messages: None)
+        loop.start(frontier, 10)
+        for number in range(60):
+            frontier.host_address(f"h{number}.test", f"192.0.2.{number % 5}")
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    a.publish("any", b"message", 1)
+    a.attach("http://h1.test/1", b"attached", 1.0)
+    for frontier in (a, b):
+        frontier.set_pace(1000.0 / BURST)
+    a.put_many(urls(100))
+    taken: list[str] = []
+
+    def step() -> bool:
+        for frontier in (a, b):
+            while record := frontier.take(time.time()):
+                taken.append(record.url)
+                frontier.count_page(record.url)
+                frontier.done(record.url, time.time(), 0.0)
+        return len(taken) == 15
+
+    loop.run_until(step)
+    loop.run_until(lambda: heard == [b"message"])
+    loop.run_for(0.5)
+    assert not a.take(time.time()) and not b.take(time.time())
+    assert a.last_published() == 1 and list(b.attached()) == [b"attached"]
+
+
+def test_whoever_looks_into_it_sees_numbers_and_removes_it(
+    workers: Workers, nodes: list[RedisServer], loop: Loop
+) -> None:
+    frontier = loop.start(workers.join("a", min_delay=60.0), 1)
+    frontier.put_many(urls(5))
+    frontier.done(take(frontier, loop).url, time.time(), 0.0)
+    view = RedisView(connect(url=nodes[2].url), "crawl")
+    loop.run_until(lambda: frontier.take(time.time()) or view.counts().leased == 1)
+    assert view.exists() and view.workers() == ["a"] and len(view.rests()) == 1
+    workers.end(frontier)
+    view.clear()
+    assert not view.exists()
+    left = [key for node in nodes for key in redis.Redis(port=node.port).keys("*")]
+    assert [key for key in left if b"clock" not in key] == []
