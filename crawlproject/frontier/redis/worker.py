@@ -48,8 +48,9 @@ class RedisWorker:
     """A ``SharedFrontier`` around ``own``, which keeps the URLs of this worker's hosts. Not thread-safe: it is used from one
     thread, and keeps one of its own.
 
-    ``folder`` keeps the outbox, beside the files of ``own`` (None: in memory). ``pages`` it has stored so far, ``max_pages`` are
-    those of all workers; 0, as for ``max_urls_per_host``: no limit.
+    ``applied``: so far a process before this one has read its inbox. ``folder`` keeps the outbox, beside the files of ``own``
+    (None: in memory). ``pages`` it has stored so far, ``max_pages`` are those of all workers; 0, as for ``max_urls_per_host``: no
+    limit.
     """
 
     def __init__(
@@ -57,9 +58,9 @@ class RedisWorker:
         own: FrontierCore,
         crew: Crew,
         heard: Heard,
-        applied: Id,
         *,
         clock: Callable[[], float],
+        applied: Id = (0, 0),
         folder: Path | None = None,
         pages: int = 0,
         max_pages: int = 0,

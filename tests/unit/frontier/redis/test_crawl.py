@@ -1,98 +1,135 @@
-"""A crawl whose frontier other workers take from, too; nothing runs, so every step can be told."""
+"""Crawls that are workers of one crawl: each has its hosts, and all have one budget."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import pytest
 import redis
-from support.redisserver import empty_database
+from support.eventloop import Loop
 from support.webs import html
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.stopping import PAGE_BUDGET
-from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY
-from crawlproject.records import Fetch, Topic
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis.worker import RedisWorker
+from crawlproject.records import CrawlUrl, Fetch, Topic
 
 FRONT = "http://a.example/"
+LINKS = [f"http://h{number}.example/{page}" for number in range(12) for page in range(5)]
 
 
 def worker(folder: Path, database: redis.Redis, name: str, **settings: object) -> Crawl:
     where = database.connection_pool.connection_kwargs
     asked = {"FRONTIER": "redis", "REDIS_PORT": where["port"], "REDIS_DB": where["db"], "CRAWL_WORKER": name}
     options = read_options({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **asked, **settings})
-    return assemble(Topic("reef", ("coral reef",), (FRONT,)), options, clock=lambda: 100.0, folder=folder)
+    return assemble(Topic("reef", ("coral reef",), (FRONT,)), options, clock=time.time, folder=folder / name)
 
 
-def fetch(crawl: Crawl, *links: str) -> str | None:
-    """Take a URL, and find a page with these links there."""
-    url = crawl.take(100.0)
-    if url is None:
-        return None
+def frontier_of(crawl: Crawl) -> RedisWorker:
+    assert isinstance(crawl.frontier, RedisWorker)
+    return crawl.frontier
+
+
+def start(crawls: Iterable[Crawl], loop: Loop) -> None:
+    crawls = list(crawls)
+    for crawl in crawls:
+        loop.start(frontier_of(crawl), 4)
+    loop.run_until(lambda: all(len(frontier_of(crawl).workers()) == len(crawls) for crawl in crawls))
+
+
+def read(crawl: Crawl, url: CrawlUrl, *links: str) -> None:
+    """Find a page with these links there."""
+    now = time.time()
     page = crawl.steps.read(url, html(*links, text="coral reef"))
-    crawl.steps.keep(page, crawl.steps.visit(url, page, b"", fetched := Fetch(200, 100.0, 0.1)))
+    crawl.steps.keep(page, crawl.steps.visit(url, page, b"", fetched := Fetch(200, now, 0.1)))
     crawl.steps.offer(page, fetched)
-    return url.url
+
+
+def run(
+    crawls: Iterable[Crawl], loop: Loop, until: Callable[[list[str]], object], links: Iterable[str] = LINKS
+) -> list[tuple[str, str]]:
+    """The workers that fetch, and what; the first page has the links."""
+    crawls, fetched = list(crawls), list[tuple[str, str]]()
+
+    def step() -> object:
+        for crawl in crawls:
+            while url := crawl.take(time.time()):
+                read(crawl, url, *links if url.url == FRONT else ())
+                fetched.append((crawl.folder.path.name, url.url))
+        return until([url for _, url in fetched])
+
+    loop.run_until(step)
+    return fetched
+
+
+def close(*crawls: Crawl) -> None:
+    for crawl in crawls:
+        frontier_of(crawl).close()
+        crawl.folder.close("", time.time(), {})
 
 
 def is_spent(crawl: Crawl) -> bool:
-    return crawl.budget.end_reason(100.0) == PAGE_BUDGET
+    return crawl.budget.end_reason(time.time()) == PAGE_BUDGET
 
 
-@pytest.fixture
-def database() -> redis.Redis:
-    return empty_database()
+def test_each_worker_fetches_the_urls_of_its_hosts(tmp_path: Path, database: redis.Redis, loop: Loop) -> None:
+    """Whatever its ordering thinks of them: the floor of one is not that of the other."""
+    crew = [
+        worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4),
+        worker(tmp_path, database, "second", ORDERING="dom"),
+    ]
+    start(crew, loop)
+    fetched = run(crew, loop, lambda urls: len(urls) > len(LINKS))
+    assert sorted(url for _, url in fetched) == sorted([FRONT, *LINKS])
+    assert {name for name, _ in fetched} == {"first", "second"}
+    for name, url in fetched:
+        assert crew[name == "second"].peers.is_own(queue_of(url))
+    loop.run_until(lambda: not any(crawl.peers.pending(crawl.frontier) for crawl in crew))
+    close(*crew)
 
 
-def test_a_worker_with_a_floor_shares_its_frontier(tmp_path: Path, database) -> None:
-    """What it thinks little of is there for others; what is left then, it fetches itself."""
-    first = worker(tmp_path / "first", database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4)
-    second = worker(tmp_path / "second", database, "second", ORDERING="dom")
-    links = [f"http://h{number}.example/{page}" for number in range(12) for page in range(5)]
-    fetched = [fetch(first, *links)] + [fetch(first) for _ in range(REVISE_EVERY)]
-    assert first.ordering.floor > 0 and len(first.frontier) == len(links) - REVISE_EVERY, "all of them wait"
-    fetched += [fetch(second) for _ in range(20)]
-    while url := fetch(first):
-        fetched.append(url)
-    assert sorted(map(str, fetched)) == sorted([FRONT, *links])
+def test_a_worker_that_died_goes_on_with_its_links(tmp_path: Path, database: redis.Redis, loop: Loop) -> None:
+    first, second = (worker(tmp_path, database, name, ORDERING="dom") for name in ("first", "second"))
+    start([first, second], loop)
+    fetched = run([first, second], loop, lambda urls: len(urls) > 20)
+    first.folder.close("", time.time(), {})
+    loop.forget(frontier_of(first))
+    again = worker(tmp_path, database, "first", ORDERING="dom")
+    loop.start(frontier_of(again), 4)
+    fetched += run([again, second], loop, lambda urls: len(urls) + len(fetched) > len(LINKS))
+    assert sorted(url for _, url in fetched) == sorted([FRONT, *LINKS])
+    close(again, second)
 
 
-def test_a_resumed_worker_learns_what_became_of_its_links(tmp_path: Path, database) -> None:
-    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4)
-    links = [f"http://h{number}.example/{page}" for number in range(6) for page in range(5)]
-    assert fetch(first, *links) == FRONT
-    assert first.take(100.0) is not None, "a lease that is open when the process dies"
-    first.folder.close("", 100.0, {})
-    second = worker(tmp_path, database, "second", ORDERING="dom")
-    others = fetch(second)
-    first = worker(tmp_path, database, "first", ORDERING="adaptive", ORDERING_ACTIVE=4)
-    fetched = {others}
-    while url := fetch(first):
-        assert url not in fetched
-        fetched.add(url)
-    assert fetched == set(links)
+def test_pages_are_counted_once_for_all_workers(tmp_path: Path, database: redis.Redis, loop: Loop) -> None:
+    crew = [worker(tmp_path, database, name, ORDERING="dom", CRAWL_MAX_PAGES=7) for name in ("first", "second")]
+    start(crew, loop)
+    held: list[tuple[Crawl, CrawlUrl]] = []
 
+    def take() -> bool:
+        for crawl in crew:
+            while url := crawl.take(time.time()):
+                if url.url == FRONT:
+                    read(crawl, url, *LINKS)
+                else:
+                    held.append((crawl, url))
+        return len(held) == 6
 
-def test_pages_are_counted_once_for_all_workers(tmp_path: Path, database) -> None:
-    first = worker(tmp_path, database, "first", ORDERING="dom", CRAWL_MAX_PAGES=3)
-    second = worker(tmp_path, database, "second", ORDERING="dom", CRAWL_MAX_PAGES=3)
-    assert fetch(first, *(f"http://h{number}.example/" for number in range(9))) == FRONT
-    assert not is_spent(first) and not is_spent(second) and second.stats.pages == 0
-    held = first.take(100.0)
-    assert held is not None
-    assert fetch(second) is not None
-    assert second.take(100.0) is None, "the third page is being fetched already"
-    assert not is_spent(second)
-    first.fail(held, "http 500", Fetch(500, 100.0, 0.1))
-    assert fetch(second) is not None
-    assert is_spent(first) and is_spent(second)
-    assert first.take(100.0) is None
-
-
-def test_the_worker_of_a_name_is_one_process(tmp_path: Path, database) -> None:
-    old = worker(tmp_path / "old", database, "same", ORDERING="dom")
-    worker(tmp_path / "new", database, "same", ORDERING="dom")
-    with pytest.raises(OSError, match="CRAWL_WORKER"):
-        old.take(100.0)
+    loop.run_until(take)
+    loop.run_for(0.5)
+    take()
+    assert len(held) == 6, "with the first one these may be seven pages"
+    assert not any(map(is_spent, crew))
+    crawl, failed = held.pop()
+    crawl.fail(failed, "http 500", Fetch(500, time.time(), 0.1))
+    loop.run_until(take)
+    for crawl, url in held:
+        read(crawl, url)
+    loop.run_until(lambda: all(map(is_spent, crew)))
+    assert [crawl.take(time.time()) for crawl in crew] == [None, None]
+    assert sum(crawl.stats.pages for crawl in crew) == 7
+    close(*crew)

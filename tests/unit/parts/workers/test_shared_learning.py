@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 import zlib
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from support.redisserver import empty_database
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.frontier.redis.worker import STALENESS
+from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.orderings import registry
 from crawlproject.pages.text.minhash import sketch
@@ -42,6 +45,7 @@ from crawlproject.parts.workers.event_codec import (
     dump_part,
     load,
 )
+from crawlproject.parts.workers.shared_peers import SharedPeers
 from crawlproject.records import FetchEvent, Link, Page, Span, Topic, Visit
 
 RUN_TIME = {
@@ -57,7 +61,7 @@ PROBED = {
     "CRAWL_MIN_HARVEST": 0.001,
     "CRAWL_HARVEST_WINDOW": 50,
 }
-STREAM = "topical:{0}:crawl:reefs:messages"
+STREAM = "topical:{reefs}:messages"
 
 
 class Diary(RecordingOrdering):
@@ -83,12 +87,19 @@ def database() -> redis.Redis:
     return empty_database()
 
 
-def worker(folder: Path, database: redis.Redis, name: str, web: RandomWeb, **settings: object) -> Crawl:
+def worker(
+    folder: Path,
+    database: redis.Redis,
+    name: str,
+    web: RandomWeb,
+    clock: Callable[[], float] = lambda: 1000.0,
+    **settings: object,
+) -> Crawl:
     where = database.connection_pool.connection_kwargs
     asked = {"FRONTIER": "redis", "REDIS_PORT": where["port"], "REDIS_DB": where["db"], "CRAWL_WORKER": name}
     options = read_options({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **asked, **PROBED, **settings})
     topic = Topic("reefs", ("coral reef",), web.seeds)
-    return assemble(topic, options, clock=lambda: 1000.0, folder=folder / name)
+    return assemble(topic, options, clock=clock, folder=folder / name)
 
 
 def known(crawl: Crawl) -> dict[str, Any]:
@@ -127,17 +138,49 @@ def test_who_joins_late_knows_what_one_worker_has_learned(tmp_path: Path, databa
 
 
 def test_workers_that_take_turns_know_the_same(tmp_path: Path, database: redis.Redis) -> None:
-    web = RandomWeb(3)
-    workers = [worker(tmp_path, database, name, web, ORDERING="best_first") for name in ("one", "two", "three")]
-    now = 1000.0
-    for turn in range(60):
-        now = crawl_on(workers[turn % 3], web, 1, begin=now)
-        for crawl in workers:
-            crawl.peers.catch_up()
-    assert sum(crawl.stats.fetches for crawl in workers) > 30
-    assert min(crawl.stats.fetches for crawl in workers) > 5
-    assert differences(known(workers[0]), known(workers[1])) == []
-    assert originals(workers[0]) == originals(workers[1]) == originals(workers[2])
+    web, loop, heard = RandomWeb(3, hosts=12), Loop(), Counter[str]()
+    crews = {
+        name: worker(tmp_path, database, name, web, time.time, ORDERING="best_first")
+        for name in ("one", "two", "three")
+    }
+    for name, crawl in crews.items():
+        learn_by_turns(name, crawl, heard)
+        loop.start(frontier_of(crawl), 1)
+    loop.run_until(lambda: all(len(frontier_of(crawl).workers()) == 3 for crawl in crews.values()))
+
+    def all_have_heard() -> bool:
+        said = Counter(next(iter(fields)).decode() for _, fields in database.xrange(STREAM))
+        return all(heard[name] == said.total() - said[name] for name in crews)
+
+    for turn in range(120):
+        crawl = list(crews.values())[turn % 3]
+        crawl_on(crawl, web, 1, begin=time.time())
+        loop.run_for(0.03)
+        loop.run_until(all_have_heard)
+    assert sum(crawl.stats.fetches for crawl in crews.values()) > 30
+    assert min(crawl.stats.fetches for crawl in crews.values()) > 5
+    one, two, three = crews.values()
+    assert differences(known(one), known(two)) == differences(known(one), known(three)) == []
+    assert originals(one) == originals(two) == originals(three)
+    for crawl in crews.values():
+        frontier_of(crawl).close()
+
+
+def frontier_of(crawl: Crawl) -> RedisWorker:
+    assert isinstance(crawl.frontier, RedisWorker)
+    return crawl.frontier
+
+
+def learn_by_turns(name: str, crawl: Crawl, heard: Counter[str]) -> None:
+    """Count what the worker hears."""
+    assert isinstance(crawl.peers, SharedPeers)
+    receive = crawl.peers.receive
+
+    def counted(messages: Sequence[bytes]) -> None:
+        receive(messages)
+        heard[name] += len(messages)
+
+    frontier_of(crawl).when_published(counted)
 
 
 @pytest.mark.parametrize("left_out", [1, 5])
@@ -220,9 +263,9 @@ def test_an_idle_worker_hears_of_others_in_time(tmp_path: Path, database: redis.
     one = worker(tmp_path, database, "one", RandomWeb(1))
     idle = worker(tmp_path, database, "idle", RandomWeb(1))
     idle.frontier.when_published(heard.extend)
-    loop.start(idle.frontier, 1)
+    loop.start(frontier_of(idle), 1)
     one.frontier.publish("http://a.example/", b"message")
-    loop.run_until(lambda: heard, seconds=STALENESS + 2.0)
+    loop.run_until(lambda: heard, seconds=5.0)
     assert heard == [b"message"]
     idle.frontier.close()
 
