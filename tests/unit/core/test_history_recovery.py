@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 import redis
+from support.eventloop import Loop
 from support.randomweb import RandomWeb, crawl_on
 from support.redisserver import empty_database
 
@@ -17,6 +18,7 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.frontier_recovery import HistoryRecovery
+from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.records import Topic
 
 PLAIN = {
@@ -169,6 +171,10 @@ def test_a_worker_fetches_again_what_its_history_lost(tmp_path: Path, damage: st
     crawl = opened(tmp_path / "crawl", **settings)
     crawl_on(crawl, WEB, FETCHES)
     before, pages = list(crawl.folder.history), crawl.peers.pages(0)
+    assert isinstance(crawl.frontier, RedisWorker)
+    loop = Loop()
+    loop.start(crawl.frontier)
+    loop.run_for(0.2)
     crawl.close("stopped", 2000.0)
     DAMAGES[damage](folder / "history.jsonl")
     crawl = opened(tmp_path / "crawl", **settings)

@@ -118,12 +118,12 @@ def test_a_disk_that_refuses_is_reported(tmp_path: Path) -> None:
 json = st.recursive(st.none() | st.integers(-(2**53), 2**53) | st.text(max_size=9), st.lists, max_leaves=4)
 
 
-@given(st.lists(st.lists(json, min_size=1)))
-def test_letters_travel_as_they_are(letters: list[mail.Letter]) -> None:
-    assert mail.load(mail.dump(letters)) == letters
+@given(st.lists(st.lists(json, min_size=1)), st.integers(0, 2**40))
+def test_letters_travel_as_they_are(letters: list[mail.Letter], epoch: int) -> None:
+    assert mail.load(mail.dump(letters, epoch)) == (epoch, letters)
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"3", b"[3]", b"null", b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"{", b"3", b"[3]", b"null", b"\xff", b'["a",[]]', b"[1,2,3]"])
 def test_what_are_no_letters_is_refused(content: bytes) -> None:
     with pytest.raises((ValueError, TypeError)):
         mail.load(content)

@@ -178,7 +178,7 @@ def test_a_full_server_is_waited_for(
 def test_a_server_that_refuses_ends_the_crawl_with_a_reason(
     workers: Workers, database: redis.Redis, loop: Loop
 ) -> None:
-    frontier = loop.start(workers.join("w"))
+    loop.start(workers.join("w"))
     database.set("topical:{crawl/w}:inbox", "of another program")
     loop.run_until(lambda: loop.failures)
     assert "WRONGTYPE" in str(loop.failures[0])
