@@ -1,11 +1,12 @@
 """One frontier under one load, in a process of its own: what ``benchmarks/frontier.py`` starts for every figure.
 
-    python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--revisits] [--reopen]
+    python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--hosts N] [--revisits] [--reopen] [--progress N]
 
-URLs of 80 bytes on 200,000 hosts, whose sizes follow Zipf's law. They come 40 at a time, as the links of a page, each with a
+URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. They come 40 at a time, as the links of a page, each with a
 parent, an anchor and a random score; then pages are taken and done one after another, 100 a second by the virtual clock, with
 a pause of 1 s and k = 50; then waiting URLs get other scores, 40 at a time. The process ends without closing the frontier;
-``--reopen`` opens what a killed process left. Prints one line of JSON.
+``--reopen`` opens what a killed process left. Prints one line of JSON; with ``--progress`` another after each N URLs, of how fast
+these came and what memory there is in all: ``anonymous``, the process's own, and ``mapped``, files that the system may drop.
 
 ``--revisits``: every URL is a page that is fetched again and again. It waits for its next visit, at a random time, so that 100
 are due a second; and after a visit it waits for the next one.
@@ -119,22 +120,22 @@ CONTENDERS: dict[str, Callable[[Path], Store]] = {
 }
 
 
-def pages(urls: int, period: float) -> Iterator[list[CrawlUrl]]:
+def pages(urls: int, hosts: int, period: float) -> Iterator[list[CrawlUrl]]:
     """The load, page by page. ``period``: seconds within which each URL is due; 0: at once."""
-    weights = 1 / np.arange(1, HOSTS + 1)
+    weights = 1 / np.arange(1, hosts + 1)
     shares = np.cumsum(weights / weights.sum())
     generator = np.random.default_rng(1)
     number = 0
     while number < urls:
         size = min(LINKS * 250, urls - number)
-        hosts = np.searchsorted(shares, generator.random(size)).tolist()
+        on = np.searchsorted(shares, generator.random(size)).tolist()
         scores = generator.random(size).tolist()
         dues = (period * generator.random(size)).tolist() if period else [0.0] * size
         chunk = [
             CrawlUrl(
                 url_of(host, number + i), score, 3, "http://h000007.example.org/", "the text of a link", score / 2, due
             )
-            for i, (host, score, due) in enumerate(zip(hosts, scores, dues, strict=True))
+            for i, (host, score, due) in enumerate(zip(on, scores, dues, strict=True))
         ]
         number += size
         for start in range(0, size, LINKS):
@@ -170,14 +171,20 @@ class Watch:
         return {f"{name}s_per_second": self.rate(), f"{name}_longest_ms": round(1e3 * max(self.times, default=0.0), 2)}
 
 
-def load(store: Store, urls: int, *, revisits: bool) -> dict[str, float]:
+def load(store: Store, urls: int, hosts: int, *, revisits: bool, progress: int = 0) -> dict[str, float]:
     """The whole load; the figures."""
     period = urls / TAKES_A_SECOND if revisits else 0.0
     before = _resident()
     put, take, done, rescore = Watch(), Watch(), Watch(), Watch()
     some: list[str] = []
-    for number, page in enumerate(pages(urls, period)):
+    told, spent = 0, 0.0
+    for number, page in enumerate(pages(urls, hosts, period)):
         put.time(len(page), lambda page=page: store.put(page))
+        spent += put.times[-1]
+        if progress and put.operations - told >= progress:
+            now = {"urls": put.operations, "puts_per_second": round((put.operations - told) / spent), **_memory()}
+            print(json.dumps(now), flush=True)
+            told, spent = put.operations, 0.0
         if number % max(1, urls // LINKS // RESCORED) == 0:
             some.append(page[number % len(page)].url)
     tenth = max(1, len(put.times) // 10)
@@ -217,11 +224,19 @@ def _resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def _memory() -> dict[str, int]:
+    """Megabytes of this process in memory."""
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return {name: int(status[field].split()[0]) // 1000 for name, field in (("anonymous", "RssAnon"), ("mapped", "RssFile"))}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("contender", choices=CONTENDERS)
     parser.add_argument("urls", type=lambda text: int(float(text)))
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--hosts", type=lambda text: int(float(text)), default=HOSTS)
+    parser.add_argument("--progress", type=lambda text: int(float(text)), default=0)
     parser.add_argument("--revisits", action="store_true")
     parser.add_argument("--reopen", action="store_true")
     options = parser.parse_args()
@@ -234,7 +249,8 @@ def main() -> None:
         if isinstance(store, Ours):
             figures["reopened_urls"] = len(store.frontier) + store.frontier.leases()
     else:
-        figures = load(store, options.urls, revisits=options.revisits)
+        figures = load(store, options.urls, options.hosts, revisits=options.revisits, progress=options.progress)
+        figures |= {**_memory(), "hosts": getattr(getattr(store, "frontier", None), "hosts", int)()}
     print(json.dumps(figures), flush=True)
     sys.stdout.flush()
     os._exit(0)  # as if killed: nothing is closed

@@ -16,7 +16,7 @@ import redis
 
 from crawlproject.errors import ServerFailed, StorageFailed
 from crawlproject.frontier.redis.connection import LOST, will_pass
-from crawlproject.frontier.redis.crew import AT_ONCE, Answer, Crew, Id, Step, Visit
+from crawlproject.frontier.redis.crew import AT_ONCE, BURST, Answer, Crew, Id, Step, Visit
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ _PAUSES = (
 _REMIND = 30.0  # seconds between messages that the server is still away
 _GATHER = 0.002  # seconds in which more may come for the same step
 _LETTERS = 500  # groups of letters in a step
-_PACED = 0.05  # seconds until the rate of all workers is asked for again
+_PACED = 0.02  # seconds until the rate of all workers is asked for again
 DENIED = -1.0  # in place of the time at which a visit may begin: there are pages enough
 
 Found = TypeVar("Found")
@@ -137,6 +137,7 @@ class Exchange:
         self._next_beat = 0.0
         self._questions = 0
         self._has_more = False  # the last look has not brought all
+        self.unused = 0  # fetches that the rate of all workers allowed, and that were not made
         self.granted = 0  # visits that have begun, of which the worker has not heard yet
         self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
 
@@ -212,9 +213,13 @@ class Exchange:
 
     def _pace(self, batch: Batch) -> None:
         """Of the candidates no more than the rate of all workers allows; the others ask again with the next step."""
-        rate, crew, wanted = self.rate, self._crew, len(batch.candidates)
-        self._questions += 1
-        granted = self._persist(lambda: crew.pace(self._questions, wanted, rate))
+        with self._condition:
+            granted = min(self.unused, len(batch.candidates))
+            self.unused -= granted
+        wanted, rate, crew = len(batch.candidates) - granted, self.rate, self._crew
+        if wanted:
+            self._questions += 1
+            granted += self._persist(lambda: crew.pace(self._questions, wanted, rate))
         if not granted:
             time.sleep(_PACED)
         del batch.candidates[granted:]
@@ -232,9 +237,9 @@ class Exchange:
         arrival.letters_sent = list(zip((worker for worker, _ in batch.step.letters), answer.sent, strict=True))
         self._reserve_pages(arrival)
         refused = [candidate for candidate, at in arrival.candidates if at]
-        if self.rate and refused:
-            self._questions += 1
-            self._persist(lambda: self._crew.pace(self._questions, -len(refused), self.rate))
+        if self.rate:
+            with self._condition:
+                self.unused = min(BURST, self.unused + len(refused))
         wanted = [candidate.url for candidate, at in arrival.candidates if not at and candidate.attached]
         if wanted:
             attached = Step(attachments_of=wanted, read_inbox=False, read_messages=False)

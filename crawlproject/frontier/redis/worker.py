@@ -29,7 +29,7 @@ from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.connection import answering
 from crawlproject.frontier.redis.correspondence import Correspondence
-from crawlproject.frontier.redis.crew import Crew, Heard, Id, Step
+from crawlproject.frontier.redis.crew import BURST, Crew, Heard, Id, Step
 from crawlproject.frontier.redis.exchange import Exchange
 from crawlproject.frontier.redis.handover import Handover
 from crawlproject.frontier.redis.mail import Outbox
@@ -155,7 +155,7 @@ class RedisWorker:
 
     def __len__(self) -> int:
         away = len(self._visits.asked) + len(self._reception.arrived)
-        return len(self._own) + away + sum(report.waiting for report in self._colleagues)
+        return len(self._own) + away + sum(report.waiting + report.leases for report in self._colleagues)
 
     def __contains__(self, url: str) -> bool:
         if url in self._letters.sent or url in self._own:
@@ -236,7 +236,7 @@ class RedisWorker:
         if self._is_on_its_way(url):
             return True
         if self._own.hold(url, until):
-            self._ended(url, 0.0)
+            self._ended_unfetched(url)
         elif not self._shares.has(url):
             self._letters.hold(url, until)
         else:
@@ -247,7 +247,7 @@ class RedisWorker:
         if self._is_on_its_way(url):
             return True
         if self._own.set_precedence(url, precedence):
-            self._ended(url, 0.0)
+            self._ended_unfetched(url)
         elif not self._shares.has(url):
             self._letters.write(mail.CLASS, url, precedence)
         else:
@@ -259,7 +259,7 @@ class RedisWorker:
             self._letters.write(mail.DROP, url)
             return
         self._own.drop(url, picked=picked)
-        self._ended(url, 0.0)
+        self._ended_unfetched(url)
 
     def fetch_again(self, url: CrawlUrl, *, counted: bool) -> bool:
         if self._own.state_of(url.key) != "done":
@@ -323,6 +323,13 @@ class RedisWorker:
             rest = self._rest(queue_of(url), now, seconds)
             self._own.release(url, now, seconds, not_before=not_before, picked=picked)
             self._ended(url, rest)
+
+    def _ended_unfetched(self, url: str) -> None:
+        """A lease has ended, if there was one, without a visit: others may have the fetch."""
+        if url in self._held and self._rate and self._exchange is not None:
+            with self._exchange:
+                self._exchange.unused = min(BURST, self._exchange.unused + 1)
+        self._ended(url, 0.0)
 
     def _ended(self, url: str, rest: float) -> None:
         """The lease of a URL has ended, if there was one. Its host may be another's by now."""
