@@ -56,6 +56,7 @@ class Reception:
         self.applied: Id = (0, 0)  # the last entry of the own inbox that is done
         self._is_closed = False
         self._is_first = True  # whether nothing was handed over by this process
+        self._left_by_before: set[str] = set()  # hosts that a process before this one visits no more, as was told
         self._report_due = 0.0
         self.receive: Callable[[Sequence[bytes]], None] | None = None
         self.arrived: deque[CrawlUrl] = deque()
@@ -162,6 +163,7 @@ class Reception:
         with self._steps.step():
             if self._handover.hand_over(self._give):
                 self._is_first = False
+                self._left_by_before.clear()
                 for worker in self._shares.others():
                     self._steps.post(worker, [mail.HANDED, self._handover.epoch])
         if self._handover.is_scanning:
@@ -178,8 +180,8 @@ class Reception:
 
     def _give(self, key: str, is_done: bool) -> None:
         self._letters.give(key, is_done)
-        if self._is_first and not is_done:
-            self._end_of_before([key])
+        if self._is_first:
+            self._end_of_before([key])  # it may be done, and the end of its visit not told
 
     def end_visits_of_before(self) -> None:
         """Visits whose last letters a process before this one could not send, and so not end either."""
@@ -189,7 +191,8 @@ class Reception:
 
     def _end_of_before(self, urls: Iterable[str]) -> None:
         now = self._clock()
-        for host in {queue_of(url) for url in urls}:
+        for host in {queue_of(url) for url in urls} - self._left_by_before:
+            self._left_by_before.add(host)
             self._visits.end_of_before(host, self._own.next_visit(host, now, 0.0) - now)
 
     def has_work(self) -> bool:
