@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from random import Random
+from threading import Lock
 from typing import Any
 
 import redis
@@ -36,19 +37,32 @@ def own_frontier(
 
 
 class Line:
-    """A connection that ends with its process."""
+    """A connection that ends with its process: what was sent before is done, and nothing is sent afterwards."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._busy = Lock()
         self._is_cut = False
 
     def __getattr__(self, name: str) -> Any:
-        if self._is_cut and name != "close":
-            raise RuntimeError("the process of this worker was killed")
         return getattr(self._client, name)
 
+    def pipeline(self, **named: Any) -> Any:
+        pipeline = self._client.pipeline(**named)
+        execute = pipeline.execute
+
+        def execute_unless_cut(**named: Any) -> Any:
+            with self._busy:
+                if self._is_cut:
+                    raise RuntimeError("the process of this worker was killed")
+                return execute(**named)
+
+        pipeline.execute = execute_unless_cut
+        return pipeline
+
     def cut(self) -> None:
-        self._is_cut = True
+        with self._busy:
+            self._is_cut = True
 
 
 class Workers:
