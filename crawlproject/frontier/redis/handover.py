@@ -151,9 +151,9 @@ class Handover:
             if self._file is not None:
                 content = self._file.read_bytes()
                 epoch, joined, handed, ready = orjson.loads(content)
-                self._shares.set_members(Members.load(orjson.dumps([epoch, joined])))
-                self._handed = {str(name): int(at) for name, at in handed.items()}
-                self._ready = int(ready)
+                members = Members.load(orjson.dumps([epoch, joined]))
+                self._handed, self._ready = {str(name): int(at) for name, at in handed.items()}, int(ready)
+                self._shares.set_members(members)
                 return content
         return b""
 
