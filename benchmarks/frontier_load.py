@@ -2,11 +2,12 @@
 
     python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--hosts N] [--revisits] [--reopen] [--progress N]
 
-URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. They come 40 at a time, as the links of a page, each with a
-parent, an anchor and a random score; then pages are taken and done one after another, 100 a second by the virtual clock, with
-a pause of 1 s and k = 50; then waiting URLs get other scores, 40 at a time. The process ends without closing the frontier;
-``--reopen`` opens what a killed process left. Prints one line of JSON; with ``--progress`` another after each N URLs, of how fast
-these came and what memory there is in all: ``anonymous``, the process's own, and ``mapped``, files that the system may drop.
+URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. They come 40 at a time, as the links of a
+page, each with a parent, an anchor and a random score; then pages are taken and done one after another, 100 a second by the
+virtual clock, with a pause of 1 s and k = 50; then waiting URLs get other scores, 40 at a time. The process ends without closing
+the frontier; ``--reopen`` opens what a killed process left. Prints one line of JSON; with ``--progress`` another after each N
+URLs, of how fast these came and what memory there is in all, in MB: ``anonymous``, the process's own, and ``mapped``, files that
+the system may drop.
 
 ``--revisits``: every URL is a page that is fetched again and again. It waits for its next visit, at a random time, so that 100
 are due a second; and after a visit it waits for the next one.
@@ -227,7 +228,9 @@ def _resident() -> int:
 def _memory() -> dict[str, int]:
     """Megabytes of this process in memory."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return {name: int(status[field].split()[0]) // 1000 for name, field in (("anonymous", "RssAnon"), ("mapped", "RssFile"))}
+    return {
+        name: int(status[field].split()[0]) // 1000 for name, field in (("anonymous", "RssAnon"), ("mapped", "RssFile"))
+    }
 
 
 def main() -> None:

@@ -91,10 +91,6 @@ class SharedFrontier(Frontier, Protocol):
         """Whether workers learn from each other: ``publish`` reaches them. False: it does nothing."""
         ...
 
-    def fetch_again(self, url: CrawlUrl, *, counted: bool) -> bool:
-        """A URL that is done here waits again; ``counted``: as a page it counts no more. False: it is not done."""
-        ...
-
     def publish(self, url: str, message: bytes, number: int = 0) -> None:
         """Tell the other workers something about ``url``.
 

@@ -261,13 +261,6 @@ class RedisWorker:
         self._own.drop(url, picked=picked)
         self._ended_unfetched(url)
 
-    def fetch_again(self, url: CrawlUrl, *, counted: bool) -> bool:
-        if self._own.state_of(url.key) != "done":
-            return False
-        self._own.forget(url.key)
-        self.put(url)
-        return True
-
     def _is_on_its_way(self, url: str) -> bool:
         """Whether the URL is leased, and with nobody yet: whoever takes it is asked then whether it has to wait."""
         return url not in self._held and (url in self._visits.asked or url in self._visits.begun)

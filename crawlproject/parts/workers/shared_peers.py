@@ -36,8 +36,7 @@ from crawlproject.parts.workers.event_codec import (
     load,
 )
 from crawlproject.parts.workers.merge_workers import workers_of
-from crawlproject.records import ACTIVE, FIRST, CrawlUrl, FetchEvent, Visit
-from crawlproject.storage.read import HISTORY
+from crawlproject.records import CrawlUrl, FetchEvent, Visit
 from crawlproject.urls.hosts import host_of
 
 logger = logging.getLogger(__name__)
@@ -82,8 +81,6 @@ class SharedPeers(ServerPeers):
         self._workers = {name}
         self._published = frontier.last_published() if frontier.shares else 0
         self._offset = 0
-        self._lost: list[CrawlUrl] | None = []  # what the history has no line of any more; None: the crawl goes on
-        self._stored: set[str] = set()  # of these
         self._learned: OrderedDict[str, None] = OrderedDict()
         self._sums: SummingOrdering | None = None  # the ordering, if it tells sums in place of pages
         self._told_at = 0.0
@@ -177,7 +174,9 @@ class SharedPeers(ServerPeers):
 
     def _told(self) -> Iterator[tuple[Visit, Sequence[str]]]:
         """All fetches that the server keeps messages of, with their links."""
-        for _, named in self._frontier.kept_messages():
+        for worker, named in self._frontier.kept_messages():
+            if worker == self._name and not self._services.folder.is_new:
+                continue  # its history knows more
             with suppress(UnreadableMessage):
                 event = load(named.partition(b"\n")[2]).event
                 if event is not None:
@@ -246,25 +245,15 @@ class SharedPeers(ServerPeers):
         if not self.publishes:
             return
         self._frontier.catch_up()
-        self._fetch_again()
-        if self._sums:
-            self._sums.difference()  # what was learned again the others know already
-        for message in self._frontier.attached():
-            self.receive([message])
-
-    def _fetch_again(self) -> None:
-        """What this worker had fetched, as the server knows, and has no line of any more, waits again."""
-        lost, self._lost = self._lost or [], None
         folder = self._services.folder
-        waiting = sum(self._frontier.fetch_again(url, counted=url.url in self._stored) for url in lost)
         if self._offset and folder.is_new:
             folder.warnings.append(
                 f"{folder.path} is new, but this worker has made {self._offset} fetches before: they are in another folder"
             )
-        elif self._offset:
-            folder.warnings.append(
-                f"{folder.path / HISTORY} had lost {self._offset} lines: {waiting} URLs that were fetched wait again"
-            )
+        if self._sums:
+            self._sums.difference()  # what was learned again the others know already
+        for message in self._frontier.attached():
+            self.receive([message])
 
     def receive(self, messages: Sequence[bytes]) -> None:
         """Learn what other workers have published, in the order given."""
@@ -282,9 +271,7 @@ class SharedPeers(ServerPeers):
     def _learn(self, worker: bytes, message: Message) -> None:
         ordering = self._services.ordering
         is_own = worker == self._name and not self._services.folder.is_new  # a new folder learns from those before
-        if message.event is not None and is_own:
-            self._find_lost(message.event.visit)
-        elif message.event is not None:
+        if message.event is not None and not is_own:
             self._learn_fetch(message.event, message)
         elif message.kind == SUMS:
             if self._sums and not is_own:
@@ -299,25 +286,6 @@ class SharedPeers(ServerPeers):
             for part in self._services.parts:
                 if part.name == message.name:
                     _understood(part.hear, message.content)
-
-    def _find_lost(self, visit: Visit) -> None:
-        """An own fetch: only one that its history has lost is of interest."""
-        if visit.number == 1 and visit.url not in self._services.folder.history and self._lost is not None:
-            first = visit.parent is None and not visit.depth
-            self._lost.append(
-                CrawlUrl(
-                    visit.url,
-                    visit.score,
-                    visit.depth,
-                    visit.parent,
-                    visit.anchor,
-                    visit.context_score,
-                    kind=visit.kind,
-                    precedence=FIRST if first else ACTIVE,
-                )
-            )
-            if visit.md5:
-                self._stored.add(visit.url)
 
     def _learn_fetch(self, event: FetchEvent, message: Message) -> None:
         visit, services = event.visit, self._services
