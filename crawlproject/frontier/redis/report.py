@@ -38,7 +38,7 @@ class Report:
 
     @classmethod
     def load(cls, content: bytes) -> Report:
-        """What was written so. Raises ``ValueError`` and ``TypeError``."""
+        """What was written so. Raises ``ValueError``, ``TypeError`` and ``IndexError``."""
         values: list[Any] = orjson.loads(content)
         *numbers, best, unsent, applied, sent, is_away = values
         waiting, leases, hosts, evicted = map(int, numbers)
@@ -68,7 +68,7 @@ class Colleagues:
     def hear(self, heard: Heard) -> None:
         """The server has told this."""
         for name, content in heard.reports.items():
-            with suppress(ValueError, TypeError):  # of another version
+            with suppress(ValueError, TypeError, IndexError):  # of another version
                 self._reports[name] = Report.load(content)
         for name in self._reports.keys() - heard.members.joined.keys():
             del self._reports[name]
