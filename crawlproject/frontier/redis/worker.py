@@ -132,6 +132,9 @@ class RedisWorker:
         """Send what is left, and say that this worker is away. Raises ``StorageFailed`` when the server stays away."""
         self._reception.receive = None  # nobody learns any more from what still arrives
         ended = True
+        for url in [*self._visits.asked, *(self._visits.begun.keys() - self._held.keys())]:
+            if (lease := self._own.leased(url)) is not None:  # nobody has taken it: it waits again
+                self._own.hold(url, lease.not_before)
         self._visits.end_all()
         if self._exchange is not None:
             self._reception.make_report(is_away=True)
