@@ -55,7 +55,10 @@ class Visits:
             self._steps.tell(lambda work: work.ended.append((visit, rest)))
 
     def end_all(self) -> None:
-        """Nothing is visited any more."""
+        """Nothing is visited any more, nor by what was asked for and has no answer yet."""
+        for candidate in self.asked.values():
+            self._steps.tell(partial(_end, candidate.visit, 0.0))
+        self.asked.clear()
         for url in list(self.begun):
             self.end(url, 0.0)
 
