@@ -102,7 +102,7 @@ class Crawl:
         feed = OrderingFeed(ordering, judgments, parts.bound("followed"))
         self.admission = admission = Admission(
             rules=EntryRules(
-                options.crawl_allowed_domains, make_traps(options, frontier, peers), (*parts.refusals, robots.refusal)
+                options.crawl_allowed_domains, make_traps(options, frontier), (*parts.refusals, robots.refusal)
             ),
             canonicalize=setup.canonicalize,
             frontier=frontier,

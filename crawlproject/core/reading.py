@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection
 
-from crawlproject.core.peers import ALONE, Peers
 from crawlproject.extras import need
 from crawlproject.frontier.base import CountingFrontier, Frontier
 from crawlproject.options import DOCUMENT_TYPES, Options
@@ -16,7 +15,7 @@ from crawlproject.urls.file_extensions import NOT_A_PAGE
 from crawlproject.urls.traps import TrapFilter
 
 
-def make_traps(options: Options, frontier: Frontier | None = None, peers: Peers = ALONE) -> TrapFilter:
+def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter:
     """The trap rules as the ``TRAP_*`` settings want them; some frontiers count the URLs of hosts themselves."""
     return TrapFilter(
         max_url_length=options.trap_max_url_length,

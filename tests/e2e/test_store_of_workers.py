@@ -29,7 +29,7 @@ SLOW = {
     "CONCURRENT_REQUESTS": 4,
     "CRAWL_WARC": 1,
 }
-PLACE = f"s3://{BUCKET}/farm"
+PLACE = f"s3://{BUCKET}/crawl"
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_worker_is_killed_while_it_sends_and_the_store_goes_away(
             crew.start(name)
         wait_for(lambda: crew.processes["a"].poll() is not None)
         monkeypatch.setenv("AWS_ENDPOINT_URL", s3.url)
-        there = s3.keys(f"{BUCKET}/farm/{WORKERS}/a")
+        there = s3.keys(f"{BUCKET}/crawl/{WORKERS}/a")
         assert "pages/000001.gz" in there and "segments/000001.json" not in there, "killed in between"
         assert lines(folder / "workers/a/history.jsonl") > 0 and read_once(PLACE) == {}
         proxy.breaks = lambda data: False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from math import isfinite
@@ -19,9 +20,13 @@ from crawlproject.frontier.redis.steps import Steps
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
 from crawlproject.records import ACTIVE, PAGE, CrawlUrl
 
+logger = logging.getLogger(__name__)
+
 REMEMBERED = 200_000  # URLs of others' hosts, or found by others
 
 _TOLD = 0.1  # of a score that was told: a difference that the owner of a URL need not know
+
+_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
 Answers = dict[tuple[str, int], list[list[Any]]]  # to a worker, why: URLs and their scores
 
@@ -54,6 +59,7 @@ class Correspondence:
         self.offset = 0.0
         self.sent: dict[str, float] = {}  # URLs of others' hosts -> the best score that was sent
         self._finders: dict[str, str] = {}  # own URLs -> who found them first
+        self._warned = False
 
     # ------------------------------------------------------------ out
 
@@ -73,7 +79,7 @@ class Correspondence:
             raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
         told = self.sent.get(url)
         if told is None or not abs(score - told) <= _TOLD * abs(told):
-            self.sent[url] = score
+            _remember(self.sent, url, score)
             self._steps.post(self._shares.owner_of(url), [mail.SCORE, url, json_number(score)])
         return True
 
@@ -110,19 +116,30 @@ class Correspondence:
     # ------------------------------------------------------------ in
 
     def read(self, inbox: Sequence[tuple[Id, bytes, bytes]]) -> None:
-        """Do what letters say, in one step. Those of another version are passed over."""
+        """Do what letters say, in one step. One that cannot be read is passed over, which is told once."""
         answers: Answers = {}
         with self._steps.step():
             for _, sender, content in inbox:
                 try:
                     epoch, letters = mail.load(content)
-                    is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
-                    for letter in letters:
-                        self._read(sender.decode(), letter, answers, is_known)
-                except (ValueError, TypeError, KeyError, IndexError):
+                except _UNREADABLE as damage:
+                    self._pass_over(sender, damage)
                     continue
+                is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
+                for letter in letters:
+                    try:
+                        self._read(sender.decode(), letter, answers, is_known)
+                    except _UNREADABLE as damage:
+                        self._pass_over(sender, damage)
             for (worker, why), urls in answers.items():
                 self._steps.post(worker, [mail.ANSWER, why, urls])
+
+    def _pass_over(self, sender: bytes, damage: Exception) -> None:
+        if not self._warned:
+            logger.warning(
+                "Worker %s sends what this one cannot read (%r): do all run one version?", sender.decode(), damage
+            )
+        self._warned = True
 
     def _read(self, sender: str, letter: Letter, answers: Answers, is_known: bool) -> None:
         kind, *rest = letter
@@ -137,6 +154,8 @@ class Correspondence:
         elif kind == mail.DONE:
             for key in rest:
                 self._is_done(str(key))
+        elif not isinstance(rest[0], str):
+            raise TypeError(f"expected a URL, not {rest[0]!r}")
         elif not is_known and (owner := self._shares.owner_of(rest[0])) != self._name:
             self._steps.post(owner, letter)  # it has changed hands
         elif kind == mail.PAGE:

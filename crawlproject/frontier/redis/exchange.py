@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 BEAT = 1.0  # seconds between two looks at the other workers,
 QUICK_BEAT = 0.1  # while this one has nothing to do,
-LISTEN = 0.02  # between two looks into the inbox then,
+LISTEN = 0.1  # between two looks into the inbox then,
 CALM = 0.25  # and while it has
 
 _PAUSES = (

@@ -151,7 +151,7 @@ class Handover:
             if self._file is not None:
                 content = self._file.read_bytes()
                 epoch, joined, handed, ready = orjson.loads(content)
-                members = Members.load(orjson.dumps([epoch, joined]))
+                members = Members(int(epoch), {str(name): int(at) for name, at in joined.items()})
                 self._handed, self._ready = {str(name): int(at) for name, at in handed.items()}, int(ready)
                 self._shares.set_members(members)
                 return content

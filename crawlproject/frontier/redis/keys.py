@@ -12,7 +12,7 @@ _OF_CRAWL = (
     "tokens",  # hash: worker -> token of the process that uses this name
     "reserved",  # hash: worker -> pages that it has stored, or is fetching
     "pages",  # hash: worker -> pages that it has stored
-    "reports",  # hash: worker -> what it says of itself (``worker.Report``)
+    "reports",  # hash: worker -> what it says of itself (``report.Report``)
     "epoch",  # number of the changes of the members
 )
 

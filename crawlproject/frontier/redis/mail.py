@@ -7,15 +7,13 @@ step of the frontier that it belongs to: it survives ``kill -9``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from crawlproject.errors import BadCrawlDir, StorageFailed
-from crawlproject.storage.append_log import json_of, write_atomically
+from crawlproject.storage.append_log import AppendLog, json_of, read_lines, unexpected
 
 PAGE = "page"  # a page that was found, with the fields of ``CrawlUrl`` that it has: most letters are of this kind
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
@@ -50,92 +48,70 @@ class Outbox:
     def __init__(self, folder: Path | None) -> None:
         self._new: list[tuple[str, Letter]] = []
         self._waiting: list[tuple[str, list[Letter]]] = []  # committed, each as it is in the file
-        self._file: Any = None
-        self._size = 0
+        self._log: AppendLog | None = None
+        self._size = 0  # bytes of the file
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._open(folder / OUTBOX)
+            self._log = AppendLog(folder / OUTBOX)
+            self._waiting = list(_read(folder / OUTBOX))
+            self._cut()
 
     def add(self, worker: str, letter: Letter) -> None:
         """A letter of the step under way."""
         self._new.append((worker, letter))
 
-    def commit(self) -> list[tuple[str, list[Letter]]]:
-        """The letters of this step, by worker, which are on disk now."""
-        if not self._new:
-            return []
+    def collect(self) -> list[tuple[str, list[Letter]]]:
+        """The letters of this step, by worker: they are to be sent, also when the disk refuses them (``write``)."""
         groups: dict[str, list[Letter]] = {}
         for worker, letter in self._new:
             groups.setdefault(worker, []).append(letter)
         self._new = []
         step = list(groups.items())
-        self._write(_lines(step))
         self._waiting += step
         return step
 
+    def write(self, step: Sequence[tuple[str, list[Letter]]]) -> None:
+        """Write what ``collect`` gave."""
+        if self._log is not None and step:
+            lines = _lines(step)
+            self._log.append_lines(lines)
+            self._size += len(lines)
+
     def arrived(self, number: int) -> None:
-        """So many of the groups that ``commit`` gave first are with the server."""
+        """So many of the groups that ``collect`` gave first are with the server."""
         del self._waiting[:number]
         is_worth_it = self._size > _WORTH_CUTTING and len(self._waiting) < _FEW
-        if self._file is not None and (not self._waiting or is_worth_it):
+        if self._size and (not self._waiting or is_worth_it):
             self._cut()
 
     def waiting(self) -> list[tuple[str, list[Letter]]]:
-        """What has not arrived, as ``commit`` gave it."""
+        """What has not arrived, as ``collect`` gave it."""
         return list(self._waiting)
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def _open(self, path: Path) -> None:
-        try:
-            content = path.read_bytes() if path.exists() else b""
-            self._waiting = list(_read(content, path))
-            self._begin(path)
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
-
-    def _begin(self, path: Path) -> None:
-        """A file with what has not arrived."""
-        write_atomically(path, [_lines(self._waiting)], sync=False)
-        self._file = path.open("ab", buffering=0)
-        self._size = path.stat().st_size
-
-    def _write(self, lines: bytes) -> None:
-        if self._file is None:
-            return
-        try:
-            self._file.write(lines)
-        except OSError as error:
-            raise StorageFailed(f"cannot write {self._file.name}: {error}") from error
-        self._size += len(lines)
+        if self._log is not None:
+            self._log.close()
 
     def _cut(self) -> None:
         """Leave only what has not arrived. Killed in between, letters are sent twice."""
-        try:
-            if self._waiting:
-                self._file.close()
-                self._begin(Path(self._file.name))
-            elif self._size:
-                os.ftruncate(self._file.fileno(), 0)
-                self._size = 0
-        except OSError as error:
-            raise StorageFailed(f"cannot write {self._file.name}: {error}") from error
+        if self._log is not None and self._waiting:
+            self._log.replace_all([self._waiting])
+            self._size = len(_lines(self._waiting))
+        elif self._log is not None:
+            self._log.cut(0)
+            self._size = 0
 
 
 def _lines(groups: Iterable[tuple[str, list[Letter]]]) -> bytes:
     return b"".join(json_of(group) + b"\n" for group in groups)
 
 
-def _read(content: bytes, path: Path) -> Iterator[tuple[str, list[Letter]]]:
-    lines = content.split(b"\n")
-    for number, line in enumerate(lines[:-1], start=1):  # the last one is torn, or empty
+def _read(path: Path) -> Iterator[tuple[str, list[Letter]]]:
+    for number, line in enumerate(read_lines(path), start=1):
         try:
-            worker, letters = orjson.loads(line)
+            worker, letters = line
             yield str(worker), list(letters)
         except (ValueError, TypeError) as damage:
-            raise BadCrawlDir(f"{path}, line {number}", f"expected letters of a worker, not {damage}") from damage
+            raise unexpected(path, number, damage) from damage

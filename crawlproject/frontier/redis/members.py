@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import orjson
 from xxhash import xxh3_64_intdigest
 
 from crawlproject.frontier.host_queue import queue_of
@@ -20,16 +19,6 @@ class Members(NamedTuple):
 
     epoch: int
     joined: Mapping[str, int]
-
-    def dump(self) -> bytes:
-        """As it is kept."""
-        return orjson.dumps([self.epoch, dict(self.joined)])
-
-    @classmethod
-    def load(cls, content: bytes) -> Members:
-        """What was written so. Raises ``ValueError`` and ``TypeError``."""
-        epoch, joined = orjson.loads(content)
-        return cls(int(epoch), {str(name): int(at) for name, at in joined.items()})
 
     def sharing(self) -> list[str]:
         """Those that have a share of the hosts."""

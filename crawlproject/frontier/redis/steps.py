@@ -49,7 +49,8 @@ class Steps:
                 try:
                     yield
                 finally:
-                    letters = self.outbox.commit()
+                    letters = self.outbox.collect()
+                    self.outbox.write(letters)
         finally:
             self._is_open = False
             changes, self._after = self._after, []

@@ -135,6 +135,8 @@ class RedisWorker:
         for url in [*self._visits.asked, *(self._visits.begun.keys() - self._held.keys())]:
             if (lease := self._own.leased(url)) is not None:  # nobody has taken it: it waits again
                 self._own.hold(url, lease.not_before)
+        for url in self._held:  # it was cut off: its host has seen a visit, and rests
+            self._visits.end(url, self._rest(queue_of(url), self._clock(), 0.0))
         self._visits.end_all()
         if self._exchange is not None:
             self._reception.make_report(is_away=True)

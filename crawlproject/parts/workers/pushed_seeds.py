@@ -11,7 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import run_in_thread
 
-from crawlproject.adapters.running import crawl_of, stopped, time
+from crawlproject.adapters.running import crawl_of, stopped, stopping, time
 from crawlproject.configuration import read_options
 from crawlproject.frontier.factory import server_of
 from crawlproject.parts.workers.options import WorkerOptions
@@ -86,7 +86,10 @@ class PushedSeedsFeed:
                 if entries:
                     self._idle_since = None
                     seeds = [seed for entry in entries if (seed := self._seed_of(entry))]
-                    crawl.frontier.put_many(seeds)
+                    with stopping(self.crawler):
+                        crawl.frontier.put_many(seeds)
+                    if stopped(self.crawler):
+                        return  # the next run reads them again
                     await run_in_thread(self.seeds.remove, entries)
                     logger.info("%d seeds were pushed, %d of them are allowed", len(entries), len(seeds))
                     continue

@@ -158,8 +158,10 @@ class SharedPeers(ServerPeers):
             if gained(host_of(visit.url)):
                 fetched.add(visit.url)
             for link in (visit.redirect, *links):
-                if link and gained(host_of(link)) and (link not in found or visit.relevance > found[link].score):
-                    found.setdefault(link, CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url))
+                if link and gained(host_of(link)):
+                    known = found.get(link)  # a seed stays one
+                    if known is None or (known.parent and visit.relevance > known.score):
+                        found[link] = CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url)
         with frontier.batch():
             for url in fetched:
                 frontier.drop(url)

@@ -63,6 +63,18 @@ def test_a_visit_joins_the_address_that_becomes_known_meanwhile(workers: Workers
     one.done(held.url, time.time(), 0.0)
 
 
+def test_a_host_whose_fetch_was_cut_off_rests_before_others_come(workers: Workers, loop: Loop) -> None:
+    one, two = (loop.start(workers.join("w", crawl=name, min_delay=1.0)) for name in ("one", "two"))
+    for frontier in (one, two):
+        frontier.put(url("a/1"))
+    take(one, loop)
+    ended = time.time()
+    workers.end(one)
+    loop.forget(one)
+    assert take(two, loop) == url("a/1")
+    assert time.time() - ended >= 1.0
+
+
 def test_a_visit_that_is_refused_holds_no_part_of_it(workers: Workers, loop: Loop, database: redis.Redis) -> None:
     one, two = (loop.start(workers.join("w", crawl=name)) for name in ("one", "two"))
     two.host_address("b.test", "192.0.2.1")

@@ -15,6 +15,8 @@ from support.frontiersteps import url
 from support.workers import Workers, own_frontier
 
 from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis import mail
+from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
 from crawlproject.records import FIRST, WASTE, CrawlUrl
@@ -264,6 +266,20 @@ def test_a_url_that_was_fetched_in_passing_is_done_for_its_owner(workers: Worker
     a.done(url(f"{host}/1").url, time.time(), 0.0)
     loop.run_until(lambda: b.state_of(url(f"{host}/1").url) == "done")
     assert not crawl([a, b], loop)
+
+
+def test_a_letter_that_nobody_can_read_is_told_once_and_takes_no_other_along(
+    workers: Workers, loop: Loop, database: redis.Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, b = pair(workers, loop)
+    path = f"{hosts_of(b)[0]}/1"
+    inbox = CrawlKeys("crawl").inbox("b")
+    assert database.exists(inbox), "the name of the crawl is that of the other tests"
+    good = ["page", url(path).url, 0.5, 0, None, "", 0.0]
+    for content in (b"no json", mail.dump([["page", 1], ["unheard of", 2], [], good])):
+        database.xadd(inbox, {b"a": content})
+    assert take(b, loop).url == url(path).url
+    assert caplog.text.count("do all run one version?") == 1
 
 
 @pytest.mark.parametrize("wrong", [math.nan])
