@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from crawlproject.frontier.changes import best_of_paths
+from crawlproject.frontier.checks import refuse_class, refuse_endless, refuse_nan
 from crawlproject.frontier.url_store import UrlStore
 from crawlproject.records import WASTE, CrawlUrl
 
@@ -82,7 +83,7 @@ class FrontierCore:
 
     def rescore(self, url: str, score: float) -> bool:
         """As the contract says. Raises ``ValueError`` when ``score`` is NaN."""
-        _refuse_nan(url, score)
+        refuse_nan(url, score)
         old = self._store.score_of(url)
         if old is None:
             return False
@@ -93,7 +94,7 @@ class FrontierCore:
 
     def hold(self, url: str, until: float) -> bool:
         """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
-        _refuse_endless(url, until)
+        refuse_endless(url, until)
         state = self._store.state_of(url)
         if state == "leased":
             self._return(url, until, picked=False)
@@ -107,7 +108,7 @@ class FrontierCore:
 
     def set_precedence(self, url: str, precedence: int) -> bool:
         """As the contract says. Raises ``ValueError`` for a class that there is not."""
-        _refuse_class(url, precedence)
+        refuse_class(url, precedence)
         store = self._store
         state = store.state_of(url)
         if state == "leased":
@@ -159,8 +160,8 @@ class FrontierCore:
     ) -> None:
         """As the contract says. Raises ``ValueError`` if ``refetch_at`` is not finite, or ``score`` is NaN."""
         if refetch_at is not None:
-            _refuse_endless(url, refetch_at)
-            _refuse_nan(url, score)
+            refuse_endless(url, refetch_at)
+            refuse_nan(url, score)
         store = self._store
         state = store.state_of(url)
         if state != "done":
@@ -178,7 +179,7 @@ class FrontierCore:
 
         In a full frontier the URL may be evicted at once, when it is the worst.
         """
-        _refuse_endless(url, not_before)
+        refuse_endless(url, not_before)
         if self._store.state_of(url) == "leased":
             host = self._store.host_of(url)
             self._store.rest(host, self._store.politeness.next_visit(host, now, seconds))
@@ -242,7 +243,7 @@ class FrontierCore:
 
     def block_host(self, host: str, until: float) -> None:
         """As the contract says. Raises ``ValueError`` if ``until`` is not finite."""
-        _refuse_endless(host, until)
+        refuse_endless(host, until)
         self._store.block(host, until)
         self._commit()
 
@@ -255,12 +256,12 @@ class FrontierCore:
 
     def set_host_precedence(self, host: str, precedence: int) -> None:
         """As the contract says. Raises ``ValueError`` for a class that there is not."""
-        _refuse_class(host, precedence)
+        refuse_class(host, precedence)
         self._store.schedule.set_host_precedence(self._store.host_named(host), precedence)
 
     def set_ceiling(self, precedence: int) -> None:
         """As the contract says. Raises ``ValueError`` for a class that there is not."""
-        _refuse_class("ceiling", precedence)
+        refuse_class("ceiling", precedence)
         self._store.schedule.set_ceiling(precedence)
 
     # ------------------------------------------------------------ steps
@@ -285,7 +286,7 @@ class FrontierCore:
         if score != score or not math.isfinite(url.not_before):
             raise ValueError(f"cannot queue score {score!r}, not_before {url.not_before!r}: {url.url!r}")
         if not 0 <= url.precedence <= WASTE:
-            _refuse_class(url.url, url.precedence)
+            refuse_class(url.url, url.precedence)
         state = store.state_of(url.key)
         if state == "waiting":
             old = store.record_of(url.key)
@@ -334,26 +335,3 @@ class FrontierCore:
     def _commit(self) -> None:
         if not self._in_batch:
             self._store.commit()
-
-
-def check_sizes(**sizes: int) -> None:
-    """Raises ``ValueError`` for a ``batch_size`` or ``commit`` below 1, or a ``max_urls`` below 0."""
-    for name, size in sizes.items():
-        least = 0 if name == "max_urls" else 1
-        if size < least:
-            raise ValueError(f"{name} must be at least {least}, got {size!r}")
-
-
-def _refuse_nan(url: str, score: float | None) -> None:
-    if score is not None and score != score:
-        raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
-
-
-def _refuse_class(name: str, precedence: int) -> None:
-    if not 0 <= precedence <= WASTE:
-        raise ValueError(f"a precedence class must be one of 0 to {WASTE}, got {precedence!r}: {name!r}")
-
-
-def _refuse_endless(name: str, until: float) -> None:
-    if not math.isfinite(until):
-        raise ValueError(f"a time to wait for must be finite, got {until!r}: {name!r}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from crawlproject.frontier.core import FrontierCore, check_sizes
+from crawlproject.frontier.checks import check_sizes
+from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.frontier.memory_store import MemoryStore
 from crawlproject.frontier.politeness import Politeness

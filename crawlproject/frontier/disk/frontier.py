@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from crawlproject.frontier.core import FrontierCore, check_sizes
+from crawlproject.frontier.checks import check_sizes
+from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.mapped_file import MemoryLimits
 from crawlproject.frontier.disk.store import DiskStore
 from crawlproject.frontier.k_rule import KRule

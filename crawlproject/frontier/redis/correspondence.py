@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from crawlproject.frontier.changes import Waits, from_json, json_number, to_json
+from crawlproject.frontier.checks import refuse_nan
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.redis import mail
@@ -65,8 +66,7 @@ class Correspondence:
 
     def send(self, url: CrawlUrl) -> bool:
         """A URL of another's host was found. Whether it is new here."""
-        if url.score != url.score:
-            raise ValueError(f"cannot queue score {url.score!r}: {url.key!r}")
+        refuse_nan(url.key, url.score)
         best = self.sent.get(url.key)
         if best is None or url.score > best or url.inherited:
             _remember(self.sent, url.key, url.score)
@@ -75,8 +75,7 @@ class Correspondence:
 
     def rescore(self, url: str, score: float) -> bool:
         """A URL of another's host has this score. Its owner is told when it was wrong by a tenth."""
-        if score != score:
-            raise ValueError(f"a score must be a number, got {score!r}: {url!r}")
+        refuse_nan(url, score)
         told = self.sent.get(url)
         if told is None or not abs(score - told) <= _TOLD * abs(told):
             _remember(self.sent, url, score)

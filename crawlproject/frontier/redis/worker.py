@@ -25,15 +25,14 @@ from crawlproject.errors import ServerFailed
 from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
-from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.connection import answering
 from crawlproject.frontier.redis.correspondence import Correspondence
-from crawlproject.frontier.redis.crew import BURST, Crew, Heard, Id, Step
+from crawlproject.frontier.redis.crew import Crew, Heard, Id, Step
 from crawlproject.frontier.redis.exchange import Exchange
 from crawlproject.frontier.redis.handover import Handover
 from crawlproject.frontier.redis.mail import Outbox
 from crawlproject.frontier.redis.members import Shares
+from crawlproject.frontier.redis.open_leases import OpenLeases
 from crawlproject.frontier.redis.reception import Reception
 from crawlproject.frontier.redis.report import Colleagues
 from crawlproject.frontier.redis.steps import Steps
@@ -86,16 +85,19 @@ class RedisWorker:
             own, shares, handover, steps, self._visits, letters, colleagues, clock=clock, wake=lambda: self._wake()
         )
         self._reception.applied = applied
+        self._leases = leases = OpenLeases(
+            self._held, own, shares, handover, steps, self._visits, letters, self._reception, clock
+        )
         self._wake: Callable[[], None] = lambda: None
         self.was_forgotten = not heard.was_known  # the server knows nothing of this worker
         self._exchange: Exchange | None = None
-        self._limit = 0
-        self._rate = 0.0
         self._has_left = False
         self._reception.hear(heard, clock())
         if handover.is_new and (heard.was_known or heard.absent):
             handover.inherit_all()
 
+        self.take, self.done, self.release, self.drop = leases.take, leases.done, leases.release, leases.drop
+        self.hold, self.set_precedence, self.visited = leases.hold, leases.set_precedence, leases.visited
         self.waiting, self.finished = own.waiting, own.finished
         self.record_lines, self.forget = own.record_lines, own.forget
         self.blocked, self.crawl_delay = own.blocked, own.crawl_delay
@@ -107,7 +109,7 @@ class RedisWorker:
     # ------------------------------------------------------------ beginning and end
 
     def start(self, limit: int, loop: CallerLoop) -> None:
-        self._limit = limit
+        self._leases.limit = limit
         self._wake = loop.wake
         reception = self._reception
         reception.start(loop.call_soon, loop.failed)
@@ -121,8 +123,8 @@ class RedisWorker:
             failed=lambda failure: loop.call_soon(partial(loop.failed, failure)),
             receives=reception.receive is not None,
         )
-        exchange.rate = self._rate
-        self._exchange = exchange
+        exchange.rate = self._leases.rate
+        self._exchange = self._leases.exchange = exchange
         self._steps.start(exchange)
         reception.end_visits_of_before()
         reception.hand_over()
@@ -132,12 +134,7 @@ class RedisWorker:
         """Send what is left, and say that this worker is away. Raises ``StorageFailed`` when the server stays away."""
         self._reception.receive = None  # nobody learns any more from what still arrives
         ended = True
-        for url in [*self._visits.asked, *(self._visits.begun.keys() - self._held.keys())]:
-            if (lease := self._own.leased(url)) is not None:  # nobody has taken it: it waits again
-                self._own.hold(url, lease.not_before)
-        for url in self._held:  # it was cut off: its host has seen a visit, and rests
-            self._visits.end(url, self._rest(queue_of(url), self._clock(), 0.0))
-        self._visits.end_all()
+        self._leases.give_back()
         if self._exchange is not None:
             self._reception.make_report(is_away=True)
             self._has_left = self.has_left
@@ -208,7 +205,7 @@ class RedisWorker:
     def next_due(self, now: float) -> float | None:
         if self._exchange is not None:
             is_busy = self._handover.is_open or self._visits.asked or self._reception.arrived
-            if is_busy or len(self._held) >= self._limit:
+            if is_busy or len(self._held) >= self._leases.limit:
                 return None  # whoever takes is woken
         due = self._own.next_due(now)
         return due if due is None else max(due, self._reception.no_pages_until)
@@ -237,106 +234,7 @@ class RedisWorker:
             return self._own.rescore(url, score)
         return self._letters.rescore(url, score)
 
-    def hold(self, url: str, until: float) -> bool:
-        if self._is_on_its_way(url):
-            return True
-        if self._own.hold(url, until):
-            self._ended_unfetched(url)
-        elif not self._shares.has(url):
-            self._letters.hold(url, until)
-        else:
-            return False
-        return True
-
-    def set_precedence(self, url: str, precedence: int) -> bool:
-        if self._is_on_its_way(url):
-            return True
-        if self._own.set_precedence(url, precedence):
-            self._ended_unfetched(url)
-        elif not self._shares.has(url):
-            self._letters.write(mail.CLASS, url, precedence)
-        else:
-            return False
-        return True
-
-    def drop(self, url: str, *, picked: bool = False) -> None:
-        if not self._own.state_of(url) and not self._shares.has(url):
-            self._letters.write(mail.DROP, url)
-            return
-        self._own.drop(url, picked=picked)
-        self._ended_unfetched(url)
-
-    def _is_on_its_way(self, url: str) -> bool:
-        """Whether the URL is leased, and with nobody yet: whoever takes it is asked then whether it has to wait."""
-        return url not in self._held and (url in self._visits.asked or url in self._visits.begun)
-
-    # ------------------------------------------------------------ leases
-
-    def take(self, now: float) -> CrawlUrl | None:
-        while self._reception.arrived:
-            arrived = self._reception.arrived.popleft()
-            if self._own.leased(arrived.key) is not None:
-                self._held[arrived.key] = arrived
-                return arrived
-            self._visits.end(arrived.key, 0.0)
-        if self._exchange is None:
-            return self._take_waiting(now)
-        if self._handover.is_open or now < self._reception.no_pages_until:
-            return None
-        asked = []
-        while (
-            len(self._visits.begun) + len(self._visits.asked) < self._limit and (url := self._own.take(now)) is not None
-        ):
-            asked.append(self._visits.candidate(url))
-        if asked:
-            self._steps.tell(lambda work: work.candidates.extend(asked))
-        return None
-
-    def _take_waiting(self, now: float) -> CrawlUrl | None:
-        """The next URL, before ``start``: this waits for the server."""
-        while (url := self._own.take(now)) is not None:
-            opens = self._visits.begin(url)
-            if not opens:
-                self._held[url.key] = url
-                return url
-            self._reception.refuse(url, now, opens)
-        return None
-
-    def done(
-        self, url: str, now: float, seconds: float, refetch_at: float | None = None, score: float | None = None
-    ) -> None:
-        host = queue_of(url)
-        rest, state = self._rest(host, now, seconds), self._own.state_of(url)
-        if not state and not self.is_own(host):
-            self._letters.write(mail.DONE, url)
-        else:
-            self._own.done(url, now, seconds, refetch_at, score)
-        if url in self._held:
-            self._ended(url, rest)
-        elif state != "done":
-            self._visits.passed(host, rest)
-
-    def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
-        if url in self._held:
-            rest = self._rest(queue_of(url), now, seconds)
-            self._own.release(url, now, seconds, not_before=not_before, picked=picked)
-            self._ended(url, rest)
-
-    def _ended_unfetched(self, url: str) -> None:
-        """A lease has ended, if there was one, without a visit: others may have the fetch."""
-        if url in self._held and self._rate and self._exchange is not None:
-            with self._exchange:
-                self._exchange.unused = min(BURST, self._exchange.unused + 1)
-        self._ended(url, 0.0)
-
-    def _ended(self, url: str, rest: float) -> None:
-        """The lease of a URL has ended, if there was one. Its host may be another's by now."""
-        if self._held.pop(url, None) is None:
-            return
-        self._visits.end(url, rest)
-        if not self._shares.has(url):
-            with self._steps.step():
-                self._letters.give(url, self._own.state_of(url) == "done")
+    # ------------------------------------------------------------ leases and hosts
 
     def count_page(self, url: str) -> None:
         self._pages += 1
@@ -353,15 +251,6 @@ class RedisWorker:
     def visit(self, host: str, now: float, beside: str = "") -> float:
         """As the contract says. This waits for the answer, so it is called from a thread; infinity while Redis is away."""
         return self._visits.begin_by_script(host, now, beside)
-
-    def visited(self, host: str, now: float, seconds: float) -> None:
-        self._own.rest_host(host, self._own.next_visit(host, now, seconds))
-        self._visits.end_by_script(host, self._rest(host, now, seconds))
-
-    def _rest(self, host: str, now: float, seconds: float) -> float:
-        """Seconds from this moment on that a host rests after a visit. ``now`` may be later: it has asked for a rest besides."""
-        since = now if self._exchange is None else self._clock()
-        return self._own.next_visit(host, now, seconds) - since
 
     def batch(self) -> AbstractContextManager[None]:
         """What happens inside is one step, of this frontier and the outbox."""
@@ -394,7 +283,7 @@ class RedisWorker:
             self._crew.skip_messages()
 
     def set_pace(self, rate: float) -> None:
-        self._rate = rate
+        self._leases.rate = rate
         if self._exchange is not None:
             self._exchange.rate = rate
 
