@@ -19,6 +19,7 @@ if mode == 'join' then
     end
   end
   call('HSET', tokens, worker, token)
+  call('HSET', reserved, worker, ARGV[5]) -- others are to count them before it asks for more
 elseif not known then
   return redis.error_reply('FORGOTTEN Redis has lost this crawl: it was cleared, or restarted without appendonly; what was fetched is in the crawl folder')
 elseif known ~= token then
