@@ -9,8 +9,8 @@ all. For each crew: recall of the targets, fetches of bad sites (of the hostile 
 of one text, and CPU time a page.
 
 Each worker is a rehearsal with the frontier of a live worker: its own hosts on disk, its outbox, and a Redis that all ask. Only
-time is another. What a worker has for Redis is sent, and what Redis has for it is read, before the clock moves on: no thread
-waits, and a letter takes no time. A host that rests does so in the frontier of its owner alone, which knows the virtual time.
+time is another. What a worker has for Redis is sent before the clock moves on, and what Redis has for it is read with that, or
+after a quarter of a second, as by a live worker that is busy: no thread waits. A host that rests does so in the frontier of its owner alone, which knows the virtual time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.factory import open_frontier
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.crew import Answer, Crew, Heard, Step
-from crawlproject.frontier.redis.exchange import Arrival, Exchange
+from crawlproject.frontier.redis.exchange import CALM, Arrival, Exchange
 from crawlproject.frontier.redis.report import Report
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import CallerLoop
@@ -86,25 +86,30 @@ class Exchanges:
     """The exchanges of the workers, which are stepped in turn in place of running in threads."""
 
     def __init__(self) -> None:
-        self._every: list[Exchange] = []
+        self._next_look: dict[Exchange, float] = {}  # by the virtual clock
         self._has_moved = False
 
     def start(self, workers: Sequence[CrawlSimulation], limit: int) -> None:
         loop = CallerLoop(call_soon=lambda call: call(), wake=lambda: None, failed=_raise)
-        with patch.object(Exchange, "start", lambda exchange: self._every.append(exchange)):
+        with patch.object(Exchange, "start", lambda exchange: self._next_look.setdefault(exchange, 0.0)):
             for worker in workers:
                 worker.crawl.peers.start(limit, loop)
-        for exchange in self._every:
+        for exchange in self._next_look:
             exchange._deliver = partial(self._deliver, exchange._deliver)
 
-    def settle(self) -> bool:
-        """Until nobody has anything to send or to read; whether somebody had."""
-        self._has_moved, rounds = True, 0
-        while self._has_moved:
-            self._has_moved, rounds = False, rounds + 1
-            for exchange in self._every:
+    def settle(self, now: float) -> bool:
+        """Until nobody has anything to send, nor looks what there is to read; whether there was anything."""
+        self._has_moved = False
+        while due := [one for one, look in self._next_look.items() if one.work.is_urgent() or look <= now]:
+            for exchange in due:
+                self._next_look[exchange] = now + CALM
                 self._step(exchange)
-        return rounds > 1
+        return self._has_moved
+
+    def settle_all(self, now: float) -> bool:
+        """The same when nobody has anything to do: all of them look."""
+        self._next_look = dict.fromkeys(self._next_look, now)
+        return self.settle(now)
 
     def finish(self, exchange: Exchange, patience: float) -> bool:
         """In place of ``close``."""
@@ -133,13 +138,15 @@ def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages, limit: int) ->
     """
     exchanges, now = Exchanges(), 0.0
     exchanges.start(workers, limit)
-    exchanges.settle()
+    exchanges.settle(now)
     while True:
         began = [worker.begin_fetch(pages) for worker in workers]  # each in turn, one at a time
-        if any(began) or exchanges.settle():
+        if any(began) or exchanges.settle(now):
             continue
         events = [event for worker in workers if (event := worker.next_event()) is not None]
         if not events:
+            if exchanges.settle_all(now):
+                continue
             break
         now = min([event for event in events if event > now], default=now + _LOOK)
         for worker in workers:
