@@ -10,8 +10,8 @@ of one text, and CPU time a page.
 
 Each worker is a rehearsal with the frontier of a live worker: its own hosts on disk, its outbox, and a Redis that all ask. Only
 time is another, and no thread waits. What a worker has for Redis is sent before the clock moves on; what Redis has for it is read
-with that, or after a quarter of a second, as by a live worker that is busy. A host that rests does so in the frontier of its owner
-alone, which knows the virtual time.
+with that, or after a quarter of a second, as by a live worker that is busy. A host that rests does so in the frontier of its
+owner alone, which knows the virtual time.
 """
 
 from __future__ import annotations
