@@ -70,7 +70,7 @@ class ClassQueues:
 
     def load(self, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
         """Add many entries at once."""
-        for precedence in np.unique(precedences).tolist():
+        for precedence in np.flatnonzero(np.bincount(precedences)).tolist():
             inside = precedences == precedence
             self.of(precedence).load(ranks[inside], numbers[inside])
 

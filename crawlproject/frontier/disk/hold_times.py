@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawlproject.frontier.disk.mapped_file import MappedFile
+from crawlproject.frontier.disk.mapped_file import MappedFile, by_piece
 
 _BITS = 16
 _TIMES_A_PIECE = 1 << _BITS  # 512 KiB; as many as rows of ``url_table``
@@ -36,10 +36,8 @@ class HoldTimes:
     def many(self, numbers: np.ndarray) -> np.ndarray:
         """The times of many URLs."""
         found = np.zeros(len(numbers))
-        pieces = numbers >> _BITS
-        for piece in np.unique(pieces).tolist():
+        for piece, inside in by_piece(numbers, _BITS) if self._views else ():
             if piece < len(self._views):
-                inside = pieces == piece
                 found[inside] = np.asarray(self._views[piece])[numbers[inside] & _INSIDE]
         if self._changed:
             for place in np.flatnonzero(np.isin(numbers, list(self._changed))).tolist():

@@ -7,7 +7,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -206,7 +206,7 @@ class DiskJournal:
 
     def _settle(self, summary: Summary) -> None:
         """From now on reading begins with this summary. The older journals go."""
-        write_atomically(self.folder / "state.json", [orjson.dumps({**_FORMAT, **asdict(summary)}) + b"\n"], sync=True)
+        write_atomically(self.folder / "state.json", [orjson.dumps({**_FORMAT, **vars(summary)}) + b"\n"], sync=True)
         self.summary = summary
         for generation in self._generations():
             if generation < summary.generation:

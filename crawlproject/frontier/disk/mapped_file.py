@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from crawlproject.errors import StorageFailed
 
@@ -63,6 +66,13 @@ class MappedFile:
         piece.madvise(mmap.MADV_RANDOM)
         self.maps.append(piece)
         return piece
+
+
+def by_piece(numbers: np.ndarray, bits: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Each piece of 2^bits things of which there are numbers, and for each number whether its thing is in it."""
+    pieces = numbers >> bits
+    for piece in np.flatnonzero(np.bincount(pieces)).tolist():
+        yield piece, pieces == piece
 
 
 def _allocate(file: int, start: int, size: int) -> None:

@@ -76,7 +76,7 @@ class PagedHostQueue:
         return None if active is None or others is None else [*((ACTIVE, *entry) for entry in active), *others]
 
     def load(self, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
-        for precedence in np.unique(precedences).tolist():
+        for precedence in np.flatnonzero(np.bincount(precedences)).tolist():
             inside = precedences == precedence
             self._of(precedence).load(ranks[inside], numbers[inside])
 

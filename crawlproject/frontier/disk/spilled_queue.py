@@ -240,9 +240,11 @@ class SpilledQueue:
             self._add_run(entries["rank"][keep], entries["number"][keep])
 
     def _add_run(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
-        order = np.lexsort((numbers, ranks))
+        order = np.argsort(ranks)  # a third of the time of a stable one
         entries = np.empty(len(order), _DTYPE)
         entries["rank"] = ranks[order]
+        if (entries["rank"][1:] == entries["rank"][:-1]).any():
+            order = np.lexsort((numbers, ranks))
         entries["number"] = numbers[order]
         self._add_sorted(entries.tobytes())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cache
-from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -17,6 +16,7 @@ from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.host_counts import ASLEEP, COUNTED, HostCounts
 from crawlproject.frontier.disk.host_paging import PagedSchedule
 from crawlproject.frontier.disk.mapped_file import MemoryLimits
+from crawlproject.frontier.disk.opening import CrowdedHosts, tally_hosts
 from crawlproject.frontier.disk.paged_host_queue import CandidateQueue, DiskEntry, HeldQueue, PagedHostQueue
 from crawlproject.frontier.disk.spill_file import Entry, SpillFile
 from crawlproject.frontier.disk.spilled_queue import SpilledQueue
@@ -24,19 +24,16 @@ from crawlproject.frontier.disk.url_table import (
     CLASS_BITS,
     HELD,
     LATER,
-    LEASED,
     PAGED,
     SHARED,
-    UNKNOWN,
     WAITING,
     UrlRow,
     classes_of,
-    states_of,
-    with_state,
+    in_states,
 )
 from crawlproject.frontier.host_queue import HostQueue
 from crawlproject.frontier.k_rule import KRule, OneClass
-from crawlproject.records import ACTIVE, FIRST, WASTE
+from crawlproject.records import ACTIVE, WASTE
 
 _CHUNK = 1 << 20  # rows that are sorted together at the opening
 
@@ -160,7 +157,7 @@ class UrlQueues:
 
     def best(self) -> float | None:
         """The best score in the lowest class of URLs; one look at every host in memory, of which there may be many."""
-        waiting = ((numbers, rows, states_of(rows) == LATER) for numbers, rows in self._waiting_rows())
+        waiting = ((numbers, rows, in_states(rows, {LATER})) for numbers, rows in self._waiting_rows())
         later = ((numbers[inside], rows[inside]) for numbers, rows, inside in waiting)
         firsts = [self.pool.first_in_order(), self._calendar.first_in_order(later)]
         firsts += [self.entry(number)[:3] for number in self.committed]
@@ -179,30 +176,15 @@ class UrlQueues:
     # ------------------------------------------------------------ the opening
 
     def load(self, now: float) -> list[int]:
-        """Queue all waiting URLs, those that were leased too; the hosts of the latter."""
-        files, rows_of = self._files, self._rows
-        leased: list[int] = []
-        on_host, held, known, early, late = (np.zeros(files.hosts.total, np.int64) for _ in range(5))
-        for first, rows in rows_of.chunks(files.urls_known):
-            was_leased = states_of(rows) == LEASED
-            for number in np.flatnonzero(was_leased).tolist():
-                files.held_until[first + number] = 0.0
-            leased += rows["host"][was_leased].tolist()
-            waits = was_leased | np.isin(states_of(rows), list(WAITING))
-            rows["standing"][waits] = with_state(rows["standing"][waits], SHARED)
-            known += np.bincount(rows["host"][~np.isin(states_of(rows), list(UNKNOWN))], minlength=len(known))
-            waiting = np.flatnonzero(waits)
-            self.waiting += len(waiting)
-            on_host += np.bincount(rows["host"][waiting], minlength=len(on_host))
-            is_held = files.held_until.many(waiting + first) > now
-            held += np.bincount(rows["host"][waiting[is_held]], minlength=len(held))
-            classes, hosts = classes_of(rows)[waiting[~is_held]], rows["host"][waiting[~is_held]]
-            early += np.bincount(hosts[classes <= FIRST], minlength=len(early))
-            late += np.bincount(hosts[classes > ACTIVE], minlength=len(late))
-        files.hosts.load_known(known)
-        self.pool.total = int(np.count_nonzero(on_host))
-        self.counts.load(on_host, held, early, late)
+        """Queue all waiting URLs, those that were leased too; the hosts of the latter. Raises ``BadCrawlDir``."""
+        files = self._files
+        tallies = tally_hosts(files, now)
+        files.hosts.load_known(tallies.known)
+        self.waiting = int(tallies.waiting.sum())
+        self.pool.total = int(np.count_nonzero(tallies.waiting))
+        self.counts.load(tallies.waiting, tallies.held, tallies.early, tallies.late)
         self.rule.set_hosts(self.counts.number(COUNTED), self.counts.number(ASLEEP))
+        crowded = CrowdedHosts(self._spill, tallies.waiting - tallies.held, self._limits.crowd)
         for numbers, rows in self._waiting_rows():
             times = files.held_until.many(numbers)
             if self.candidates is not None and self.held_candidates is not None:
@@ -212,26 +194,20 @@ class UrlQueues:
             later = times > now
             self._calendar.load(times[later], numbers[later])
             numbers, rows = numbers[~later], rows[~later]
-            self._load(numbers, rows, (on_host - held)[rows["host"]] > self._limits.crowd)
-        return leased
-
-    def _load(self, numbers: np.ndarray, rows: np.ndarray, crowded: np.ndarray) -> None:
-        self.pool.shared.load(classes_of(rows)[~crowded], -rows["score"][~crowded], numbers[~crowded])
-        numbers, rows = numbers[crowded], rows[crowded]
-        order = np.argsort(rows["host"], kind="stable")
-        numbers, rows = numbers[order], rows[order]
-        ranks, classes = -rows["score"], classes_of(rows)
-        self._rows.set_states(numbers, PAGED)
-        hosts, starts = np.unique(rows["host"], return_index=True)
-        for host, (start, end) in zip(hosts.tolist(), pairwise([*starts, len(numbers)]), strict=True):
-            self.pool.load(host, classes[start:end], ranks[start:end], numbers[start:end])
+            is_shared = crowded.take(numbers, rows)
+            self._rows.set_states(numbers[~is_shared], PAGED)
+            self.pool.shared.load(classes_of(rows)[is_shared], -rows["score"][is_shared], numbers[is_shared])
+        for host, classes, ranks, numbers in crowded:
+            self.pool.load(host, classes, ranks, numbers)
+        self._rows.give_back()
+        return tallies.leased
 
     def _waiting_rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Numbers and copies of the rows of all waiting URLs, by large chunks."""
         numbers: list[np.ndarray] = []
         rows: list[np.ndarray] = []
         for first, chunk in self._rows.snapshot(self._files.urls_known):
-            inside = np.flatnonzero(np.isin(states_of(chunk), list(WAITING)))
+            inside = np.flatnonzero(in_states(chunk, WAITING))
             numbers.append(inside + first)
             rows.append(chunk[inside])
             if sum(map(len, numbers)) >= _CHUNK:

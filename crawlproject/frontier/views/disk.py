@@ -9,7 +9,7 @@ import numpy as np
 
 from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.disk.files import DiskFiles
-from crawlproject.frontier.disk.url_table import DONE, LEASED, WAITING, classes_of, states_of
+from crawlproject.frontier.disk.url_table import DONE, LEASED, WAITING, classes_of, in_states
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.views.view import Counts
 from crawlproject.records import CrawlUrl
@@ -31,11 +31,10 @@ class DiskView:
         waiting = leased = done = 0
         hosts: set[int] = set()
         for rows in self._chunks():
-            states = states_of(rows)
-            waits = np.isin(states, list(WAITING))
+            waits = in_states(rows, WAITING)
             waiting += int(waits.sum())
-            leased += int((states == LEASED).sum())
-            done += int((states == DONE).sum())
+            leased += int(in_states(rows, {LEASED}).sum())
+            done += int(in_states(rows, {DONE}).sum())
             hosts.update(np.unique(rows["host"][waits]).tolist())
         return Counts(waiting, leased, done, len(hosts), self._files.facts.evicted)
 
@@ -46,7 +45,7 @@ class DiskView:
         """The ``n`` first waiting URLs by class and score, of equal ones those that came first. Reads their records only."""
         found: list[tuple[int, float, int]] = []
         for first, rows in self._files.rows.snapshot(self._files.urls_known):
-            numbers = np.flatnonzero(np.isin(states_of(rows), list(WAITING)))
+            numbers = np.flatnonzero(in_states(rows, WAITING))
             ranks, classes = -rows["score"][numbers], classes_of(rows)[numbers]
             best = np.lexsort((numbers, ranks, classes))[:n]
             columns = classes[best], ranks[best], numbers[best] + first

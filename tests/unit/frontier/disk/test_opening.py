@@ -1,0 +1,63 @@
+"""What an opening makes of the rows: each URL is queued once, with those of its host, and a damaged row is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawlproject.errors import BadCrawlDir
+from crawlproject.frontier.disk import opening
+from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.disk.opening import CrowdedHosts
+from crawlproject.frontier.disk.spill_file import SpillFile
+from crawlproject.frontier.disk.url_table import CLASS_BITS, DTYPE, SHARED
+from crawlproject.frontier.politeness import Politeness
+from crawlproject.records import WASTE, CrawlUrl
+
+URLS = st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, WASTE)))
+
+
+@given(urls=URLS, crowd=st.integers(0, 6), together=st.integers(1, 9), chunk=st.integers(1, 20))
+def test_crowded_hosts_come_once_with_all_their_urls(
+    urls: list[tuple[int, float, int]], crowd: int, together: int, chunk: int
+) -> None:
+    rows = np.array([(score, 0, host, SHARED | CLASS_BITS[kind]) for host, score, kind in urls], DTYPE)
+    numbers = np.arange(len(rows)) + 7
+    on_host = np.bincount(rows["host"].astype(np.int64), minlength=10).astype(np.uint32)
+    with TemporaryDirectory() as folder, patch.object(opening, "_TOGETHER", together):
+        file = SpillFile(Path(folder) / "lines")
+        crowded = CrowdedHosts(file, on_host, crowd)
+        others = [crowded.take(numbers[at : at + chunk], rows[at : at + chunk]) for at in range(0, len(rows), chunk)]
+        found = {host: tuple(map(np.ndarray.tolist, columns)) for host, *columns in crowded}
+        file.close()
+    expected = {}
+    for host in np.flatnonzero(on_host > crowd).tolist():
+        its = [at for at, (other, _, _) in enumerate(urls) if other == host]
+        expected[host] = [urls[at][2] for at in its], [-urls[at][1] for at in its], [at + 7 for at in its]
+    assert found == expected
+    assert np.concatenate([*others, np.zeros(0, bool)]).tolist() == [host not in expected for host, _, _ in urls]
+
+
+def open_in(folder: Path) -> DiskFrontier:
+    return DiskFrontier(folder, politeness=Politeness(), random=Random(1), clock=lambda: 0.0)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("standing", 15), ("standing", 0xFFFFFFF1), ("host", 4_000_000_000), ("score", np.nan)]
+)
+def test_a_damaged_row_is_named(tmp_path: Path, field: str, value: float) -> None:
+    frontier = open_in(tmp_path)
+    frontier.put_many(CrawlUrl(f"http://a.test/{number}", 0.5) for number in range(9))
+    frontier.close()
+    data = bytearray((tmp_path / "rows").read_bytes())
+    np.frombuffer(data, DTYPE)[field][3] = value
+    (tmp_path / "rows").write_bytes(data)
+    with pytest.raises(BadCrawlDir, match=f"rows, byte {3 * DTYPE.itemsize}: expected score, record, host and state"):
+        open_in(tmp_path)
