@@ -36,7 +36,7 @@ _MOST = 100_000  # waiting URLs that are looked at when they are counted by clas
 
 
 class CrawlStats:
-    """All are O(1) but ``best_waiting``, which is O(log n) on average, and ``waiting_by_class``.
+    """All are O(1) but ``best_waiting``, which may look at every host in memory, and ``waiting_by_class``.
 
     ``is_endless``: no budget ends the crawl.
     """

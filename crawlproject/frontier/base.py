@@ -108,9 +108,10 @@ class Frontier(Protocol):
         ...
 
     def best(self) -> float | None:
-        """The score of the waiting URL of the lowest class, the best of these (amortised O(log n)); None when nothing waits.
+        """The score of the waiting URL of the lowest class, the best of these; None when nothing waits.
 
-        The classes of hosts, holds and floors are left aside.
+        The classes of hosts, holds and floors are left aside; so are hosts of other workers. O(log n) in memory; on disk, a
+        look at every host in memory.
         """
         ...
 

@@ -105,7 +105,9 @@ def of_frontier(frontier: Frontier) -> Iterator[Metric]:
     yield _counter("frontier_evicted", "URLs dropped because the frontier was full", frontier.evicted())
     best = frontier.best()
     if best is not None:
-        yield GaugeMetricFamily(f"{PREFIX}frontier_best_score", "Score of the best waiting URL", value=best)
+        yield GaugeMetricFamily(
+            f"{PREFIX}frontier_best_score", "Score of the best waiting URL of this worker", value=best
+        )
 
 
 def of_crawl(crawl: Crawl, relevant: int, judged: int, speed: float) -> Iterator[Metric]:

@@ -212,7 +212,6 @@ class Reception:
             leases=len(visits.begun) + len(visits.asked),
             hosts=own.hosts(),
             evicted=own.evicted(),
-            best=own.best(),
             unsent=len(self._steps.outbox),
             applied=self.applied,
             sent=dict(self._sent),

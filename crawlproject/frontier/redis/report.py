@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 
-from crawlproject.frontier.changes import json_number
 from crawlproject.frontier.redis.crew import Heard, Id
 
 
@@ -24,7 +23,6 @@ class Report:
     leases: int = 0
     hosts: int = 0
     evicted: int = 0
-    best: float | None = None
     unsent: int = 0
     applied: Id = (0, 0)
     sent: Mapping[str, Id] = field(default_factory=dict)
@@ -32,29 +30,16 @@ class Report:
 
     def dump(self) -> bytes:
         """As it is kept in the server."""
-        _, _, _, _, best, *_ = values = list(astuple(self))
-        values[4] = None if best is None else json_number(best)
-        return orjson.dumps(values)
+        return orjson.dumps(astuple(self))
 
     @classmethod
     def load(cls, content: bytes) -> Report:
         """What was written so. Raises ``ValueError``, ``TypeError`` and ``IndexError``."""
         values: list[Any] = orjson.loads(content)
-        *numbers, best, unsent, applied, sent, is_away = values
-        waiting, leases, hosts, evicted = map(int, numbers)
+        *numbers, applied, sent, is_away = values
+        waiting, leases, hosts, evicted, unsent = map(int, numbers)
         entries = {str(worker): (int(entry[0]), int(entry[1])) for worker, entry in dict(sent).items()}
-        score = None if best is None else float(best)
-        return cls(
-            waiting,
-            leases,
-            hosts,
-            evicted,
-            score,
-            int(unsent),
-            (int(applied[0]), int(applied[1])),
-            entries,
-            bool(is_away),
-        )
+        return cls(waiting, leases, hosts, evicted, unsent, (int(applied[0]), int(applied[1])), entries, bool(is_away))
 
 
 class Colleagues:

@@ -101,7 +101,7 @@ class RedisWorker:
         self.waiting, self.finished = own.waiting, own.finished
         self.record_lines, self.forget = own.record_lines, own.forget
         self.blocked, self.crawl_delay = own.blocked, own.crawl_delay
-        self.set_floor, self.set_ceiling = own.set_floor, own.set_ceiling
+        self.best, self.set_floor, self.set_ceiling = own.best, own.set_floor, own.set_ceiling
         self.set_host_precedence, self.busiest = own.set_host_precedence, own.busiest
         self.attached, self.kept_messages, self.last_published = crew.attached, crew.kept_messages, crew.published
         self.is_own, self.note, self.inherited = shares.is_own, letters.note, handover.inherited
@@ -171,10 +171,6 @@ class RedisWorker:
     def leases(self) -> int:
         """Of this worker."""
         return len(self._held)
-
-    def best(self) -> float | None:
-        scores = [self._own.best(), *(report.best for report in self._colleagues)]
-        return max((score for score in scores if score is not None), default=None)
 
     def hosts(self) -> int:
         return self._own.hosts() + sum(report.hosts for report in self._colleagues)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from math import inf
 from random import Random
 
 import pytest
@@ -129,23 +128,12 @@ ids = st.tuples(st.integers(0, 2**50), st.integers(0, 2**30))
 numbers = st.integers(0, 2**50)
 
 
-@given(
-    st.builds(
-        Report,
-        *[numbers] * 4,
-        st.none() | st.floats(allow_nan=False),
-        numbers,
-        ids,
-        st.dictionaries(st.text(max_size=9), ids),
-        st.booleans(),
-    )
-)
+@given(st.builds(Report, *[numbers] * 5, ids, st.dictionaries(st.text(max_size=9), ids), st.booleans()))
 def test_a_report_is_read_as_it_was_written(report: Report) -> None:
     assert Report.load(report.dump()) == report
-    assert Report.load(Report(best=inf).dump()).best == inf
 
 
-@pytest.mark.parametrize("content", [b"", b"3", b"[]", b"[1,2,3]", b"[0,0,0,0,null,0,[1],{},false]", b"{}"])
+@pytest.mark.parametrize("content", [b"", b"3", b"[]", b"[1,2,3]", b"[0,0,0,0,0,[1],{},false]", b"{}"])
 def test_what_is_no_report_is_refused(content: bytes) -> None:
     with pytest.raises((ValueError, TypeError, IndexError)):
         Report.load(content)
