@@ -21,7 +21,7 @@ EXTRAS = {  # extra -> name in ``import`` -> name of the package
     "map": {"resvg_py": "resvg-py"},
     "learn": {"sklearn": "scikit-learn", "scipy": "scipy"},
     "nlp": {"spacy": "spacy", "scipy": "scipy"},
-    "redis": {"redis": "redis", "scrapy_redis": "scrapy-redis"},
+    "redis": {"hiredis": "hiredis", "redis": "redis", "scrapy_redis": "scrapy-redis"},
     "metrics": {"prometheus_client": "prometheus-client"},
     "mcp": {"mcp": "mcp", "resiliparse": "resiliparse", "tantivy": "tantivy"},
     "remote": {"fsspec": "fsspec"},
