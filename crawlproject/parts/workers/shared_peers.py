@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +34,9 @@ from crawlproject.parts.workers.event_codec import (
     dump_sums,
     load,
 )
+from crawlproject.parts.workers.inheritance import fetches_told, inherit
 from crawlproject.parts.workers.merge_workers import workers_of
-from crawlproject.records import CrawlUrl, FetchEvent, Visit
+from crawlproject.records import CrawlUrl, FetchEvent
 from crawlproject.urls.hosts import host_of
 
 logger = logging.getLogger(__name__)
@@ -120,8 +120,10 @@ class SharedPeers(ServerPeers):
     def pass_time(self, now: float) -> None:
         self._gained = self._gained or self._frontier.inherited()
         if self.publishes and self._gained is not None and now >= self._inherits_at:
+            # What this worker has told is in its history, unless that is lost.
+            left_out = b"" if self._services.folder.is_new else self._name
             try:
-                self._inherit(self._gained)
+                inherit(self._gained, self._services, self._frontier, fetches_told(self._frontier, left_out))
                 self._gained = None
             except ServerFailed:  # it is asked again
                 self._inherits_at = now + _TELL_EVERY
@@ -145,44 +147,6 @@ class SharedPeers(ServerPeers):
         return {url for url, state in states.items() if state}, {
             url for url, state in states.items() if state == "waiting"
         }
-
-    def _inherit(self, gained: Callable[[str], bool]) -> None:
-        """Hosts of a worker that is lost are this worker's: what the messages tell of them is known again.
-
-        A link counts as much as the page that it is on (000 section 3.1), until it is scored anew.
-        """
-        services, frontier = self._services, self._frontier
-        fetched: set[str] = set()
-        found = {seed: services.admission.seed_record(seed) for seed in services.topic.seeds if gained(host_of(seed))}
-        for visit, links in self._told():
-            if gained(host_of(visit.url)):
-                fetched.add(visit.url)
-            for link in (visit.redirect, *links):
-                if link and gained(host_of(link)):
-                    known = found.get(link)  # a seed stays one
-                    if known is None or (known.parent and visit.relevance > known.score):
-                        found[link] = CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url)
-        with frontier.batch():
-            for url in fetched:
-                frontier.drop(url)
-            for part in services.parts:
-                part.inherited()
-            for url, record in found.items():
-                if url not in fetched:
-                    services.admission.offer(record)
-        logger.warning(
-            "A worker is lost: %d URLs of its hosts wait here now, %d were fetched", len(found), len(fetched)
-        )
-
-    def _told(self) -> Iterator[tuple[Visit, Sequence[str]]]:
-        """All fetches that the server keeps messages of, with their links."""
-        for worker, named in self._frontier.kept_messages():
-            if worker == self._name and not self._services.folder.is_new:
-                continue  # its history knows more
-            with suppress(UnreadableMessage):
-                event = load(named.partition(b"\n")[2]).event
-                if event is not None:
-                    yield event.visit, event.links
 
     # ------------------------------------------------------------ out
 

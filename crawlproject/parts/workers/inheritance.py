@@ -1,0 +1,54 @@
+"""The hosts of a worker that is lost: what the messages of all workers tell of them is known again."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+
+from crawlproject.core.services import Services
+from crawlproject.frontier.shared import SharedFrontier
+from crawlproject.parts.workers.event_codec import UnreadableMessage, load
+from crawlproject.records import CrawlUrl, FetchEvent
+from crawlproject.urls.hosts import host_of
+
+logger = logging.getLogger(__name__)
+
+
+def fetches_told(frontier: SharedFrontier, left_out: bytes) -> Iterator[FetchEvent]:
+    """All fetches that the server keeps messages of, but those of the worker ``left_out``. Raises ``ServerFailed``."""
+    for worker, named in frontier.kept_messages():
+        if worker != left_out:
+            with suppress(UnreadableMessage):
+                event = load(named.partition(b"\n")[2]).event
+                if event is not None:
+                    yield event
+
+
+def inherit(
+    gained: Callable[[str], bool], services: Services, frontier: SharedFrontier, fetches: Iterable[FetchEvent]
+) -> None:
+    """The hosts that are ``gained`` are this worker's: their seeds and what ``fetches`` linked to wait in its frontier.
+
+    A link counts as much as the best page that it is on (000 section 3.1), until it is scored anew.
+    """
+    fetched: set[str] = set()
+    found = {seed: services.admission.seed_record(seed) for seed in services.topic.seeds if gained(host_of(seed))}
+    for event in fetches:
+        visit = event.visit
+        if gained(host_of(visit.url)):
+            fetched.add(visit.url)
+        for link in (visit.redirect, *event.links):
+            if link and gained(host_of(link)):
+                known = found.get(link)  # a seed stays one
+                if known is None or (known.parent and visit.relevance > known.score):
+                    found[link] = CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url)
+    with frontier.batch():
+        for url in fetched:
+            frontier.drop(url)
+        for part in services.parts:
+            part.inherited()
+        for url, record in found.items():
+            if url not in fetched:
+                services.admission.offer(record)
+    logger.warning("A worker is lost: %d URLs of its hosts wait here now, %d were fetched", len(found), len(fetched))
