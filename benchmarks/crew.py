@@ -64,6 +64,7 @@ from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
 _LOOK = 0.05  # seconds until what is due, and was not taken, is looked at again
+_QUIET = 15.0  # seconds in which nobody has anything to do: the crawl is over. A worker may wait for others for ten.
 _LONG = 1e6  # seconds that a worker, and a visit, may be silent by the clock of Redis
 
 
@@ -107,16 +108,13 @@ class Exchanges:
                 self._step(exchange)
         return self._has_moved
 
-    def settle_all(self, now: float) -> bool:
-        """The same when nobody has anything to do: all of them look."""
-        self._next_look = dict.fromkeys(self._next_look, now)
-        return self.settle(now)
-
     def finish(self, exchange: Exchange, patience: float) -> bool:
         """In place of ``close``."""
         exchange.work.candidates.clear()
         self._step(exchange)
-        return not exchange.work.is_urgent()
+        while exchange.work.is_urgent():  # a visit that began in this step ends
+            self._step(exchange)
+        return True
 
     def _step(self, exchange: Exchange) -> None:
         self._has_moved |= exchange.work.is_urgent()
@@ -137,19 +135,17 @@ def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages, limit: int) ->
 
     ``limit``: fetches of each at a time.
     """
-    exchanges, now = Exchanges(), 0.0
+    exchanges, now, quiet_since = Exchanges(), 0.0, 0.0
     exchanges.start(workers, limit)
-    exchanges.settle(now)
-    while True:
+    while now - quiet_since < _QUIET:
         began = [worker.begin_fetch(pages) for worker in workers]  # each in turn, one at a time
         if any(began) or exchanges.settle(now):
+            quiet_since = now
             continue
         events = [event for worker in workers if (event := worker.next_event()) is not None]
-        if not events:
-            if exchanges.settle_all(now):
-                continue
-            break
         now = min([event for event in events if event > now], default=now + _LOOK)
+        if events:
+            quiet_since = now
         for worker in workers:
             worker.pass_time(now)
     with patch.object(Exchange, "close", lambda *given: exchanges.finish(*given)):

@@ -128,6 +128,13 @@ class BestNFirstSchedule:
     def set_ceiling(self, precedence: int) -> None:
         """Nor a ceiling."""
 
+    def set_awake_elsewhere(self, precedence: int | None) -> None:
+        """So it waits for nobody."""
+
+    def lowest_awake(self) -> int | None:
+        """Nor is it waited for."""
+        return None
+
     def set_host_precedence(self, name: Hashable, precedence: int) -> None:
         """Nor the classes of hosts."""
 

@@ -264,6 +264,15 @@ class FrontierCore:
         refuse_class("ceiling", precedence)
         self._store.schedule.set_ceiling(precedence)
 
+    def set_awake_elsewhere(self, precedence: int | None) -> None:
+        """Other frontiers of the crawl have hosts that are awake: this is the lowest class of one, for the limit of a take."""
+        self._store.schedule.set_awake_elsewhere(precedence)
+
+    def lowest_awake(self) -> int | None:
+        """The lowest class of which a host is awake."""
+        lowest: int | None = self._store.schedule.lowest_awake()
+        return lowest
+
     # ------------------------------------------------------------ steps
 
     @contextmanager

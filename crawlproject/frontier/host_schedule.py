@@ -79,6 +79,9 @@ class HostSchedule(HostStates):
     def set_ceiling(self, precedence: int) -> None:
         self.classes.ceiling = precedence
 
+    def set_awake_elsewhere(self, precedence: int | None) -> None:
+        self.classes.elsewhere = precedence
+
     def set_floor(self, floor: float, spare: float) -> None:
         """Active is what scores ``floor`` or more, spare what scores ``spare`` or more.
 
@@ -193,8 +196,8 @@ class HostSchedule(HostStates):
         self.pass_time(now)
         ceiling = self.classes.ceiling
         entry = self._choose_up_to(ceiling)
-        if entry is None and ceiling < WASTE and (lowest := self._lowest_awake()) is not None and lowest > ceiling:
-            entry = self._choose_up_to(lowest)
+        if entry is None and ceiling < WASTE and (limit := self._limit()) > ceiling:
+            entry = self._choose_up_to(limit)
         return entry
 
     def choose_ready(self, now: float) -> Any:
@@ -230,10 +233,10 @@ class HostSchedule(HostStates):
         """The highest class of which a URL may be taken, as things are."""
         if self.classes.ceiling == WASTE:
             return WASTE
-        ceiling, lowest = self.classes.ceiling, self._lowest_awake()
-        return WASTE if lowest is None else max(ceiling, lowest)
+        awake = [lowest for lowest in (self.lowest_awake(), self.classes.elsewhere) if lowest is not None]
+        return max(self.classes.ceiling, min(awake)) if awake else WASTE
 
-    def _lowest_awake(self) -> int | None:
+    def lowest_awake(self) -> int | None:
         """The lowest class of which a host is awake."""
         return self.classes.lowest_awake()
 

@@ -144,6 +144,7 @@ class HostClasses:
 
     def __init__(self) -> None:
         self.ceiling = WASTE
+        self.elsewhere: int | None = None  # the lowest class of which a host of another frontier is awake
         self.has_floor = False
         self.floor = math.inf  # the highest rank of an active host
         self.spare = math.inf  # of a spare one

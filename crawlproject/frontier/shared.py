@@ -37,7 +37,8 @@ class SharedFrontier(Frontier, Protocol):
     allowed, and asks for more; the loop is woken when there is something. The numbers are of all workers, of the others as they
     said last.
 
-    The floor, the ceiling, the k rule, the limit of URLs and the classes of hosts are each worker's own.
+    The floor, the ceiling, the k rule, the limit of URLs and the classes of hosts are each worker's own. But what is above the
+    ceiling waits while any worker has a host of a lower class that is awake.
     """
 
     def start(self, limit: int, loop: CallerLoop) -> None:

@@ -99,7 +99,7 @@ class SharedQueueSchedule(HostSchedule):
                 return head
             self._page_in_late(head, precedence)
 
-    def _lowest_awake(self) -> int | None:
+    def lowest_awake(self) -> int | None:
         return next((late for late in CLASSES if self._has_head(late) or self.classes.is_awake(late)), None)
 
     def _has_head(self, precedence: int) -> bool:

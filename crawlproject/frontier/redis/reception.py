@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
+from typing import Any
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.core import FrontierCore
@@ -85,7 +86,7 @@ class Reception:
         answer = arrival.answer
         self._steps.outbox.arrived(len(arrival.letters_sent))
         self._sent.update(arrival.letters_sent)
-        before = (self._handover.is_open, self.is_over, self._colleagues.pages)
+        before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)
         if answer.inbox:
@@ -107,9 +108,12 @@ class Reception:
             self._report_due = arrival.at + _REPORT_EVERY
         if answer.heard is not None:
             self.is_over = is_idle and self._colleagues.are_over(self._own_report())
-        after = (self._handover.is_open, self.is_over, self._colleagues.pages)
-        if arrival.candidates or answer.inbox or before != after:
+        if arrival.candidates or answer.inbox or before != self._what_matters():
             self._wake()
+
+    def _what_matters(self) -> tuple[Any, ...]:
+        """What lets a worker go on when it changes."""
+        return self._handover.is_open, self.is_over, self._colleagues.pages, self._colleagues.lowest
 
     def close(self) -> None:
         """Nothing that arrives is looked at any more."""
@@ -150,6 +154,7 @@ class Reception:
         """The server has said what others do, when this worker's clock showed ``at``."""
         self._letters.offset = heard.time - at
         self._colleagues.hear(heard)
+        self._own.set_awake_elsewhere(self._colleagues.lowest)
         if self._handover.meet(heard.members, self._colleagues.away()):
             self._letters.forget_own()
             if self._call_soon is not None:
@@ -212,6 +217,7 @@ class Reception:
             leases=len(visits.begun) + len(visits.asked),
             hosts=own.hosts(),
             evicted=own.evicted(),
+            lowest=own.lowest_awake(),
             unsent=len(self._steps.outbox),
             applied=self.applied,
             sent=dict(self._sent),

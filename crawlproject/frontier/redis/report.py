@@ -11,18 +11,21 @@ import orjson
 
 from crawlproject.frontier.redis.crew import Heard, Id
 
+_AT_WORK = 10.0  # seconds in which the report of a worker that has hosts to visit changes; else nobody waits for these
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``leases``: URLs that are being fetched, or asked for. ``unsent``: letters that no server has yet. ``applied``: the last
-    entry of its inbox that is in its frontier; ``sent``: of each worker's inbox the last entry that it has written itself.
-    ``is_away``: it has ended, and may come back.
+    """``leases``: URLs that are being fetched, or asked for. ``lowest``: the lowest class of which a host is awake. ``unsent``:
+    letters that no server has yet. ``applied``: the last entry of its inbox that is in its frontier; ``sent``: of each worker's
+    inbox the last entry that it has written itself. ``is_away``: it has ended, and may come back.
     """
 
     waiting: int = 0
     leases: int = 0
     hosts: int = 0
     evicted: int = 0
+    lowest: int | None = None
     unsent: int = 0
     applied: Id = (0, 0)
     sent: Mapping[str, Id] = field(default_factory=dict)
@@ -36,10 +39,12 @@ class Report:
     def load(cls, content: bytes) -> Report:
         """What was written so. Raises ``ValueError``, ``TypeError`` and ``IndexError``."""
         values: list[Any] = orjson.loads(content)
-        *numbers, applied, sent, is_away = values
-        waiting, leases, hosts, evicted, unsent = map(int, numbers)
+        *numbers, lowest, unsent, applied, sent, is_away = values
+        waiting, leases, hosts, evicted = map(int, numbers)
+        awake = None if lowest is None else int(lowest)
         entries = {str(worker): (int(entry[0]), int(entry[1])) for worker, entry in dict(sent).items()}
-        return cls(waiting, leases, hosts, evicted, unsent, (int(applied[0]), int(applied[1])), entries, bool(is_away))
+        read = int(applied[0]), int(applied[1])
+        return cls(waiting, leases, hosts, evicted, awake, int(unsent), read, entries, bool(is_away))
 
 
 class Colleagues:
@@ -48,17 +53,28 @@ class Colleagues:
     def __init__(self, name: str) -> None:
         self._name = name
         self._reports: dict[str, Report] = {}
+        self._changed_at: dict[str, float] = {}  # when each report was another one than before
         self.pages = 0  # stored by them
+        self.lowest: int | None = None  # the lowest class of which one of their hosts is awake
 
     def hear(self, heard: Heard) -> None:
         """The server has told this."""
         for name, content in heard.reports.items():
             with suppress(ValueError, TypeError, IndexError):  # of another version
-                self._reports[name] = Report.load(content)
+                report = Report.load(content)
+                if report != self._reports.get(name):
+                    self._reports[name], self._changed_at[name] = report, heard.time
         for name in self._reports.keys() - heard.members.joined.keys():
             del self._reports[name]
         self._reports.pop(self._name, None)
         self.pages = heard.pages_of_others
+        self.lowest = min(self._awake(heard.time), default=None)
+
+    def _awake(self, now: float) -> Iterator[int]:
+        """What each worker that is at work has last said of its hosts."""
+        for name, report in self._reports.items():
+            if report.lowest is not None and not report.is_away and now - self._changed_at[name] <= _AT_WORK:
+                yield report.lowest
 
     def __iter__(self) -> Iterator[Report]:
         return (report for report in self._reports.values() if not report.is_away)
