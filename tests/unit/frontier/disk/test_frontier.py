@@ -26,7 +26,7 @@ from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.views.open import clear_frontier, read_frontier
 from crawlproject.frontier.views.view import best_waiting
-from crawlproject.records import FIRST, OVER_BUDGET, PLANTED, REREADS, REVISITS, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, INACTIVE, OVER_BUDGET, PLANTED, REREADS, REVISITS, WASTE, CrawlUrl
 
 ROOT = Path(__file__).resolve().parents[3]
 TIGHT = MemoryLimits(shared=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
@@ -209,6 +209,25 @@ def test_a_file_of_times_that_was_lost_is_named(tmp_path: Path, damage: str) -> 
         path.write_bytes(path.read_bytes()[: 100 if damage == "cut" else 0])
     with pytest.raises(BadCrawlDir, match="times"):
         disk(tmp_path)
+
+
+@pytest.mark.parametrize("where", ["memory", "disk"])
+def test_what_is_above_the_ceiling_waits_for_hosts_of_other_frontiers(tmp_path: Path, where: str) -> None:
+    frontier = memory() if where == "memory" else disk(tmp_path)
+    frontier.put_many([CrawlUrl("http://a.test/", 0.2), CrawlUrl("http://b.test/", 0.1)])
+    frontier.set_floor(0.5)
+    frontier.set_ceiling(ACTIVE)
+    assert frontier.lowest_awake() == INACTIVE
+    frontier.set_awake_elsewhere(ACTIVE)
+    assert (frontier.take(0.0), frontier.next_due(0.0)) == (None, None)
+    frontier.put(CrawlUrl("http://c.test/", 0.9))
+    assert frontier.take(0.0) == CrawlUrl("http://c.test/", 0.9), "nothing better is elsewhere"
+    frontier.done("http://c.test/", 0.0, 0.0)
+    frontier.set_awake_elsewhere(WASTE)
+    assert frontier.take(0.0) == CrawlUrl("http://a.test/", 0.2)
+    frontier.set_awake_elsewhere(None)
+    assert frontier.take(0.0) == CrawlUrl("http://b.test/", 0.1)
+    frontier.close()
 
 
 # ---------------------------------------------------------------- kill -9, full disks, damage

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.frontier.redis.crew import Id
-from crawlproject.frontier.redis.report import Report, is_over
+from crawlproject.frontier.k_rule import CLASSES
+from crawlproject.frontier.redis.crew import Heard, Id
+from crawlproject.frontier.redis.members import Members
+from crawlproject.frontier.redis.report import Colleagues, Report, is_over
+from crawlproject.records import ACTIVE, INACTIVE, SPARE
 
 
 class Worker:
@@ -128,12 +131,42 @@ ids = st.tuples(st.integers(0, 2**50), st.integers(0, 2**30))
 numbers = st.integers(0, 2**50)
 
 
-@given(st.builds(Report, *[numbers] * 5, ids, st.dictionaries(st.text(max_size=9), ids), st.booleans()))
+@given(
+    st.builds(
+        Report,
+        *[numbers] * 4,
+        st.none() | st.sampled_from(CLASSES),
+        numbers,
+        ids,
+        st.dictionaries(st.text(max_size=9), ids),
+        st.booleans(),
+    )
+)
 def test_a_report_is_read_as_it_was_written(report: Report) -> None:
     assert Report.load(report.dump()) == report
 
 
-@pytest.mark.parametrize("content", [b"", b"3", b"[]", b"[1,2,3]", b"[0,0,0,0,0,[1],{},false]", b"{}"])
+@pytest.mark.parametrize("content", [b"", b"3", b"[]", b"[1,2,3]", b"[0,0,0,0,null,0,[1],{},false]", b"{}"])
 def test_what_is_no_report_is_refused(content: bytes) -> None:
     with pytest.raises((ValueError, TypeError, IndexError)):
         Report.load(content)
+
+
+def test_nobody_waits_for_the_hosts_of_a_worker_that_is_away_or_silent() -> None:
+    colleagues = Colleagues("me")
+
+    def hear(at: float, **reports: Report) -> int | None:
+        members = Members(1, dict.fromkeys(reports, 1))
+        told = {name: report.dump() for name, report in reports.items()}
+        colleagues.hear(Heard(at, True, members, told, 0, 0))
+        return colleagues.lowest
+
+    active, spare, inactive = (Report(waiting=1, lowest=precedence) for precedence in (ACTIVE, SPARE, INACTIVE))
+    assert hear(0.0) is None
+    assert hear(1.0, me=active, a=inactive, b=spare) == SPARE, "my own I know"
+    assert hear(2.0, a=inactive, b=Report()) == INACTIVE
+    assert hear(3.0, a=inactive, b=Report(lowest=ACTIVE, is_away=True)) == INACTIVE
+    assert hear(4.0, a=inactive, b=active) == ACTIVE
+    assert hear(10.5, a=inactive, b=active) == ACTIVE
+    assert hear(14.5, a=spare, b=active) == SPARE, "b has said nothing new for ten seconds"
+    assert hear(15.0, a=spare, b=Report(waiting=2, lowest=ACTIVE)) == ACTIVE

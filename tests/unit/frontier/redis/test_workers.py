@@ -19,7 +19,7 @@ from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
-from crawlproject.records import FIRST, WASTE, CrawlUrl
+from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
 
 Links = Callable[[str], Iterable[CrawlUrl]]
 
@@ -309,6 +309,31 @@ def test_the_end_is_known_only_when_nobody_has_anything_left(workers: Workers, l
         b.done(held.url, time.time(), 0.0)
     assert crawl([a, b], loop) == [url(f"{host}/1").url]
     assert loop.woken > woken
+
+
+def test_what_is_below_the_floor_waits_for_better_hosts_of_others(workers: Workers, loop: Loop) -> None:
+    a, b = (loop.start(workers.join(name, min_delay=0.5)) for name in "ab")
+    meet(loop, a, b)
+    for member in (a, b):
+        member.set_floor(0.5)
+        member.set_ceiling(ACTIVE)
+    [good, *_], [poor, *_] = hosts_of(a), hosts_of(b)
+    a.put_many([url(f"{good}/1", 0.9), url(f"{good}/2", 0.9)])
+    held = take(a, loop)
+    loop.run_for(1.5)  # a beat, and more
+    b.put(url(f"{poor}/1", 0.1))
+    fetched: list[CrawlUrl] = []
+
+    def fetch() -> bool:
+        fetched.extend(filter(None, (member.take(time.time()) for member in (a, b))))
+        return len(fetched) == 2
+
+    end = time.monotonic() + 1.0
+    loop.run_until(lambda: fetch() or time.monotonic() > end)
+    assert not fetched, "the host of the other is being visited, and has one more"
+    a.done(held.url, time.time(), 0.0)
+    loop.run_until(fetch)
+    assert [each.url for each in fetched] == [url(f"{good}/2").url, url(f"{poor}/1").url]
 
 
 def test_the_numbers_are_those_of_all_workers(workers: Workers, loop: Loop, database: redis.Redis) -> None:
