@@ -45,19 +45,27 @@ _first: subprocess.Popen[bytes] | None = None
 
 
 class Started:
-    """``scrapy ARGUMENTS`` that runs: what tests need of ``subprocess.Popen``, with all output as text.
+    """``scrapy ARGUMENTS``, or ``topical``, that runs: what tests need of ``subprocess.Popen``, with all output as text.
 
     ``root`` is the folder that holds the project's packages.
     """
 
-    def __init__(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], root: Path = _ROOT) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        root: Path = _ROOT,
+        program: str = "scrapy",
+    ) -> None:
         self.args = list(arguments)
         self.returncode: int | None = None
         self._folder = tempfile.TemporaryDirectory()
         self._said = ("", "")
         for name in _OUTPUT:
             Path(self._folder.name, name).touch(0o600)
-        wish = {"arguments": self.args, "cwd": str(cwd), "environment": dict(environment), "folder": self._folder.name}
+        wish = {"program": program, "arguments": self.args, "cwd": str(cwd), "environment": dict(environment)}
+        wish["folder"] = self._folder.name
         self._parent, self.pid = _ask(root, wish)
 
     def __enter__(self) -> Started:
@@ -118,10 +126,15 @@ class Started:
 
 
 def run(
-    arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float, root: Path = _ROOT
+    arguments: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    root: Path = _ROOT,
+    program: str = "scrapy",
 ) -> subprocess.CompletedProcess[str]:
     """``scrapy ARGUMENTS`` to its end, its output as text. Raises ``subprocess.TimeoutExpired``."""
-    process = Started(arguments, cwd, environment, root)
+    process = Started(arguments, cwd, environment, root, program)
     try:
         out, err = process.communicate(timeout)
     except subprocess.TimeoutExpired:
@@ -268,10 +281,12 @@ def _import_all() -> None:
 def _read_all() -> None:
     """What a crawl or a report reads of the project, and keeps: a third of the CPU time of a short crawl."""
     with contextlib.suppress(ImportError):  # with an old Scrapy there is nothing
+        from crawlproject.pages.text.languages import tokenizer
         from crawlproject.reports import html
         from crawlproject.urls.hosts import registrable_domain
         from crawlproject.webs.open import sample_web
 
+        tokenizer("english")
         registrable_domain("example.org")
         sample_web()
         for template in resources.files(html.__package__).joinpath("templates").iterdir():
@@ -279,7 +294,7 @@ def _read_all() -> None:
 
 
 def _command(wish: dict[str, Any]) -> None:
-    """Become the command: its folder, environment and files, then what ``python -m scrapy`` does."""
+    """Become the command: its folder, environment and files, then what ``python -m scrapy`` or ``topical`` does."""
     code: object = 1
     try:
         os.setsid()
@@ -291,9 +306,11 @@ def _command(wish: dict[str, Any]) -> None:
         for number, name in enumerate(_OUTPUT, 1):
             os.dup2(os.open(Path(wish["folder"], name), os.O_WRONLY | os.O_APPEND), number)
         sys.path[:1] = [wish["cwd"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        sys.argv = ["scrapy", *wish["arguments"]]
-        from scrapy.cmdline import execute
-
+        sys.argv = [wish["program"], *wish["arguments"]]
+        if wish["program"] == "topical":
+            from crawlproject.__main__ import main as execute
+        else:
+            from scrapy.cmdline import execute
         execute()
         code = 0
     except SystemExit as end:
