@@ -290,7 +290,7 @@ def _read_all() -> None:
         registrable_domain("example.org")
         sample_web()
         for template in resources.files(html.__package__).joinpath("templates").iterdir():
-            html.environment(html.__package__).get_template(template.name)
+            html.environment(html.__package__, html.program).get_template(template.name)
 
 
 def _command(wish: dict[str, Any]) -> None:
