@@ -21,6 +21,7 @@ from crawlproject.adapters.running import (
     LEASE,
     NO_LOGIN,
     SECRETS,
+    TAKEN_AT,
     UNREAD,
     apply_topic_settings,
     attach,
@@ -37,7 +38,7 @@ from crawlproject.configuration import read_options, refuse_unknown
 from crawlproject.core.address_policy import ADDRESS, PORT, make_safety
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.process_tuning import tune_process
-from crawlproject.core.responses import FLOOD, stated_lifetime, validator
+from crawlproject.core.responses import FLOOD, modified, stated_lifetime, validator
 from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.errors import FATAL, BadInput
 from crawlproject.http.connection_failures import ExchangeLost, connection_failure, refuse_tls_settings
@@ -171,7 +172,7 @@ class TopicalSpider(scrapy.Spider):
             fetch_of(request, response.status, time()),
             content_type=content_type,
             etag=validator(headers["etag"]),
-            last_modified=validator(headers["last-modified"]),
+            last_modified=modified(headers, request.meta.get(TAKEN_AT, time())),
             lifetime=stated_lifetime(headers, time()),
         )
         page = None

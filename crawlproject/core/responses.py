@@ -58,6 +58,17 @@ def validator(value: str) -> str:
     return text if len(text) <= MAX_VALIDATOR and text.isascii() and text.isprintable() else ""
 
 
+def modified(headers: Mapping[str, str], asked: float) -> str:
+    """``Last-Modified`` as sent; empty unless it was over for a second when the response was made, to a request of ``asked``.
+
+    In the second that it names the page may change again, and nobody would be told (RFC 9110 section 8.8.2.2). A server whose
+    clock is behind is asked by its own. Names are in lower case.
+    """
+    header = validator(headers.get("last-modified", ""))
+    made = min(asked // 1, _moment(headers.get("date", "")) or asked)
+    return header if _moment(header) < made else ""
+
+
 def stated_lifetime(headers: Mapping[str, str], now: float) -> float:
     """Seconds from ``now`` on, at most a year; 0: none are stated, or a copy is not to be kept. Names are in lower case.
 

@@ -17,6 +17,7 @@ import mimetypes
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -44,6 +45,12 @@ WEB_WISH = (
 _NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # characters that stay unencoded in a URL
 
 
+@cache
+def sample_web() -> SampleWeb:
+    """The sample web, which each scheme's downloads and the checks of a topic open: it is planned once."""
+    return SampleWeb()
+
+
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
     """Open the web ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or
     ``sample``.
@@ -52,7 +59,7 @@ def open_web(name: str | Path, *, cache_dir: Path) -> Web:
     Raises ``BadWeb`` for an unknown web.
     """
     if str(name) == "sample":
-        return SampleWeb()
+        return sample_web()
     path = Path(name)
     if path.is_dir():
         return CrawledWeb(path) if is_crawl_folder(path) else HostFolder(path)

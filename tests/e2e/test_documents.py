@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.crawling import ROOT, crawl, environment, history, refusals, scrapy, topic_file
+from support.crawling import ROOT, crawl, environment, history, refusals, scrapy, topic_file, topical
 from support.documents import DOCX, EPUB, PDF, chapter, docx, endless, epub_files, pdf, zipped
 from support.httpserver import QuietHandler, listening, local
 
@@ -131,11 +131,9 @@ def test_a_folder_as_a_virtual_web_and_in_a_rehearsal(tmp_path: Path) -> None:
 
 
 def test_one_page(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "crawlproject", "fetch", "-s", f"VIRTUAL_WEB={host_folder(tmp_path)}"]
-    command += ["-s", f"PAGE_CONTENT_TYPES={NAMES}"]
+    settings = "-s", f"VIRTUAL_WEB={host_folder(tmp_path)}", "-s", f"PAGE_CONTENT_TYPES={NAMES}"
     for path, code, said in (("survey.pdf", 0, 'author: "Ann Reef"'), ("broken.pdf", 1, "document/broken")):
-        asked = [*command, f"http://reef.example/{path}"]
-        done = subprocess.run(asked, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+        done = topical("fetch", *settings, f"http://reef.example/{path}")
         assert done.returncode == code and said in done.stdout + done.stderr, done.stderr
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
-from support.crawling import ROOT, environment
+from support.crawling import topical
 
 URL = "http://www.lagoon-notes.example/"
 SAMPLE = ("-s", "VIRTUAL_WEB=sample")
 
 
 def fetch(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "crawlproject", "fetch", *SAMPLE, *arguments]
-    return subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=False)
+    return topical("fetch", *SAMPLE, *arguments)
 
 
 def test_a_page_is_markdown_behind_what_is_known_of_it() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.crawling import QUICK, crawl, history, kill_after_growth, start_anew, stored, topic_file
+from support.crawling import QUICK, crawl, history, kill_after_growth, start, start_anew, stored, topic_file
 from support.webs import host_farm
 
 from crawlproject.http.virtual_web_server import AccessLog, read_log, running
@@ -24,8 +24,9 @@ def test_a_killed_crawl_loses_nothing_and_counts_nothing_twice(tmp_path: Path, f
     folder = tmp_path / "crawl"
     settings = {**QUICK, "CRAWL_DIR": folder, "CONCURRENT_REQUESTS": CONCURRENT, "FRONTIER": frontier}
     with AccessLog(tmp_path / "log") as log, running(web, latency=True, log=log) as server:
-        for _ in range(KILLS):
-            kill_after_growth(folder, random.randrange(1, 60), settings, server.port, topic, start_anew)
+        for number in range(KILLS):
+            begin = start if number % 2 else start_anew
+            kill_after_growth(folder, random.randrange(1, 60), settings, server.port, topic, begin)
         last = {"CONCURRENT_REQUESTS": CONCURRENT, "FRONTIER": frontier}
         done = crawl(topic, folder, port=server.port, ordering="adaptive", **last)
     assert done.returncode == 0, done.stderr

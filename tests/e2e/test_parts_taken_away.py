@@ -56,7 +56,7 @@ class Tree:
             (ROOT / "crawlproject" / "parts", parts),
         ):
             for child in source.iterdir():
-                if child.name not in ("parts", "__pycache__", without):
+                if child.name not in ("parts", without):
                     (target / child.name).symlink_to(child)
 
     def run(self, *arguments: object, code: int = 0, **settings: object) -> str:

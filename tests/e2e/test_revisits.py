@@ -34,6 +34,7 @@ def test_every_change_of_a_web_is_found(tmp_path: Path, frontier: str, kills: in
             try:
                 until = time.time() + PATIENCE
                 while time.time() < web.start + SPAN or (untold(web, folder, time.time()) and time.time() < until):
+                    assert process.poll() is None, process.said()
                     time.sleep(1.0)
             finally:
                 process.send_signal(signal.SIGINT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import threading
 from collections.abc import Iterator
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -27,19 +28,21 @@ def test_anything_else_is_not(value: str) -> None:
 
 
 class Pages(http.server.BaseHTTPRequestHandler):
-    """A page with validators, one without, a hostile one and a missing one."""
+    """A page with validators, one without, a hostile one, a missing one and one that was modified just now."""
 
     def do_GET(self) -> None:
         name = self.path.strip("/")
         stated = {"Cache-Control": "public, max-age=7200", "Age": "200"}
-        sent = {"": {"ETag": 'W/"v1"', "Last-Modified": DATE, **stated}, "long": {"ETag": '"' + "e" * 9000 + '"'}}
+        hostile = {"ETag": '"' + "e" * 9000 + '"'}
+        sent = {"": {"ETag": 'W/"v1"', "Last-Modified": DATE, **stated}, "long": hostile}
+        sent["now"] = {"Last-Modified": formatdate(usegmt=True)}
         self.send_response(404 if name in ("gone", "robots.txt") else 200)
         self.send_header("Content-Type", "text/html")
         for header, value in sent.get(name, {"ETag": '"old"'} if name == "gone" else {}).items():
             self.send_header(header, value)
         self.end_headers()
         if self.path != "/robots.txt":
-            links = "".join(f"<a href=/{link}>{link}</a>" for link in ("plain", "long", "gone"))
+            links = "".join(f"<a href=/{link}>{link}</a>" for link in ("plain", "long", "gone", "now"))
             self.wfile.write(f"<title>{name}</title><p>coral reef {links}".encode())
 
     def log_message(self, *_: object) -> None:
@@ -62,6 +65,12 @@ def test_a_crawl_notes_them_in_its_history(tmp_path: Path, server: str) -> None:
     found = {
         visit.url.removeprefix(server): (visit.etag, visit.last_modified) for visit in read_visits(tmp_path / "crawl")
     }
-    assert found == {"/": ('W/"v1"', DATE), "/plain": ("", ""), "/long": ("", ""), "/gone": ('"old"', "")}
+    assert found == {
+        "/": ('W/"v1"', DATE),
+        "/plain": ("", ""),
+        "/long": ("", ""),
+        "/now": ("", ""),
+        "/gone": ('"old"', ""),
+    }
     lifetimes = {visit.url.removeprefix(server): visit.lifetime for visit in read_visits(tmp_path / "crawl")}
-    assert lifetimes == {"/": 7000.0, "/plain": 0.0, "/long": 0.0, "/gone": 0.0}
+    assert lifetimes == {"/": 7000.0, "/plain": 0.0, "/long": 0.0, "/now": 0.0, "/gone": 0.0}

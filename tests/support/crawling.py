@@ -37,6 +37,11 @@ def scrapy(*arguments: object, port: int | None = None, timeout: float = PATIENC
     return warm.run(command(*arguments, **settings)[3:], ROOT, environment(port), timeout)
 
 
+def topical(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """``topical ARGUMENTS`` to its end."""
+    return warm.run(list(map(str, arguments)), ROOT, environment(), PATIENCE, program="topical")
+
+
 def crawl(
     topic: Path,
     folder: Path,

@@ -9,7 +9,7 @@ from typing import Any
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.core.responses import stated_lifetime
+from crawlproject.core.responses import modified, stated_lifetime
 from crawlproject.records import Fetch, Topic
 from crawlproject.webs.base import answer
 from crawlproject.webs.page_cache import location
@@ -60,7 +60,7 @@ class TimedCrawl:
                 self.now,
                 0.1,
                 etag=found.get("etag", ""),
-                last_modified=found.get("last-modified", ""),
+                last_modified=modified(found, self.now - 0.1),
                 lifetime=stated_lifetime(found, self.now),
             )
             if location(reply) and not plan.one_try:

@@ -1,6 +1,7 @@
 """Commands in processes forked from one that has imported everything: a fork costs milliseconds, the imports two seconds.
 
-The parent imports the modules and never runs them, so a command starts as after ``python -m scrapy``: no reactor, no logging.
+One process imports what others wrote; a child of it for each folder of packages imports those; its children are the commands.
+The parents import modules and never run them, so a command starts as after ``python -m scrapy``: no reactor, no logging.
 Where a test needs a new interpreter (another hash seed after a kill), ``crawling.command`` gives the command line of one.
 """
 
@@ -17,41 +18,55 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from importlib import import_module, resources
+from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any, BinaryIO
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PRELOAD = ("scrapy.cmdline", "scrapy.crawler", "scrapy.core.downloader.contextfactory", "aiohttp", "numpy", "orjson")
+_PRELOAD = (
+    *(
+        "scrapy.cmdline",
+        "scrapy.crawler",
+        "scrapy.core.downloader.contextfactory",
+        "aiohttp",
+        "numpy",
+        "orjson",
+        "httpx",
+    ),
+    *("jinja2", "lxml.html", "prometheus_client", "pydantic", "redis.asyncio", "scipy.sparse", "spacy", "tantivy"),
+)
 _OURS = ("crawlproject", "spiders", "middlewares", "pipelines")
 _OUTPUT = ("out", "err")
 _DEAD = "the process that commands are forked from has died"
 _lock = threading.Lock()
-_parents: dict[Path, subprocess.Popen[bytes]] = {}  # by the folder of the packages
+_first: subprocess.Popen[bytes] | None = None
 
 
 class Started:
-    """``scrapy ARGUMENTS`` that runs: what tests need of ``subprocess.Popen``, with all output as text.
+    """``scrapy ARGUMENTS``, or ``topical``, that runs: what tests need of ``subprocess.Popen``, with all output as text.
 
     ``root`` is the folder that holds the project's packages.
     """
 
-    def __init__(self, arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], root: Path = _ROOT) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        root: Path = _ROOT,
+        program: str = "scrapy",
+    ) -> None:
         self.args = list(arguments)
         self.returncode: int | None = None
-        self._root = root
         self._folder = tempfile.TemporaryDirectory()
         self._said = ("", "")
         for name in _OUTPUT:
             Path(self._folder.name, name).touch(0o600)
-        wish = {"arguments": self.args, "cwd": str(cwd), "environment": dict(environment), "folder": self._folder.name}
-        with _lock:
-            parent = _parent(root)
-            assert parent.stdin and parent.stdout
-            parent.stdin.write(json.dumps(wish).encode() + b"\n")
-            parent.stdin.flush()
-            answer = parent.stdout.readline()
-        if not answer:
-            raise RuntimeError(_DEAD)
-        self.pid = int(answer)
+        wish = {"program": program, "arguments": self.args, "cwd": str(cwd), "environment": dict(environment)}
+        wish["folder"] = self._folder.name
+        self._parent, self.pid = _ask(root, wish)
 
     def __enter__(self) -> Started:
         return self
@@ -74,7 +89,7 @@ class Started:
         while (code := self.poll()) is None:
             if end is not None and time.monotonic() > end:
                 raise subprocess.TimeoutExpired(self.args, timeout or 0.0, *map(str.encode, self.said()))
-            if _parent(self._root).poll() is not None:
+            if not _is_there(self._parent):
                 raise RuntimeError(_DEAD)
             time.sleep(0.005)
         return code
@@ -111,10 +126,15 @@ class Started:
 
 
 def run(
-    arguments: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float, root: Path = _ROOT
+    arguments: Sequence[str],
+    cwd: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    root: Path = _ROOT,
+    program: str = "scrapy",
 ) -> subprocess.CompletedProcess[str]:
     """``scrapy ARGUMENTS`` to its end, its output as text. Raises ``subprocess.TimeoutExpired``."""
-    process = Started(arguments, cwd, environment, root)
+    process = Started(arguments, cwd, environment, root, program)
     try:
         out, err = process.communicate(timeout)
     except subprocess.TimeoutExpired:
@@ -126,17 +146,31 @@ def run(
 
 def end(root: Path) -> None:
     """No more commands of the packages in ``root``."""
+    _ask(root, None)
+
+
+def _ask(root: Path, wish: dict[str, Any] | None) -> list[int]:
+    """The answer of the first process. Raises ``RuntimeError`` if it, or its child for ``root``, has died."""
+    global _first
     with _lock:
-        if (parent := _parents.pop(root, None)) is not None:
-            parent.communicate()
+        if _first is None:  # it ends when its input does
+            pipe, arguments = subprocess.PIPE, [sys.executable, __file__]
+            _first = subprocess.Popen(arguments, cwd=_ROOT, stdin=pipe, stdout=pipe, env=_quiet(os.environ))
+        assert _first.stdin and _first.stdout
+        _first.stdin.write(json.dumps([str(root), wish]).encode() + b"\n")
+        _first.stdin.flush()
+        answer = _first.stdout.readline()
+    if not answer.strip():
+        raise RuntimeError(_DEAD)
+    return json.loads(answer)
 
 
-def _parent(root: Path) -> subprocess.Popen[bytes]:
-    """Lives as long as this process: it ends when its input does."""
-    if root not in _parents:
-        pipe, arguments = subprocess.PIPE, [sys.executable, __file__, str(root)]
-        _parents[root] = subprocess.Popen(arguments, cwd=root, stdin=pipe, stdout=pipe, env=_quiet(os.environ))
-    return _parents[root]
+def _is_there(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
@@ -144,11 +178,60 @@ def _quiet(environment: Mapping[str, str]) -> dict[str, str]:
     return {**environment, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def _serve(root: str) -> None:
+def _serve_all() -> None:
+    """Pass each wish on to the child for its folder, and the answer back: an empty line when the child has died."""
+    with contextlib.suppress(ImportError):  # with an old Scrapy nothing works but the add-on
+        for name in _PRELOAD:
+            import_module(name)
+    _freeze()
+
+    def reap(*_: object) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+    signal.signal(signal.SIGCHLD, reap)
+    wishes, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=0)
+    children: dict[str, tuple[BinaryIO, BinaryIO, int]] = {}
+    for line in iter(wishes.readline, b""):
+        root, wish = json.loads(line)
+        if wish is None:
+            for pipe in children.pop(root, ())[:2]:
+                pipe.close()
+            answers.write(b"[]\n")
+            continue
+        if root not in children:
+            held = [answers, *(pipe for other in children.values() for pipe in other[:2])]
+            children[root] = _fork_for(root, held)
+        ours, theirs, child = children[root]
+        with contextlib.suppress(BrokenPipeError):
+            ours.write(json.dumps(wish).encode() + b"\n")
+        started = theirs.readline()
+        answers.write(b"[%d, %d]\n" % (child, int(started)) if started else b"\n")
+
+
+def _fork_for(root: str, held: list[BinaryIO]) -> tuple[BinaryIO, BinaryIO, int]:
+    """A child for the packages in ``root``: its input, its output, its number. It holds no pipe of others open."""
+    (wishes, to), (back, answers) = os.pipe(), os.pipe()
+    if (child := os.fork()) == 0:
+        for number in (to, back, *(pipe.fileno() for pipe in held)):
+            os.close(number)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+        _serve(root, os.fdopen(wishes, "rb"), os.fdopen(answers, "wb", buffering=0))
+        os._exit(0)
+    os.close(wishes)
+    os.close(answers)
+    return os.fdopen(to, "wb", buffering=0), os.fdopen(back, "rb"), child
+
+
+def _serve(root: str, wishes: BinaryIO, answers: BinaryIO) -> None:
+    """Fork commands of the packages in ``root``."""
     sys.path[0] = root
+    os.chdir(root)
     _import_all()
-    gc.collect()
-    gc.freeze()  # no child looks through the modules again
+    _read_all()
+    _freeze()
     running: dict[int, str] = {}  # the folder of each child
 
     def reap(*_: object) -> None:
@@ -160,7 +243,6 @@ def _serve(root: str) -> None:
                     code.with_suffix(".new").replace(code)
 
     signal.signal(signal.SIGCHLD, reap)
-    wishes, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb", buffering=0)
     for line in iter(wishes.readline, b""):
         wish = json.loads(line)
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
@@ -174,11 +256,13 @@ def _serve(root: str) -> None:
         answers.write(b"%d\n" % child)
 
 
-def _import_all() -> None:
-    from importlib import import_module
-    from importlib.util import find_spec
-    from pkgutil import walk_packages
+def _freeze() -> None:
+    """No child looks through the modules again."""
+    gc.collect()
+    gc.freeze()
 
+
+def _import_all() -> None:
     if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
         import_module("crawlproject.addon")  # nothing else works with this Scrapy
         return
@@ -194,8 +278,23 @@ def _import_all() -> None:
     assert "twisted.internet.reactor" not in sys.modules
 
 
-def _command(wish: dict) -> None:
-    """Become the command: its folder, environment and files, then what ``python -m scrapy`` does."""
+def _read_all() -> None:
+    """What a crawl or a report reads of the project, and keeps: a third of the CPU time of a short crawl."""
+    with contextlib.suppress(ImportError):  # with an old Scrapy there is nothing
+        from crawlproject.pages.text.languages import tokenizer
+        from crawlproject.reports import html
+        from crawlproject.urls.hosts import registrable_domain
+        from crawlproject.webs.open import sample_web
+
+        tokenizer("english")
+        registrable_domain("example.org")
+        sample_web()
+        for template in resources.files(html.__package__).joinpath("templates").iterdir():
+            html.environment(html.__package__, html.program).get_template(template.name)
+
+
+def _command(wish: dict[str, Any]) -> None:
+    """Become the command: its folder, environment and files, then what ``python -m scrapy`` or ``topical`` does."""
     code: object = 1
     try:
         os.setsid()
@@ -207,9 +306,11 @@ def _command(wish: dict) -> None:
         for number, name in enumerate(_OUTPUT, 1):
             os.dup2(os.open(Path(wish["folder"], name), os.O_WRONLY | os.O_APPEND), number)
         sys.path[:1] = [wish["cwd"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-        sys.argv = ["scrapy", *wish["arguments"]]
-        from scrapy.cmdline import execute
-
+        sys.argv = [wish["program"], *wish["arguments"]]
+        if wish["program"] == "topical":
+            from crawlproject.__main__ import main as execute
+        else:
+            from scrapy.cmdline import execute
         execute()
         code = 0
     except SystemExit as end:
@@ -224,4 +325,4 @@ def _command(wish: dict) -> None:
 
 
 if __name__ == "__main__":
-    _serve(sys.argv[1])
+    _serve_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from support.changingweb import ChangingWeb
 from support.timedcrawl import DAY, START, TimedCrawl
 
-from crawlproject.core.responses import LONGEST, stated_lifetime
+from crawlproject.core.responses import LONGEST, modified, stated_lifetime
 from crawlproject.parts.revisits.collection import CollectedPage
 from crawlproject.parts.revisits.learned import Lifetimes
 from crawlproject.records import Topic, Visit
@@ -40,6 +41,22 @@ URL = "http://a.example/{}"
 )
 def test_what_servers_state(headers: dict[str, str], seconds: float) -> None:
     assert stated_lifetime(headers, 1.8e9) == seconds
+
+
+@pytest.mark.parametrize(
+    ("date", "later", "kept"),
+    [(DATES["date"], 1.0, False), ("", 0.9, False), ("", 1.0, True), ("Sat, 09 Mar 2024 08:00:01 GMT", 9.0, True),
+     ("Sat, 09 Mar 2024 08:00:01 GMT", 0.5, False), ("Sat, 09 Mar 2024 07:00:00 GMT", 9.0, False)],
+)  # fmt: skip
+def test_a_second_that_is_not_over_names_no_version(date: str, later: float, kept: bool) -> None:
+    """The page may change again within it, and a server that is asked for later changes would say that there are none."""
+    header = DATES["date"]
+    at = parsedate_to_datetime(header).timestamp()
+    assert modified({"last-modified": header, "date": date}, at + later) == header * kept
+
+
+def test_what_is_no_date_is_kept_as_it_came() -> None:
+    assert modified({"last-modified": "yesterday"}, 1.8e9) == "yesterday"
 
 
 @given(st.text(), st.text(), st.text(), st.text())
