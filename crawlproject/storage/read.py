@@ -13,7 +13,7 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import GONE, LISTINGS, MOVED, QUERY, Topic, Visit
-from crawlproject.storage.append_log import TailPosition, read_lines
+from crawlproject.storage.append_log import TailPosition, read_lines, unexpected
 
 MANIFEST = "crawl.json"
 HISTORY = "history.jsonl"
@@ -156,12 +156,16 @@ def read_links(folder: Path, behind: TailPosition | None = None) -> Iterator[tup
 
     A rehearsal stores no links. Raises ``BadCrawlDir`` for a damaged file.
     """
-    path = folder / LINKS
-    try:
-        for source, lines in groupby(read_lines(path, behind), key=itemgetter("source")):
-            yield source, [line["target"] for line in lines]
-    except (KeyError, TypeError) as damage:
-        raise BadCrawlDir(str(path), f"expected objects with source and target, not {damage!r}") from None
+    for source, links in groupby(_read_links(folder / LINKS, behind), key=itemgetter(0)):
+        yield source, [target for _, target in links]
+
+
+def _read_links(path: Path, behind: TailPosition | None) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(read_lines(path, behind), start=behind.lines + 1 if behind else 1):
+        try:
+            yield line["source"], line["target"]
+        except (KeyError, TypeError) as damage:
+            raise unexpected(path, number, damage) from None
 
 
 def visit_from(line: Any, place: str) -> Visit:

@@ -3,7 +3,7 @@
 import pytest
 
 from crawlproject.errors import BadCrawlDir
-from crawlproject.storage.read import RefusalCounts, read_info, read_refused, read_visits
+from crawlproject.storage.read import RefusalCounts, read_info, read_links, read_refused, read_visits
 
 
 def test_a_killed_crawl_has_no_end(write_crawl, tmp_path):
@@ -62,6 +62,13 @@ def test_a_damaged_line_is_named(write_crawl, page, tmp_path, line):
         history.write(line + "\n")
     with pytest.raises(BadCrawlDir, match="line 2"):
         list(read_visits(folder))
+
+
+@pytest.mark.parametrize("line", ["[1, 2]", '{"target": "x"}', "{"])
+def test_a_damaged_link_is_named(tmp_path, line):
+    (tmp_path / "links.jsonl").write_text('{"source": "s", "target": "t"}\n' + line + "\n")
+    with pytest.raises(BadCrawlDir, match=r"links\.jsonl, line 2"):
+        list(read_links(tmp_path))
 
 
 def test_refusals_are_sorted_by_count(write_crawl, tmp_path):
