@@ -20,6 +20,7 @@ _SMALLEST_BLOCK = 1024  # bytes
 class SpillFile:
     """The file of the sorted runs: blocks of powers of two, reused when freed. It is removed on closing.
 
+    What a killed process left in it is written over: to cut off gigabytes that are on their way to the disk takes seconds.
     Raises ``StorageFailed``.
     """
 
@@ -29,7 +30,7 @@ class SpillFile:
         self._end = 0
         self._serial = 0
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StorageFailed(f"cannot open {path}: {error}") from error
 
