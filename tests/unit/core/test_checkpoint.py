@@ -105,7 +105,7 @@ def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomW
     assert differences(known(crawls[0]), known(crawls[1])) == []
     fetched = []
     for crawl in crawls:
-        crawl_on(crawl, web, 60, begin=2000.0)
+        crawl_on(crawl, web, 30, begin=2000.0)
         fetched.append(list(crawl.folder.history))
         crawl.close("stopped", 3000.0)
     assert fetched[0] == fetched[1]
