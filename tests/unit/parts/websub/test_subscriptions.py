@@ -39,7 +39,7 @@ from crawlproject.storage.read import read_visits
 
 OTHER = "http://other.example/hub"
 # For tests of days and months, in which pages matter no more than that they do not crowd out the feed.
-RARELY = {"CRAWL_REVISIT_MIN": DAY / 2}
+RARELY: dict[str, Any] = {"CRAWL_REVISIT_MIN": DAY / 2}
 
 
 class Subscribed:
