@@ -7,14 +7,16 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
 from support.crawling import ROOT, crawl, environment, history, scrapy, stored
 from support.invoking import invoke
 
 from crawlproject.commands.mcp import McpCommand
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 pytestmark = pytest.mark.slow
 SEED = "http://www.lagoon-notes.example/"
@@ -32,6 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def converse(folder: Path, talk: Callable[[Client], Awaitable[None]], *options: str) -> None:
     """Talk to a server for the folder, which must then end by itself."""
+    from mcp import Client, StdioServerParameters, stdio_client  # takes seconds
 
     async def conversation() -> None:
         arguments = ["-m", "scrapy", "mcp", str(folder), *options]

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import spacy
-from spacy.vectors import Vectors
 
 # Two meanings that share no word, and a third.
 SEA = {"reef": (1, 0, 0), "reefs": (1, 0.1, 0), "coral": (0.9, 0, 0.1), "atoll": (0.9, 0.1, 0.1)}
@@ -19,6 +17,9 @@ WORDS: dict[str, Sequence[float]] = {**SEA, **RAIL, **BREAD}
 
 def a_pipeline(folder: Path, words: Mapping[str, Sequence[float]] = WORDS, *, language: str = "en") -> Path:
     """A pipeline in ``folder`` with these word vectors, and a component that cannot be loaded."""
+    import spacy  # takes seconds
+    from spacy.vectors import Vectors
+
     pipeline = spacy.blank(language)
     keys = [pipeline.vocab.strings.add(word) for word in words]
     if words:

@@ -79,6 +79,17 @@ def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB,
     return left
 
 
+@pytest.fixture(scope="module")
+def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return killed(tmp_path_factory.mktemp("killed") / "crawl", "adaptive")
+
+
+@pytest.fixture
+def left(killed_once: Path, tmp_path: Path) -> Path:
+    """The folder of a crawl of adaptive, as ``killed`` leaves it."""
+    return Path(shutil.copytree(killed_once, tmp_path / "left"))
+
+
 def remove_checkpoints(folder: Path) -> None:
     for name in (NAME, NEWER):
         (folder / name).unlink(missing_ok=True)
@@ -105,7 +116,7 @@ def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomW
     assert differences(known(crawls[0]), known(crawls[1])) == []
     fetched = []
     for crawl in crawls:
-        crawl_on(crawl, web, 60, begin=2000.0)
+        crawl_on(crawl, web, 30, begin=2000.0)
         fetched.append(list(crawl.folder.history))
         crawl.close("stopped", 3000.0)
     assert fetched[0] == fetched[1]
@@ -155,15 +166,13 @@ def test_the_ordering_goes_on_from_a_later_line_than_the_parts(tmp_path: Path, m
     assert_known_as_a_whole_replay_knows(left, "adaptive")
 
 
-def test_the_ordering_goes_on_where_the_state_of_all_is_missing(tmp_path: Path) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_the_ordering_goes_on_where_the_state_of_all_is_missing(left: Path) -> None:
     shutil.copy(left / NAME, left / NEWER)
     (left / NAME).unlink()
     assert_known_as_a_whole_replay_knows(left, "adaptive")
 
 
-def test_the_pages_before_it_are_not_read_again(tmp_path: Path) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_the_pages_before_it_are_not_read_again(left: Path) -> None:
     lines = orjson.loads((left / NAME).open("rb").readline())["place"]["lines"]
     urls = [orjson.loads(line)["url"] for line in (left / "history.jsonl").open("rb")][:lines]
     shutil.rmtree(left / "pages")
@@ -202,8 +211,7 @@ def test_the_parts_know_what_a_whole_replay_teaches_them(tmp_path: Path, seed: i
         crawl.close("stopped", 3000.0)
 
 
-def test_the_lines_before_it_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_the_lines_before_it_are_not_read_again(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learned: list[str] = []
     learn = SiteTracker.learn
     monkeypatch.setattr(SiteTracker, "learn", lambda self, event: (learned.append(event.visit.url), learn(self, event)))
@@ -222,8 +230,7 @@ def test_a_part_that_says_nothing_of_its_state_is_shown_all_lines(
     assert_known_as_a_whole_replay_knows(left, "adaptive")
 
 
-def test_a_part_whose_files_have_changed_is_shown_all_lines(tmp_path: Path) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_a_part_whose_files_have_changed_is_shown_all_lines(left: Path, tmp_path: Path) -> None:
     whole = Path(shutil.copytree(left, tmp_path / "whole"))
     for folder in (left, whole):
         (folder / "sketches.jsonl").unlink()
@@ -236,16 +243,14 @@ def test_a_part_whose_files_have_changed_is_shown_all_lines(tmp_path: Path) -> N
         crawl.close("stopped", 3000.0)
 
 
-def test_other_settings_of_a_part_need_all_lines_and_no_pages(tmp_path: Path) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_other_settings_of_a_part_need_all_lines_and_no_pages(left: Path) -> None:
     crawl = opened(left, "adaptive", CRAWL_BLOCKS_UNTIL_GIVEN_UP=3, CRAWL_MAX_PAGES=1000)
     warnings = crawl.folder.warnings
     assert warnings and all("learns from all lines again" in warning for warning in warnings)
     crawl.close("stopped", 3000.0)
 
 
-def test_a_clock_that_was_set_back_needs_all_lines(tmp_path: Path) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_a_clock_that_was_set_back_needs_all_lines(left: Path) -> None:
     options = read_options({**PLAIN, "ORDERING": "adaptive"})
     crawl = assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 500.0, folder=left)
     assert any("the clock was set back" in warning for warning in crawl.folder.warnings)
@@ -262,8 +267,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_one_that_does_not_fit_is_told_and_all_is_replayed(tmp_path: Path, damage: str) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_one_that_does_not_fit_is_told_and_all_is_replayed(left: Path, tmp_path: Path, damage: str) -> None:
     whole = Path(shutil.copytree(left, tmp_path / "whole"))
     remove_checkpoints(whole)
     for name in (NAME, NEWER):
@@ -277,8 +281,7 @@ def test_one_that_does_not_fit_is_told_and_all_is_replayed(tmp_path: Path, damag
         crawl.close("stopped", 3000.0)
 
 
-def test_other_settings_of_the_ordering_need_all_pages(tmp_path: Path) -> None:
-    left = killed(tmp_path / "crawl", "adaptive")
+def test_other_settings_of_the_ordering_need_all_pages(left: Path) -> None:
     crawl = opened(left, "adaptive", TOPIC_TERMS="word")
     assert "other settings" in crawl.folder.warnings[0]
     crawl.close("stopped", 3000.0)

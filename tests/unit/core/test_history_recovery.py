@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import orjson
@@ -33,6 +34,7 @@ PLAIN = {
 }
 WEB = RandomWeb(4)
 FETCHES = 120
+Killed = Callable[..., list[str]]
 
 
 def opened(folder: Path, **settings: object) -> Crawl:
@@ -40,16 +42,31 @@ def opened(folder: Path, **settings: object) -> Crawl:
     return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: 3000.0, folder=folder)
 
 
-def killed(folder: Path, **settings: object) -> list[str]:
-    """A crawl that was killed after some fetches; the URLs of its history."""
-    crawl = opened(folder, **settings)
-    crawl_on(crawl, WEB, FETCHES)
-    shutil.copytree(folder, folder.with_name("left"), ignore=shutil.ignore_patterns("*.tmp"))
-    crawl.close("stopped", 0.0)
-    shutil.rmtree(folder)
-    folder.with_name("left").rename(folder)
-    (folder / "lock").unlink()
-    return urls_of(folder / "history.jsonl")
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The folder of a crawl that was killed after some fetches: one for all tests with the same settings."""
+
+    @cache
+    def made(**settings: str) -> Path:
+        folder = tmp_path_factory.mktemp("crawl")
+        crawl = opened(folder / "live", **settings)
+        crawl_on(crawl, WEB, FETCHES)
+        shutil.copytree(folder / "live", folder / "left", ignore=shutil.ignore_patterns("*.tmp", "lock"))
+        crawl.close("stopped", 0.0)
+        return folder / "left"
+
+    return made
+
+
+@pytest.fixture
+def killed(left: Callable[..., Path]) -> Killed:
+    """``killed(folder, **settings)`` makes ``folder`` that of a crawl that was killed; the URLs of its history."""
+
+    def copied(folder: Path, **settings: str) -> list[str]:
+        shutil.copytree(left(**settings), folder)
+        return urls_of(folder / "history.jsonl")
+
+    return copied
 
 
 def urls_of(path: Path) -> list[str]:
@@ -84,7 +101,9 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
 @pytest.mark.parametrize("ordering", ["breadth_first", "adaptive"])
-def test_what_lost_its_line_is_fetched_again(tmp_path: Path, frontier: str, ordering: str, damage: str) -> None:
+def test_what_lost_its_line_is_fetched_again(
+    killed: Killed, tmp_path: Path, frontier: str, ordering: str, damage: str
+) -> None:
     folder, settings = tmp_path / "crawl", {"FRONTIER": frontier, "ORDERING": ordering}
     before = killed(folder, **settings)
     DAMAGES[damage](folder / "history.jsonl")
@@ -105,7 +124,7 @@ def test_what_lost_its_line_is_fetched_again(tmp_path: Path, frontier: str, orde
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_a_page_keeps_the_place_that_its_links_give_it(tmp_path: Path, frontier: str) -> None:
+def test_a_page_keeps_the_place_that_its_links_give_it(killed: Killed, tmp_path: Path, frontier: str) -> None:
     """Depth, parent and anchor are those of the links, not those of a URL that nobody knows anything of."""
     folder = tmp_path / "crawl"
     killed(folder, FRONTIER=frontier, ORDERING="breadth_first")
@@ -119,7 +138,7 @@ def test_a_page_keeps_the_place_that_its_links_give_it(tmp_path: Path, frontier:
     crawl.close("stopped", 2000.0)
 
 
-def test_a_whole_folder_says_nothing(tmp_path: Path) -> None:
+def test_a_whole_folder_says_nothing(killed: Killed, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     killed(folder)
     crawl = opened(folder)
@@ -128,7 +147,9 @@ def test_a_whole_folder_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])
-def test_an_interrupted_recovery_begins_anew(tmp_path: Path, frontier: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_recovery_begins_anew(
+    killed: Killed, tmp_path: Path, frontier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "crawl"
     before = killed(folder, FRONTIER=frontier)
     cut(folder / "history.jsonl", 4000)
@@ -149,7 +170,9 @@ def interrupted(_: object) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", ["items.jsonl", "links.jsonl"])
-def test_items_and_links_that_are_behind_the_history_are_made_again(tmp_path: Path, name: str, damage: str) -> None:
+def test_items_and_links_that_are_behind_the_history_are_made_again(
+    killed: Killed, tmp_path: Path, name: str, damage: str
+) -> None:
     folder = tmp_path / "crawl"
     killed(folder)
     expected = (folder / name).read_bytes().splitlines()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.core.stopping import MOST, NEARLY, RECENT, Scarcity
@@ -45,6 +45,7 @@ def test_after_too_many_fetches_below_the_floor_the_crawl_waits_for_its_best_hos
     assert taken_until(scarcity, SPARE, 1.5) < RECENT
 
 
+@settings(max_examples=30)  # of hundreds of numbers each
 @given(st.lists(st.sampled_from([0.95, 1.2]), min_size=500, max_size=1000))
 def test_the_share_of_fetches_below_the_floor_is_bounded(scores: list[float]) -> None:
     """Of a stream of URLs that would be taken, those below the floor only while there is room."""

@@ -25,7 +25,7 @@ from crawlproject.urls.hosts import host_of
 
 DELAY = 1.0
 REST = DELAY + MARGIN
-LONGEST = 200  # fetches
+LONGEST = 120  # fetches
 
 
 class Clock:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
 
-import polars as pl
 import pytest
 from support.crawling import ROOT
 from support.items import a_crawl, an_item
@@ -90,7 +89,7 @@ def test_tables_have_the_pages(folder: Path) -> None:
     assert (none.to_arrow().num_rows, len(none.to_pandas()), len(none.to_polars())) == (0, 0, 0)
     assert none.to_polars().columns == names
     polars.write_parquet(folder / "pages.parquet")
-    assert pl.concat([polars, none.to_polars()]).height == len(urls)
+    assert polars.vstack(none.to_polars()).height == len(urls)
 
 
 def test_search_indexes_what_is_new(folder: Path) -> None:

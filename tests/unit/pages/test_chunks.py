@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crawlproject.pages.chunks import Chunk, chunks
@@ -59,6 +59,7 @@ def test_no_chunk_is_too_large_or_blank(text: str, sizes: tuple[int, int]) -> No
         assert said == said.strip("\n").rstrip() and len(said.replace(" ", "")) <= 20 * sizes[0] + said.count("\n")
 
 
+@settings(max_examples=30)
 @given(pages, sizes)
 def test_the_same_text_gives_the_same_chunks(text: str, sizes: tuple[int, int]) -> None:
     assert chunks(text, *sizes) == chunks(text, *sizes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,9 +34,10 @@ URLS = [f"{ROOT}p{n}" for n in range(6)]
 TOPIC = Topic("reef", ("coral reef",), (ROOT,))
 
 
-@pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """A crawl, and the same crawl after its pages were visited again: one is gone, one has moved, one is not about reefs now."""
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both ``folders``, which are made once."""
+    both = tmp_path_factory.mktemp("crawled")
     for name, settings in (
         ("once", {}),
         ("again", {"CRAWL_REVISIT": "uniform", "CRAWL_RATE": 2.0, "CRAWL_MAX_PAGES": 7}),
@@ -48,7 +50,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
                 ]
             )
         )
-        crawl = TimedCrawl(TOPIC, tmp_path / name, web, **settings).run(600.0)
+        crawl = TimedCrawl(TOPIC, both / name, web, **settings).run(600.0)
         if settings:
             del web.replies[URLS[1]]
             web.replies[URLS[2]] = Reply(URLS[2], 301, {"location": ROOT})
@@ -56,8 +58,15 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
             web.replies[URLS[3]] = replace(web.replies[URLS[3]], body=steam)
             crawl.run(5 * DAY)
         crawl.close()
-    visits = list(read_visits(tmp_path / "again"))
+    visits = list(read_visits(both / "again"))
     assert {"gone", "moved", "changed", "same"} <= {visit.change for visit in visits}
+    return both
+
+
+@pytest.fixture
+def folders(crawled: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A crawl, and the same crawl after its pages were visited again: one is gone, one has moved, one is not about reefs now."""
+    shutil.copytree(crawled, tmp_path, dirs_exist_ok=True)
     return tmp_path / "once", tmp_path / "again"
 
 

@@ -26,7 +26,6 @@ from crawlproject.exporting.index.hybrid import fuse
 from crawlproject.exporting.index.vectors import read_vector_state, writing_alone
 from crawlproject.language_models import embeddings
 from crawlproject.language_models.base import Embedder
-from crawlproject.library.agent_server import make_server
 from crawlproject.storage.page_files import PageRepository
 
 ATOLL = "<h1>Atolls</h1><p>An introduction.</p><h2>Their lagoons</h2><p><b>A &amp; b</b> lagoon lagoon lagoon lagoon lagoon</p>"
@@ -373,6 +372,8 @@ def test_a_damaged_file_is_named_with_what_helps(
 
 
 def test_dashboard_library_and_agents(crawl: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from crawlproject.library.agent_server import make_server  # takes seconds
+
     with judging(JudgeServer()) as server:
         name = f"{server.url}#m"
         invoke(IndexCommand(), crawl, "--vectors", *setting(server))

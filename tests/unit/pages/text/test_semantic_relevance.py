@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import spacy
 from hypothesis import given
 from hypothesis import strategies as st
-from spacy.vectors import Vectors
 from support.crawling import crawl
 from support.pipelines import WORDS, a_pipeline, install
 
@@ -93,6 +91,9 @@ def test_all_contexts_at_once_score_as_one_by_one(judge: TopicJudge, terms: list
 
 
 def test_floret_vectors_know_every_spelling(tmp_path: Path) -> None:
+    import spacy  # takes seconds
+    from spacy.vectors import Vectors
+
     pipeline = spacy.blank("en")
     data = np.random.default_rng(1).normal(size=(500, 20)).astype(np.float32)
     pipeline.vocab.vectors = Vectors(

@@ -5,10 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.text.spacy_language import SpacyWords
 from crawlproject.pages.text.tokenizer import Bigrams, Tokenizer, Words
 
-words_of = cache(SpacyWords)  # it takes seconds to load French
+
+@cache
+def words_of(language: str) -> Callable[[str], list[str]]:
+    """It takes seconds to load spaCy, and as long to load French."""
+    from crawlproject.pages.text.spacy_language import SpacyWords
+
+    return SpacyWords(language)
 
 
 def test_words_are_letters_digits_marks_and_apostrophes() -> None:

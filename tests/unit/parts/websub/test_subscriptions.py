@@ -38,6 +38,8 @@ from crawlproject.records import Reply, Topic
 from crawlproject.storage.read import read_visits
 
 OTHER = "http://other.example/hub"
+# For tests of days and months, in which pages matter no more than that they do not crowd out the feed.
+RARELY: dict[str, Any] = {"CRAWL_REVISIT_MIN": DAY / 2}
 
 
 class Subscribed:
@@ -180,7 +182,7 @@ def test_a_challenge_is_only_answered_for_what_was_asked(tmp_path: Path, data: s
 
 
 def test_before_the_verification_and_after_the_lease_deliveries_do_not_count(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path, hubs={HUB: 202})
+    found = Subscribed(tmp_path, hubs={HUB: 202}, **RARELY)
     (known,) = read_subscriptions(tmp_path)
     assert deliver(found, known.path, signature(known.secret, b"x"), b"x")
     found.web.verifies = False
@@ -200,7 +202,7 @@ def test_a_hub_that_shouts_is_heard_once_a_minute(tmp_path: Path) -> None:
 
 
 def test_a_hub_without_news_is_believed_no_more_and_may_be_again(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path)
+    found = Subscribed(tmp_path, **RARELY)
     began = found.crawl.now
     for _ in range(100):
         found.web.publish()
@@ -253,7 +255,7 @@ def test_a_delivery_that_comes_while_the_feed_is_read_is_not_lost(tmp_path: Path
 
 
 def test_a_feed_that_a_hub_speaks_for_is_read_less_often_until_it_is_silent(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path)
+    found = Subscribed(tmp_path, **RARELY)
     found.publish()
     found.crawl.run(60.0)
     last = found.readings()[-1]
@@ -268,7 +270,7 @@ def test_a_feed_that_a_hub_speaks_for_is_read_less_often_until_it_is_silent(tmp_
 
 
 def test_when_the_lease_is_lost_the_interval_goes_back(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path)
+    found = Subscribed(tmp_path, **RARELY)
     found.publish()
     found.crawl.run(60.0)
     last = found.readings()[-1]
@@ -278,7 +280,7 @@ def test_when_the_lease_is_lost_the_interval_goes_back(tmp_path: Path) -> None:
 
 
 def test_a_lease_is_renewed_with_the_same_callback_before_it_ends(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path)
+    found = Subscribed(tmp_path, **RARELY)
     found.web.lease = str(5 * DAY)
     found.crawl.run(30 * DAY)
     assert 4 <= len(found.web.asked) <= 8
@@ -306,7 +308,7 @@ def test_a_hub_that_does_not_verify_is_given_up_after_an_hour(tmp_path: Path) ->
 
 
 def test_a_hub_that_fails_is_left_alone_more_and_more(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path, hubs={HUB: 503})
+    found = Subscribed(tmp_path, hubs={HUB: 503}, **RARELY)
     found.crawl.run(30 * DAY)
     assert len(found.web.asked) <= 12
 
@@ -404,9 +406,9 @@ def test_a_crawl_with_another_address_subscribes_anew(tmp_path: Path) -> None:
 
 
 def test_a_crawl_may_go_on_without_hubs_and_with_them_again(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path)
+    found = Subscribed(tmp_path, **RARELY)
     found.crawl.close()
-    found.begin(CRAWL_WEBSUB_CALLBACK="")
+    found.begin(CRAWL_WEBSUB_CALLBACK="", **RARELY)
     found.crawl.run(12 * DAY).close()
     assert len(found.web.asked) == 1
     found.begin()
