@@ -26,17 +26,6 @@ def _resident() -> int:
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if _STATM.exists() else 0
 
 
-# Those that take longest: what begins last would keep one process busy when the others are done.
-LONGEST = (
-    *("test_scrapyd", "test_install", "test_memory_full", "test_browser", "test_documents", "test_revisits_of_workers"),
-    *("test_revisits", "test_kill", "test_library", "test_remote", "test_endless_calendar", "test_quality"),
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.path.stem not in LONGEST)
-
-
 @pytest.fixture(autouse=True)
 def _what_crawls_left_is_freed() -> Iterator[None]:
     """A finished crawl is a few objects in a cycle and 100 MB, which the collector, that counts objects, does not see."""
