@@ -93,6 +93,8 @@ class DiskStore:
     def chosen(self, entry: DiskEntry) -> CrawlUrl:
         row = self._rows[entry.arrival]
         record = self.files.record(entry.arrival, row)
+        if record.key.isascii() and self.files.find(record.key) != entry.arrival:
+            raise self.files.urls.damage(row.offset, f"found {record.key!r}, which is not the one that was written")
         self._chosen = entry, row, record
         return record
 

@@ -67,7 +67,7 @@ class UrlRecords:
         except (AttributeError, TypeError, ValueError) as damage:
             if isinstance(damage, BadCrawlDir):
                 raise
-            raise self._damage(offset, damage) from None
+            raise self.damage(offset, damage) from None
         return CrawlUrl(
             url, score, depth, parent, anchor, context, not_before, inherited, request, kind, variant, precedence
         )
@@ -110,9 +110,10 @@ class UrlRecords:
         try:
             return orjson.loads(line)
         except orjson.JSONDecodeError as damage:
-            raise self._damage(offset, damage) from None
+            raise self.damage(offset, damage) from None
 
-    def _damage(self, offset: int, damage: Exception) -> BadCrawlDir:
+    def damage(self, offset: int, damage: object) -> BadCrawlDir:
+        """The error for a record that cannot be used."""
         return BadCrawlDir(f"{self.path}, byte {offset}", f"expected a record of a URL ({damage}); {REMEDY}")
 
     def _read(self, offset: int) -> bytes:

@@ -61,3 +61,18 @@ def test_a_damaged_row_is_named(tmp_path: Path, field: str, value: float) -> Non
     (tmp_path / "rows").write_bytes(data)
     with pytest.raises(BadCrawlDir, match=f"rows, byte {3 * DTYPE.itemsize}: expected score, record, host and state"):
         open_in(tmp_path)
+
+
+def test_a_record_of_another_url_is_named_when_its_turn_has_come(tmp_path: Path) -> None:
+    frontier = open_in(tmp_path)
+    frontier.put_many([CrawlUrl("http://a.test/missing", 0.5), CrawlUrl("http://b.test/", 0.9)])
+    frontier.close()
+    path = tmp_path / "urls.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"a.test/missing", b"a.test.missing"))
+    again = open_in(tmp_path)
+    assert again.take(0.0) == CrawlUrl("http://b.test/", 0.9)
+    with pytest.raises(
+        BadCrawlDir, match=r"urls\.jsonl, byte 0: expected a record of a URL \(found 'http://a\.test\.missing'"
+    ):
+        again.take(0.0)
+    again.close()
