@@ -63,6 +63,7 @@ class Reception:
         self.arrived: deque[CrawlUrl] = deque()
         self.report = b""
         self.is_over = False
+        self._is_quiet = False  # whether nobody had anything left, as was heard last
         self.no_pages_until = 0.0
 
     def start(
@@ -107,7 +108,9 @@ class Reception:
             self.make_report()
             self._report_due = arrival.at + _REPORT_EVERY
         if answer.heard is not None:
-            self.is_over = is_idle and self._colleagues.are_over(self._own_report())
+            # Twice: letters of a worker that has left since the inbox was read come with the next step.
+            was_quiet, self._is_quiet = self._is_quiet, is_idle and self._colleagues.are_over(self._own_report())
+            self.is_over = was_quiet and self._is_quiet
         if arrival.candidates or answer.inbox or before != self._what_matters():
             self._wake()
 
