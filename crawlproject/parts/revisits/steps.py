@@ -119,13 +119,12 @@ class RevisitSteps(PageSteps):
             before = self._text_before(url, fetch)
             return before, novelty(before, text)
         stored, sketch = self._of.shared.text_before(attached, lambda body: self._text(url, body, fetch))
-        if (
-            sketch is None and stored is None
-        ):  # its worker died before it told of the text: what changes from now on is seen
+        if sketch is None:
+            if stored is not None:
+                return stored, novelty(stored, text)
+            # Its worker died before it told of the text: what changes from now on is seen.
             self._of.shared.was_attached(attached._replace(sketch=sketch_of(text).written()))
             return None, 0.0
-        if sketch is None:
-            return stored, novelty(stored, text) if stored is not None else 0.0
         estimate = estimated_novelty(sketch, sketch_of(text))
         return stored, novelty(stored, text) if stored is not None and estimate else estimate
 
