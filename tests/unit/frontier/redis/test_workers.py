@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from random import Random
+from threading import Event
 
 import pytest
 import redis
@@ -16,6 +17,7 @@ from support.workers import Workers, own_frontier
 
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
+from crawlproject.frontier.redis.crew import Answer, Step
 from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
@@ -309,6 +311,34 @@ def test_the_end_is_known_only_when_nobody_has_anything_left(workers: Workers, l
         b.done(held.url, time.time(), 0.0)
     assert crawl([a, b], loop) == [url(f"{host}/1").url]
     assert loop.woken > woken
+
+
+def test_the_last_letters_of_a_worker_that_leaves_are_read(workers: Workers, loop: Loop, database: redis.Redis) -> None:
+    """It sends them, and leaves, after the other has read its inbox and before that hears who is there."""
+    a, b = pair(workers, loop)
+    b.put(url(f"{hosts_of(b)[0]}/1"))
+    held = take(b, loop)
+    loop.run_until(lambda: len(a) == 1)
+    take_step, has_read, has_left = a._crew.take, Event(), Event()
+
+    def wait_between(step: Step) -> Answer:
+        if step.beat is None or has_read.is_set():
+            return take_step(step)
+        beat, step.beat = step.beat, None
+        answer = take_step(step)
+        has_read.set()
+        assert has_left.wait(30.0)
+        answer.heard = take_step(Step(beat=beat, read_inbox=False, read_messages=False)).heard
+        return answer
+
+    a._crew.take = wait_between  # type: ignore[method-assign]
+    loop.run_until(has_read.is_set)
+    with b.batch():
+        b.put(url(f"{hosts_of(a)[0]}/1"))
+        b.done(held.url, time.time(), 0.0)
+    workers.end(b)
+    has_left.set()
+    assert crawl(a, loop) == [f"http://{hosts_of(a)[0]}.test/1"]
 
 
 def test_what_is_below_the_floor_waits_for_better_hosts_of_others(workers: Workers, loop: Loop) -> None:
