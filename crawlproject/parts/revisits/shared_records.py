@@ -146,6 +146,9 @@ class OwnCollection:
         """The text of the stored version, None if it is in no folder here, and its sketch."""
         return None, None
 
+    def text_is(self, shared: SharedPage, text: str) -> None:
+        """Nobody knew the text of the stored version: what changes from this one on is found."""
+
 
 class SharedCollection(OwnCollection):
     """The part of the worker called ``name``, whose folder is ``folder``."""
@@ -222,6 +225,9 @@ class SharedCollection(OwnCollection):
             if sketch is None or sketch_of(text).digest == sketch.digest:
                 return text, sketch
         return None, sketch
+
+    def text_is(self, shared: SharedPage, text: str) -> None:
+        self.was_attached(shared._replace(sketch=sketch_of(text).written()))
 
 
 def _noted(folder: Path) -> Iterator[tuple[Visit, bool]]:

@@ -122,8 +122,7 @@ class RevisitSteps(PageSteps):
         if sketch is None:
             if stored is not None:
                 return stored, novelty(stored, text)
-            # Its worker died before it told of the text: what changes from now on is seen.
-            self._of.shared.was_attached(attached._replace(sketch=sketch_of(text).written()))
+            self._of.shared.text_is(attached, text)
             return None, 0.0
         estimate = estimated_novelty(sketch, sketch_of(text))
         return stored, novelty(stored, text) if stored is not None and estimate else estimate
