@@ -44,10 +44,13 @@ Found = TypeVar("Found")
 
 @dataclass(slots=True)
 class Candidate:
-    """A URL that the frontier has given, and the visit that it needs. ``attached``: what others attached to it is wanted."""
+    """A URL that the frontier has given, and the visit that it needs, which may begin ``until`` then. ``attached``: what
+    others attached to it is wanted.
+    """
 
     url: str
     visit: Visit
+    until: float
     attached: bool = False
 
 

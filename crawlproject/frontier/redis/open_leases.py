@@ -59,10 +59,12 @@ class OpenLeases:
 
     def take(self, now: float) -> CrawlUrl | None:
         while self._reception.arrived:
-            arrived = self._reception.arrived.popleft()
+            arrived, until = self._reception.arrived.popleft()
             if self._own.leased(arrived.key) is not None:
-                self._held[arrived.key] = arrived
-                return arrived
+                if now <= until:
+                    self._held[arrived.key] = arrived
+                    return arrived
+                self._own.hold(arrived.key, arrived.not_before)
             self._visits.end(arrived.key, 0.0)
         if self.exchange is None:
             return self._take_waiting(now)
@@ -72,7 +74,7 @@ class OpenLeases:
         while (
             len(self._visits.begun) + len(self._visits.asked) < self.limit and (url := self._own.take(now)) is not None
         ):
-            asked.append(self._visits.candidate(url))
+            asked.append(self._visits.candidate(url, now))
         if asked:
             self._steps.tell(lambda work: work.candidates.extend(asked))
         return None

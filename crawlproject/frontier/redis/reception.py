@@ -26,7 +26,7 @@ BUSY_LOOK = 0.25  # seconds until a host is looked at again that somebody else v
 
 
 class Reception:
-    """``arrived`` are URLs that may be fetched now, ``report`` what this worker last said of itself. ``is_over``: nobody has
+    """``arrived`` are URLs that may be fetched now, each until a time, ``report`` what this worker last said of itself. ``is_over``: nobody has
     anything left. ``no_pages_until``: before that time the budget of pages is in flight. ``wake`` is called when there is news.
     """
 
@@ -60,7 +60,7 @@ class Reception:
         self._left_by_before: set[str] = set()  # hosts that a process before this one visits no more, as was told
         self._report_due = 0.0
         self.receive: Callable[[Sequence[bytes]], None] | None = None
-        self.arrived: deque[CrawlUrl] = deque()
+        self.arrived: deque[tuple[CrawlUrl, float]] = deque()
         self.report = b""
         self.is_over = False
         self._is_quiet = False  # whether nobody had anything left, as was heard last
@@ -135,7 +135,7 @@ class Reception:
             if url is None:  # a letter has ended it
                 self._visits.end(candidate.url, 0.0)
             elif not opens and not self._handover.is_open:
-                self.arrived.append(url)
+                self.arrived.append((url, candidate.until))
             elif opens and opens != DENIED:
                 self.refuse(url, now, opens)
             else:

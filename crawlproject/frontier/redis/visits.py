@@ -34,9 +34,10 @@ class Visits:
         self._addresses: dict[str, str] = {}
         self._numbers = count(1)
 
-    def candidate(self, url: CrawlUrl) -> Candidate:
-        """The visit of this URL is asked for."""
-        candidate = Candidate(url.key, self._new(queue_of(url.url)), url.kind == REVISIT)
+    def candidate(self, url: CrawlUrl, now: float) -> Candidate:
+        """The visit of this URL is asked for. An answer that takes too long is none: the host may be another's by then."""
+        until = now + self._crew.lease / 2  # the other half is for the fetch
+        candidate = Candidate(url.key, self._new(queue_of(url.url)), until, url.kind == REVISIT)
         self.asked[url.key] = candidate
         return candidate
 

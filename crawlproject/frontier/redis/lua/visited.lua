@@ -1,4 +1,5 @@
--- A visit has ended: the host, or the address, rests. Without a number, it was visited in passing.
+-- A visit has ended: the host, or the address, rests. Without a number, it was visited in passing; so it was by a visit that has
+-- taken so long that it was over before.
 --
 -- KEYS   its clock
 -- ARGV   worker of a crawl, token of its process, number of the visit or empty, milliseconds to rest; 0: the visit of an earlier
@@ -6,17 +7,15 @@
 -- gives  nothing
 
 local held, rest = redis.call('GET', KEYS[1]), tonumber(ARGV[4])
-if ARGV[3] == '' then
-  if (held and held ~= '') or redis.call('PTTL', KEYS[1]) >= rest then
-    return
-  end
-elseif ARGV[3] == '0' then
+if ARGV[3] == '0' then
   local who, token = string.match(held or '', '^([^\n]*)\n([^\n]*)\n')
   if who ~= ARGV[1] or token == ARGV[2] then
     return
   end
 elseif held ~= ARGV[1] .. '\n' .. ARGV[2] .. '\n' .. ARGV[3] then
-  return -- it has taken so long that it was over before
+  if (held and held ~= '') or redis.call('PTTL', KEYS[1]) >= rest then
+    return
+  end
 end
 if rest > 0 then
   redis.call('SET', KEYS[1], '', 'PX', ARGV[4])

@@ -97,6 +97,31 @@ def test_the_visitor_of_a_crawl_that_died_does_not_block_the_host_for_ever(worke
     assert take(two, loop) == url("a/1")
 
 
+def test_a_visit_that_took_too_long_lets_the_host_rest_all_the_same(workers: Workers, loop: Loop) -> None:
+    one, two = (loop.start(workers.join("w", crawl=name, lease=0.5, min_delay=1.0)) for name in ("one", "two"))
+    one.put(url("a/1"))
+    held = take(one, loop)
+    loop.run_for(0.6)
+    ended = time.time()
+    one.done(held.url, ended, 0.1)
+    loop.run_for(0.2)
+    two.put(url("a/1"))
+    take(two, loop)
+    assert time.time() - ended >= 1.0
+
+
+def test_an_answer_that_comes_too_late_is_none(workers: Workers, loop: Loop) -> None:
+    """The host may have been given to another by then, who has fetched what this one was to."""
+    one = loop.start(workers.join("w", lease=600.0))
+    one.put(url("a/1"))
+    asked = time.time()
+    one.take(asked)
+    loop.run_for(0.3)
+    assert one.take(asked + 301) is None
+    assert one.leases() == 0
+    assert take(one, loop) == url("a/1")
+
+
 def test_who_was_killed_visits_its_hosts_again_at_once(workers: Workers, loop: Loop) -> None:
     one = loop.start(workers.join("a"))
     one.put(url("a/1"))
