@@ -14,7 +14,7 @@ from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.views.redis import RedisView
 
 _OFF = 10.0  # seconds that a clock is wrong
-_TELLING = 0.2  # seconds until a fetch is told, on a busy machine
+_TELLING = 0.5  # seconds until a fetch is told, on a busy machine
 _SHORT_LEASE = 4  # seconds: FRONTIER_REDIS_LEASE where a worker is to be given up
 
 
