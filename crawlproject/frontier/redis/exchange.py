@@ -34,7 +34,7 @@ _PAUSES = (
     2.0,
 )  # seconds between tries while the server is away; the last one again and again
 _REMIND = 30.0  # seconds between messages that the server is still away
-_GATHER = 0.002  # seconds in which more may come for the same step
+_APART = 0.02  # seconds between two steps: what comes meanwhile goes with the next one
 _LETTERS = 500  # groups of letters in a step
 _PACED = 0.02  # seconds until the rate of all workers is asked for again
 DENIED = -1.0  # in place of the time at which a visit may begin: there are pages enough
@@ -172,7 +172,8 @@ class Exchange:
     def _run(self) -> None:
         try:
             while self._step():
-                pass
+                if not self._has_more:  # each step takes the processor away from the caller several times
+                    time.sleep(_APART)
         except StorageFailed as failure:
             self._failed(failure)
         except Exception as error:  # a wrong password, a wrong type of key: no retry would help
@@ -185,8 +186,6 @@ class Exchange:
                 now = time.monotonic()
                 listen = LISTEN if self._is_idle() else CALM
                 self._condition.wait(max(0.0, min(listen, self._next_beat - now)))
-                if not self._closing and self.work.is_urgent():
-                    self._condition.wait_for(lambda: self._closing, _GATHER)
             closing = self._closing
             batch = self._next_batch()
         if batch.candidates and self.rate:
