@@ -30,8 +30,8 @@ import redis
 from benchmarks.redis_server import redis_server
 from benchmarks.throughput import ROOT, Bench, endless_web
 
-PROFILED = """import cProfile
-profile = cProfile.Profile()
+PROFILED = """import cProfile, time
+profile = cProfile.Profile(time.thread_time)
 try:
     profile.runctx({!r}, globals(), locals())
 finally:

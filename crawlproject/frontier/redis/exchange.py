@@ -24,6 +24,7 @@ BEAT = 1.0  # seconds between two looks at the other workers,
 QUICK_BEAT = 0.1  # while this one has nothing to do,
 LISTEN = 0.1  # between two looks into the inbox then,
 CALM = 0.25  # and while it has
+LESSON = 0.25  # between two looks at what others have learned, while there is something to do
 
 _PAUSES = (
     0.05,
@@ -138,6 +139,7 @@ class Exchange:
         self._closing = False
         self._give_up_at = inf  # by the monotonic clock
         self._next_beat = 0.0
+        self._next_lesson = 0.0
         self._questions = 0
         self._has_more = False  # the last look has not brought all
         self.unused = 0  # fetches that the rate of all workers allowed, and that were not made
@@ -203,11 +205,13 @@ class Exchange:
         work = self.work
         candidates = [] if self._closing else list(work.candidates)
         step = work.step()
-        step.read_messages = self._receives
+        now = time.monotonic()
+        step.read_messages = self._receives and (self._has_more or now >= self._next_lesson or self._is_idle())
+        if step.read_messages:
+            self._next_lesson = now + LESSON
         if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
             step.ended, step.passed, candidates = [], [], []
         step.begin += [candidate.visit for candidate in candidates]
-        now = time.monotonic()
         if now >= self._next_beat or self._closing:
             step.beat = self._beat()
             self._next_beat = now + (QUICK_BEAT if self._is_idle() else BEAT)

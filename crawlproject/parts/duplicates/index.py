@@ -31,7 +31,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -120,13 +119,13 @@ class DuplicateIndex:
 
     def first_with(self, page: OriginalPage) -> OriginalPage | None:
         """The first page with the text of ``page``; None when it is the first."""
-        for number in self._keys.find(page.text):
+        for number in self._keys.find([page.text]):
             found = self._originals[number]
             if found.url != page.url and _same_whole(found, page):
                 return found
         if page.shingles < LEAST_SHINGLES:
             return None
-        candidates = list(chain.from_iterable(map(self._keys.find, self._keys_of(page))))
+        candidates = self._keys.find(self._keys_of(page))
         best, first = 0.0, None
         for number, _ in Counter(candidates).most_common(_COMPARED) if candidates else ():
             found = self._originals[number]
@@ -163,11 +162,11 @@ class DuplicateIndex:
 
     def _enter(self, number: int, page: OriginalPage) -> None:
         self.last_url = page.url
-        self._keys.add(page.text, number)
+        keys = [page.text]
         if page.shingles >= LEAST_SHINGLES:
             self._template.add(page.url, page.minima, page.name)
-            for key in self._keys_of(page):
-                self._keys.add(key, number)
+            keys += self._keys_of(page)
+        self._keys.add(keys, number)
 
     def _keys_of(self, page: OriginalPage) -> list[int]:
         """Up to 20 keys. Those of the latest page are remembered: it is looked for first, and added later."""

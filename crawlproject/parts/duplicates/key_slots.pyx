@@ -7,33 +7,62 @@ from libc.stdint cimport uint32_t, uint64_t
 from crawlproject.pages.text.prefetch cimport fetch
 
 
-def find(array.array table not None, uint64_t tag):
-    """The numbers of a tag."""
-    cdef const uint64_t* words = <const uint64_t*>table.data.as_voidptr
-    cdef uint64_t mask = len(table) - 1, place = tag & mask
+cdef int fetch_all(list tables, list keys) except -1:
+    """Ask for the places of all keys at once: each is in another line of the memory."""
+    cdef array.array table
+    cdef uint64_t key
+    for key in keys:
+        table = tables[key >> 58]
+        fetch(&(<uint64_t*>table.data.as_voidptr)[<uint32_t>key & (<uint64_t>len(table) - 1)])
+    return 0
+
+
+def find_all(list tables not None, list keys not None):
+    """``sketch_store._find`` of each key, one after the other."""
+    cdef array.array table
+    cdef const uint64_t* words
+    cdef uint64_t key, tag, mask, place
     cdef list found = []
-    while words[place]:
-        if words[place] >> 32 == tag:
-            found.append(<uint32_t>words[place] - 1)
-        place = (place + 1) & mask
+    fetch_all(tables, keys)
+    for key in keys:
+        table, tag = tables[key >> 58], <uint32_t>key
+        words = <const uint64_t*>table.data.as_voidptr
+        mask = len(table) - 1
+        place = tag & mask
+        while words[place]:
+            if words[place] >> 32 == tag:
+                found.append(<uint32_t>words[place] - 1)
+            place = (place + 1) & mask
     return found
 
 
-def put(array.array table not None, uint64_t tag, uint64_t number, Py_ssize_t most):
-    """``key_table._put``."""
-    cdef uint64_t* words = <uint64_t*>table.data.as_voidptr
-    cdef uint64_t mask = len(table) - 1, place = tag & mask
-    cdef Py_ssize_t same = 0
-    while words[place]:
-        same += words[place] >> 32 == tag
-        place = (place + 1) & mask
-    if same >= most:
-        return False
-    words[place] = tag << 32 | (number + 1)
-    return True
+def put_all(list tables not None, list taken not None, list keys not None, uint64_t number, Py_ssize_t most):
+    """``sketch_store._put`` of each key, in tables that double when two thirds of them are ``taken``."""
+    cdef array.array table, larger
+    cdef uint64_t* words
+    cdef uint64_t key, tag, mask, place
+    cdef Py_ssize_t same
+    fetch_all(tables, keys)
+    for key in keys:
+        table, tag = tables[key >> 58], <uint32_t>key
+        words = <uint64_t*>table.data.as_voidptr
+        mask = len(table) - 1
+        place = tag & mask
+        same = 0
+        while words[place]:
+            same += words[place] >> 32 == tag
+            place = (place + 1) & mask
+        if same >= most:
+            continue
+        words[place] = tag << 32 | (number + 1)
+        taken[key >> 58] += 1
+        if 3 * <uint64_t>taken[key >> 58] > 2 * (mask + 1):
+            larger = array.clone(table, 2 * len(table), zero=True)
+            move(table, larger)
+            tables[key >> 58] = larger
 
 
-def move(array.array table not None, array.array larger not None):
+cdef int move(array.array table, array.array larger) except -1:
     """Enter all that a table holds into an empty one, with the numbers of a tag in their order."""
     cdef const uint64_t* words = <const uint64_t*>table.data.as_voidptr
     cdef uint64_t* into = <uint64_t*>larger.data.as_voidptr
@@ -47,6 +76,7 @@ def move(array.array table not None, array.array larger not None):
             while into[place]:
                 place = (place + 1) & mask
             into[place] = held
+    return 0
 
 
 cdef inline uint64_t mixed(const unsigned char* minima, int bin, uint64_t host) noexcept:

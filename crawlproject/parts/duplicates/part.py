@@ -68,7 +68,9 @@ class Duplicates(Part):
         versions: UrlVersions | None = None,
         rule_store: UrlRuleStore | None = None,
         reclass: Callable[[str, int], object] = lambda key, precedence: None,
+        is_own: Callable[[str], bool] = lambda host: True,
     ) -> None:
+        self._is_own = is_own
         self._reclass = reclass
         self._later: OrderedDict[str, dict[str, str]] = OrderedDict()  # by host the URLs, and their keys, behind others
         self.copies = copies
@@ -100,6 +102,7 @@ class Duplicates(Part):
             versions=UrlVersions(setup.frontier.__contains__) if options.trap_templates else None,
             rule_store=store,
             reclass=setup.frontier.set_precedence,
+            is_own=setup.peers.is_own,
         )
         folder.beside += [each for each in (part.copies, part.rule_store) if each is not None]
         return part
@@ -173,8 +176,12 @@ class Duplicates(Part):
             self.copies.add_of_another(read_original(published))
         if self.copies is not None:
             self.copies.note(event.visit)
-        for learner in (self.rules, self.templates, self.versions):
-            if learner is not None and event.visit.number == 1:
+        if event.visit.number > 1:
+            return
+        # Templates and versions are of one host each: whoever visits that needs them.
+        of_host = (self.templates, self.versions) if self._is_own(host_of(event.visit.url)) else ()
+        for learner in (self.rules, *of_host):
+            if learner is not None:
                 learner.learn(event)
 
     # ------------------------------------------------------------ inside

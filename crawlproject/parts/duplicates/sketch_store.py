@@ -209,35 +209,38 @@ class KeyTable:
         self._tables = [array("Q", bytes(8 * _FIRST)) for _ in range(_TABLES)]
         self._taken = [0] * _TABLES
 
-    def find(self, key: int) -> list[int]:
-        """The numbers of a key, first in, first out."""
-        tag = key & _NUMBER
-        table = self._tables[key >> 58]
+    def find(self, keys: list[int]) -> list[int]:
+        """The numbers of each key, first in, first out, one key after the other."""
         if key_slots is not None:
-            return key_slots.find(table, tag)
-        mask = len(table) - 1
-        place = tag & mask
-        found = []
-        while held := table[place]:
-            if held >> 32 == tag:
-                found.append((held & _NUMBER) - 1)
-            place = (place + 1) & mask
-        return found
+            return key_slots.find_all(self._tables, keys)
+        return [number for key in keys for number in _find(self._tables[key >> 58], key & _NUMBER)]
 
-    def add(self, key: int, number: int) -> None:
-        """Give a key (0 to 2^64 - 1) one more number, unless it has ``PER_KEY`` already."""
-        which, tag = key >> 58, key & _NUMBER
-        table = self._tables[which]
-        if not (key_slots.put if key_slots is not None else _put)(table, tag, number, PER_KEY):
+    def add(self, keys: list[int], number: int) -> None:
+        """Give each key (0 to 2^64 - 1) one more number, unless it has ``PER_KEY`` already."""
+        if key_slots is not None:
+            key_slots.put_all(self._tables, self._taken, keys, number, PER_KEY)
             return
-        self._taken[which] += 1
-        if 3 * self._taken[which] > 2 * len(table):
-            self._tables[which] = _doubled(table)
+        for key in keys:
+            which = key >> 58
+            table = self._tables[which]
+            if _put(table, key & _NUMBER, number, PER_KEY):
+                self._taken[which] += 1
+                if 3 * self._taken[which] > 2 * len(table):
+                    self._tables[which] = _doubled(table)
 
     @property
     def size(self) -> int:
         """Bytes of memory."""
         return sum(table.itemsize * len(table) for table in self._tables)
+
+
+def _find(table: array[int], tag: int) -> Iterator[int]:
+    mask = len(table) - 1
+    place = tag & mask
+    while held := table[place]:
+        if held >> 32 == tag:
+            yield (held & _NUMBER) - 1
+        place = (place + 1) & mask
 
 
 def _put(table: array[int], tag: int, number: int, most: int) -> bool:
@@ -256,9 +259,6 @@ def _put(table: array[int], tag: int, number: int, most: int) -> bool:
 
 def _doubled(table: array[int]) -> array[int]:
     larger = array("Q", bytes(16 * len(table)))
-    if key_slots is not None:
-        key_slots.move(table, larger)
-        return larger
     mask = len(larger) - 1
     start = next(place for place, held in enumerate(table) if not held)  # no run of places begins before it
     for held in (*table[start:], *table[:start]):

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 from crawlproject.core.learned_state import fields_of, set_fields
 from crawlproject.parts.sites.site import HostHealth, NewLinkRatio, ramp
 from crawlproject.parts.sites.site_budgets import SiteBudgets
-from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page
+from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page, Visit
 from crawlproject.urls.hosts import domain_of, sites_linked
 
 THRESHOLD = 3.0  # suspects that a farm links to at least
@@ -128,11 +128,8 @@ class LinkFarms:
 
     # ------------------------------------------------------------ after it was kept
 
-    def learn(self, event: FetchEvent) -> None:
-        """Learn from a page: how much it looks like spam, and which sites it links to."""
-        visit = event.visit
-        if not visit.is_page:
-            return
+    def learn(self, visit: Visit, linked: Mapping[str, None]) -> None:
+        """Learn from a page how much it looks like spam, and which sites it has ``linked`` to."""
         own = domain_of(visit.url)
         site = self._sites.pop(own, None) or LinkSite()
         self._sites[own] = site
@@ -149,7 +146,6 @@ class LinkFarms:
         site.suspicion = max(site.page_spam, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
         if not visit.repeats:
-            linked = self.linked(visit.url, event.links)
             for target in linked:
                 site.links.pop(target, None)
             site.links.update(linked)
@@ -185,16 +181,36 @@ class SiteTracker:
     def learn(self, event: FetchEvent) -> None:
         """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""
         self.hosts.learn(event)
-        if not event.visit.is_page:
+        visit, links = event.visit, event.links
+        if visit.is_page:
+            ratio = self._new_links.learn(visit.url, links, self.counts_link)
+            self._learn_page(event, self.farms.linked(visit.url, links), ratio)
+        else:
             self.sites.learn(event)
-            return
-        url = event.visit.url
-        before = self.farms.linker(url)
-        self.farms.learn(event)
-        linker, linked = self.farms.linker(url), self.farms.linked(url, event.links)
-        if linker == FARMS != before and (site := self.farms.site(url)) is not None:
+
+    def told(self, event: FetchEvent) -> tuple[list[str], float] | None:
+        """What others need to learn from a page that was learned just now: the sites it links to, and how open its own is."""
+        visit = event.visit
+        return (
+            (list(self.farms.linked(visit.url, event.links)), self._new_links.of(visit.url)) if visit.is_page else None
+        )
+
+    def learn_told(self, event: FetchEvent, told: tuple[Iterable[str], float] | None) -> None:
+        """Learn from a fetch of another worker, but nothing about its host, which is the other's."""
+        if told is not None and event.visit.is_page:
+            linked, ratio = told
+            self._learn_page(event, dict.fromkeys(map(str, linked)), float(ratio))
+        else:
+            self.sites.learn(event)
+
+    def _learn_page(self, event: FetchEvent, linked: Mapping[str, None], ratio: float) -> None:
+        visit = event.visit
+        before = self.farms.linker(visit.url)
+        self.farms.learn(visit, linked)
+        linker = self.farms.linker(visit.url)
+        if linker == FARMS != before and (site := self.farms.site(visit.url)) is not None:
             self.sites.merge(before, linker, site.links)
-        self.sites.learn(event, linked, linker, self._new_links.learn(url, event.links, self.counts_link))
+        self.sites.learn(event, linked, linker, ratio)
 
     def learned(self) -> dict[str, Any]:
         """All that is known, for a checkpoint."""

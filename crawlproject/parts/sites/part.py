@@ -23,7 +23,7 @@ from crawlproject.parts.sites.link_farms import LinkSite, SiteTracker
 from crawlproject.parts.sites.options import SiteOptions
 from crawlproject.parts.sites.site import HostHealth, Site
 from crawlproject.parts.sites.site_budgets import POLICY, SiteBudgets, cost_of
-from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE, CrawlUrl, FetchEvent
+from crawlproject.records import ACTIVE, OVER_BUDGET, WASTE, CrawlUrl, FetchEvent, Visit
 from crawlproject.urls.hosts import domain_of, host_of
 
 
@@ -94,9 +94,20 @@ class Sites(Part):
             self._hosts.learn(event)
             return
         self.tracker.learn(event)
-        self.turns.ended(event.visit.url, cost_of(event.visit))
+        self._paid(event.visit)
+
+    def publish(self, event: FetchEvent) -> Any:
+        return self.tracker.told(event) if event.visit.number == 1 else None
+
+    def receive(self, event: FetchEvent, published: Any) -> None:
+        if event.visit.number == 1:
+            self.tracker.learn_told(event, published)
+            self._paid(event.visit)
+
+    def _paid(self, visit: Visit) -> None:
+        self.turns.ended(visit.url, cost_of(visit))
         if self._is_live:
-            self.turns.reconsider(event.visit.url)
+            self.turns.reconsider(visit.url)
 
     def counters(self) -> Mapping[str, int]:
         found = {**self.tracker.counters(), "sites/waits": self.turns.count}

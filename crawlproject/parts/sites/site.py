@@ -155,6 +155,10 @@ class NewLinkRatio:
             self._sites.popitem(last=False)
         return new_link_ratio
 
+    def of(self, url: str) -> float:
+        """How open the site of ``url`` is."""
+        return self._sites.get(domain_of(url), (_PRIOR_RATIO, 0))[0]
+
     def _new_among(self, urls: Iterable[str]) -> int:
         """How many of ``urls`` are seen for the first time; from now on they are seen."""
         seen, new = self._seen, 0

@@ -1,9 +1,9 @@
 """What workers of one crawl publish, as bytes.
 
-A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, what it linked to, and
-what the parts add to it. Where the ordering learns from pages, it adds what the page was worth if what it learns are sums
-(``orderings/summing.py``); else the page goes along as it was read and judged, without its text: reading it again would cost each
-worker what fetching it costs.
+A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, and what the parts add to
+it. What it linked to comes behind, compressed by itself: whoever gets its hosts needs it, and few others. Where the ordering learns
+from pages, it adds what the page was worth if what it learns are sums (``orderings/summing.py``); else the page goes along as it was
+read and judged, without its text: reading it again would cost each worker what fetching it costs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
 import orjson
 
@@ -20,11 +21,12 @@ from crawlproject.errors import BadCrawlDir
 from crawlproject.records import FetchEvent, Link, Page, Span, Visit
 from crawlproject.storage.read import visit_from
 
-VERSION = 3
+VERSION = 4
 FETCH, REFUSED, POSTPONED, HOST_POSTPONED, PART = "fetch", "refused", "postponed", "host postponed", "part"
 SUMS = "sums"
 LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
 
+_DAMAGE = zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir
 _FASTEST = 1  # of zlib's levels: a tenth larger, three times as fast
 _UNPACKED = 1 << 24  # bytes, at most
 
@@ -50,38 +52,39 @@ class Message:
 
 def dump_fetch(event: FetchEvent, published: Mapping[str, Any], *, with_page: bool) -> bytes:
     """A fetch. ``with_page``: the page as well, unless it is very large."""
-    visit, page = event.visit, event.page() if with_page else None
+    page = event.page() if with_page else None
+    told = _packed(VERSION, FETCH, event.visit, published)
     if page is not None:
-        message = _packed(FETCH, visit, None, published, _page_fields(page))
+        message = told + _packed(None, _page_fields(page))
         if len(message) <= LARGEST:
             return message
-    return _packed(FETCH, visit, list(event.links), published, None)
+    return told + _packed(list(event.links), None)
 
 
 def dump_name(kind: str, name: str) -> bytes:
     """A URL that is refused or postponed, or a host that is."""
-    return _packed(kind, name)
+    return _packed(VERSION, kind, name)
 
 
 def dump_part(part: str, content: Any) -> bytes:
     """What the part of this name says."""
-    return _packed(PART, [part, content])
+    return _packed(VERSION, PART, [part, content])
 
 
 def dump_sums(difference: Any) -> bytes:
     """What is new of the sums of the ordering."""
-    return _packed(SUMS, difference)
+    return _packed(VERSION, SUMS, difference)
 
 
 def load(message: bytes) -> Message:
-    """Raises ``UnreadableMessage``."""
+    """Raises ``UnreadableMessage``, as do the links and the page of the event: they are read when somebody asks for them."""
     try:
-        unpacker = zlib.decompressobj()
-        version, kind, *rest = orjson.loads(unpacker.decompress(message, _UNPACKED))
+        (version, kind, *rest), behind = _unpacked(message)
         if version != VERSION:
             raise UnreadableMessage(f"of version {version!r}")
         if kind == FETCH:
-            return _fetch(*rest)
+            visit, published = rest
+            return _fetch(visit, published, behind)
         (content,) = rest
         if kind == PART:
             part, content = content
@@ -90,22 +93,57 @@ def load(message: bytes) -> Message:
             return Message(kind, content=content)
         if kind in (REFUSED, POSTPONED, HOST_POSTPONED):
             return Message(kind, str(content))
-    except (zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir) as damage:
+    except _DAMAGE as damage:
         raise UnreadableMessage(repr(damage)) from damage
     raise UnreadableMessage(f"of kind {kind!r}")
 
 
 def _packed(*content: Any) -> bytes:
-    return zlib.compress(orjson.dumps([VERSION, *content], default=list), _FASTEST)
+    return zlib.compress(orjson.dumps(content, default=list), _FASTEST)
 
 
-def _fetch(visit_line: Any, targets: Any, published: Any, fields: Any) -> Message:
+def _unpacked(message: bytes) -> tuple[Any, bytes]:
+    """What was packed first, and what is behind it."""
+    unpacker = zlib.decompressobj()
+    return orjson.loads(unpacker.decompress(message, _UNPACKED)), unpacker.unused_data
+
+
+def _fetch(visit_line: Any, published: Any, behind: bytes) -> Message:
     visit = visit_from(visit_line, "a message of another worker")
-    page = None if fields is None else _page(visit, *fields)
-    links: Sequence[str] = ()
-    if visit.is_page:
-        links = targets if page is None else [link.url for link in page.links]
-    return Message(FETCH, event=FetchEvent(visit, links, lambda: page), published=dict(published))
+    links = ToldLinks(visit, behind)
+    told = FetchEvent(visit, links if visit.is_page else (), lambda: links.page)
+    return Message(FETCH, event=told, published=dict(published))
+
+
+class ToldLinks(Sequence[str]):
+    """What a page linked to, and the page, if it was told: read from what is ``behind`` the rest of its message."""
+
+    def __init__(self, visit: Visit, behind: bytes) -> None:
+        self._visit = visit
+        self._behind = behind
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        return self._read[0][place]
+
+    def __len__(self) -> int:
+        return len(self._read[0])
+
+    @property
+    def page(self) -> Page | None:
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[Sequence[str], Page | None]:
+        try:
+            (targets, fields), _ = _unpacked(self._behind)
+            page = None if fields is None else _page(self._visit, *fields)
+            return list(targets) if page is None else [link.url for link in page.links], page
+        except _DAMAGE as damage:
+            raise UnreadableMessage(repr(damage)) from damage
 
 
 def _page_fields(page: Page) -> list[Any]:

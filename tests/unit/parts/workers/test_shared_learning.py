@@ -53,7 +53,7 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "UrlRuleLearner": frozenset({"variants"}),
-    "UrlTemplates": frozenset({"_turns"}),
+    "SiteTracker": frozenset({"hosts", "_new_links"}),  # what each learns of its own hosts
 }
 PROBED = {
     "CRAWL_SOFT_404_PROBE": 2,
@@ -105,9 +105,16 @@ def worker(
 def known(crawl: Crawl) -> dict[str, Any]:
     """What the learners know that know the same, whoever fetched."""
     learned, redundant = duplicates_of(crawl), crawl.part(Verticals)
-    learners = [crawl.stopping, sites_of(crawl).tracker, probes_of(crawl), learned.rules, learned.templates]
+    learners = [crawl.stopping, sites_of(crawl).tracker, probes_of(crawl), learned.rules]
     learners.append(redundant and redundant._redundant)
     return {type(learner).__name__: state(learner, RUN_TIME) for learner in learners}
+
+
+def templates(crawl: Crawl, of: Crawl) -> dict[str, Any]:
+    """What ``crawl`` knows of the URL templates of the hosts of another worker."""
+    learned = duplicates_of(crawl).templates
+    assert learned is not None
+    return {name: each for name, each in learned._templates.items() if of.peers.is_own(name.partition("/")[0])}
 
 
 def originals(crawl: Crawl) -> set[str]:
@@ -130,6 +137,7 @@ def test_who_joins_late_knows_what_one_worker_has_learned(tmp_path: Path, databa
     late = worker(tmp_path, database, "late", web, ORDERING="diary")
     assert differences(known(one), known(late)) == []
     assert originals(late) == originals(one)
+    assert templates(late, late) == templates(one, late) != {}
     shown = [event for event in events(late) if event[0] in ("page", "link", "redirect", "failure")]
     assert shown == [event for event in events(one) if event[0] in ("page", "link", "redirect", "failure")]
     for kind in ("refusal", "blocked"):
