@@ -1,9 +1,9 @@
 """What workers of one crawl publish, as bytes.
 
-A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, and what the parts add to
-it. What it linked to comes behind, compressed by itself: whoever gets its hosts needs it, and few others. Where the ordering learns
-from pages, it adds what the page was worth if what it learns are sums (``orderings/summing.py``); else the page goes along as it was
-read and judged, without its text: reading it again would cost each worker what fetching it costs.
+A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, and what the parts add
+to it. What it linked to comes behind, compressed by itself: whoever gets its hosts needs it, and few others. Where the ordering
+learns from pages, it adds what the page was worth if what it learns are sums (``orderings/summing.py``); else the page goes along
+as it was read and judged, without its text: reading it again would cost each worker what fetching it costs.
 """
 
 from __future__ import annotations
