@@ -1,13 +1,15 @@
 """What a fetch costs workers of one crawl: CPU of all of them and of Redis, calls of scripts, commands and bytes.
 
-    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--orderings adaptive dom] [--workers 0 1 2 4]
+    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--orderings adaptive dom] [--workers 1 2 4] [--apart 1 2 4]
                                      [--profile FOLDER] [--json FILE]
 
-Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``0`` is one process with its
-frontier on disk. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the
+Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness. ``--apart`` is the control: so many
+crawls with a frontier on disk that know nothing of each other, and share the pages; for what more processes than processors
+cost anyway. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the
 workers, and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
 fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
-of each worker there (``pstats``), which takes a multiple of the time.
+of each worker there (``pstats``), which takes a multiple of the time. Files go to ``TMPDIR``: one in memory leaves out what
+ext4 takes to make files where some were deleted within the last five minutes, up to a fifth of all.
 """
 
 from __future__ import annotations
@@ -65,19 +67,21 @@ class Yardstick:
             self._times.append(time.thread_time() - began)
 
 
-def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace) -> dict[str, Any]:
-    """One crawl of all workers; what a page has cost."""
+def crawl(
+    bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace, *, apart: bool = False
+) -> dict[str, Any]:
+    """One crawl of all workers, or one of each; what a page has cost."""
     with TemporaryDirectory() as name, redis_server(Path(name) / "redis") as server:
         client = redis.Redis(port=server.port)
         before = _used(client)
         with Yardstick() as yardstick:
-            found = _run(bench, ordering, workers, chosen, Path(name), server.url)
+            found = _run(bench, ordering, workers, chosen, Path(name), "" if apart else server.url)
         after, client_stats = _used(client), client.info("commandstats")
     pages = sum(report["pages"] for report in found)
     commands = {name: calls / pages for name, calls in _calls(client_stats).items()}
     return {
         "ordering": ordering,
-        "workers": workers,
+        "apart" if apart else "workers": workers,
         "pages": pages,
         "cpu_ms": (cpu := 1000 * sum(report["cpu_seconds_a_page"] * report["pages"] for report in found) / pages),
         "yardstick": yardstick.ms(),
@@ -90,15 +94,16 @@ def crawl(bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace)
 def _run(
     bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace, folder: Path, url: str
 ) -> list[dict[str, Any]]:
+    """So many processes; what their meters say. ``url`` of the server, empty: each crawls by itself."""
     processes = []
-    for number in range(workers or 1):
+    for number in range(workers):
         shared = {"FRONTIER": "redis", "REDIS_URL": url, "CRAWL_WORKER": f"w{number}", "FRONTIER_REDIS_NAME": "cost"}
         given = dict(part.split("=", 1) for part in chosen.set)
-        settings = {"ORDERING": ordering, **given, **(shared if workers else {})}
-        command = bench.topical("benchmarks.meter.Meter", chosen.pages, settings)
-        command[command.index(next(part for part in command if part.startswith(str(bench.folder / "crawl"))))] = str(
-            folder / "crawl"
-        )
+        settings = {"ORDERING": ordering, **given, **(shared if url else {})}
+        command = bench.topical("benchmarks.meter.Meter", chosen.pages if url else chosen.pages // workers, settings)
+        if url:
+            place = next(part for part in command if part.startswith(str(bench.folder / "crawl")))
+            command[command.index(place)] = str(folder / "crawl")
         if chosen.profile:
             chosen.profile.mkdir(parents=True, exist_ok=True)
             kept = chosen.profile / f"{ordering}-{workers}-{number}.pstats"
@@ -137,7 +142,8 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=2000, help="of all workers (default: 2000)")
     parser.add_argument("--hosts", type=int, default=200)
     parser.add_argument("--orderings", nargs="+", default=["adaptive", "dom"])
-    parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2, 4])
+    parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
+    parser.add_argument("--apart", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--profile", type=Path, help="keep profiles of the workers in this folder")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE")
@@ -146,8 +152,8 @@ def main() -> None:
     with TemporaryDirectory() as folder, endless_web(chosen.hosts) as proxy:
         bench = Bench(proxy, Path(folder), None)
         for ordering in chosen.orderings:
-            for workers in chosen.workers:
-                rows.append(crawl(bench, ordering, workers, chosen))
+            for workers, apart in [(n, True) for n in chosen.apart] + [(n, False) for n in chosen.workers]:
+                rows.append(crawl(bench, ordering, workers, chosen, apart=apart))
                 shown = {key: value for key, value in rows[-1].items() if key != "by_command"}
                 print("  ".join(f"{k} {v:.2f}" if isinstance(v, float) else f"{k} {v}" for k, v in shown.items()))
                 sys.stdout.flush()

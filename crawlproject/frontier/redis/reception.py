@@ -27,8 +27,8 @@ BUSY_LOOK = 0.25  # seconds until a host is looked at again that somebody else v
 
 class Reception:
     """``arrived`` are URLs that may be fetched now, each until a time, ``report`` what this worker last said of itself.
-    ``is_over``: nobody has anything left. ``no_pages_until``: before that time the budget of pages is in flight. ``wake`` is called
-    when there is news.
+    ``is_over``: nobody has anything left. ``no_pages_until``: before that time the budget of pages is in flight. ``wake`` is
+    called when there is news.
     """
 
     def __init__(
