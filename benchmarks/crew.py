@@ -118,7 +118,7 @@ class Exchanges:
 
     def _step(self, exchange: Exchange) -> None:
         self._has_moved |= exchange.work.is_urgent()
-        exchange._next_beat = 0.0
+        exchange._next_beat = exchange._next_lesson = 0.0
         exchange._step()
 
     def _deliver(self, deliver: Callable[[Arrival], object], arrival: Arrival) -> None:
