@@ -118,7 +118,7 @@ test: $(VENV)/.installed-dev $(VENV)/.compiled
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
 		./scripts/install-chromium
 	$(BIN)/python -m compileall -q $(PACKAGES)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	TMPDIR=$${TMPDIR:-$$(./scripts/temp-folder)} $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # Hundreds of processes import the package: its bytecode is kept also where it is switched off.
 test: export PYTHONDONTWRITEBYTECODE =
