@@ -14,7 +14,6 @@ from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.views.redis import RedisView
 
 _OFF = 10.0  # seconds that a clock is wrong
-_TELLING = 0.5  # seconds until a fetch is told, on a busy machine
 _SHORT_LEASE = 4  # seconds: FRONTIER_REDIS_LEASE where a worker is to be given up
 
 
@@ -68,8 +67,9 @@ def given_up(scene: Scene) -> None:
     scene.crawler.settings["FRONTIER_REDIS_LEASE"] = _SHORT_LEASE
     cut = _relayed(scene)
     if scene.crawler.reach(scene.some()):
-        scene.in_flight(_TELLING)
         cut.silence()
+        scene.in_flight()
+        _permit_untold(scene, "w1")
         time.sleep(_SHORT_LEASE)
         scene.in_flight()
         time.sleep(2.0)
@@ -148,22 +148,27 @@ def _kill_one(scene: Scene, names: list[str] | None = None, *, comes_back: bool 
     scene.notes.append(f"{victim} killed{' and started again' if comes_back else ''}")
     if comes_back:
         scene.crawler.start(victim)
+    else:
+        _permit_untold(scene, victim)
+
+
+def _permit_untold(scene: Scene, name: str) -> None:
+    """What others have not heard of may be asked for again by whoever gets the hosts of a worker."""
+    assert scene.redis is not None
+    told = int(connect(url=scene.redis.url).hget(CrawlKeys("chaos").published, name) or 0)
+    history = scene.crawler.folder / "crawl" / "workers" / name / "history.jsonl"
+    lines = history.read_bytes().split(b"\n") if history.exists() else []
+    for line in lines[told:-1]:
+        scene.moments[-1][1].discard(json.loads(line)["url"])
 
 
 def _lose_folder(scene: Scene, name: str) -> None:
-    """What others have not heard of is lost with it."""
     crawler = scene.crawler
-    assert scene.redis is not None
     before = scene.known()
     crawler.names.remove(name)
     del crawler.running[name]
     scene.gone = before - scene.known()
-    folder = crawler.folder / "crawl" / "workers" / name
-    keys = CrawlKeys("chaos")
-    told = int(connect(url=scene.redis.url).hget(keys.published, name) or 0)
-    for line in (folder / "history.jsonl").read_bytes().split(b"\n")[told:-1]:  # nobody has heard of these
-        scene.moments[-1][1].discard(json.loads(line)["url"])
-    shutil.rmtree(folder)
+    shutil.rmtree(crawler.folder / "crawl" / "workers" / name)
 
 
 def _relayed(scene: Scene) -> Relay:

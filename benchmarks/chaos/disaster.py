@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import inf
 from pathlib import Path
 from random import Random
 
@@ -41,17 +40,13 @@ class Scene:
         """A number of pages at which something happens."""
         return self.random.randint(1, int(self.pages * 0.8))
 
-    def known(self, before: float = inf) -> set[str]:
-        """The URLs of the histories, of fetches that had ended ``before`` then."""
-        lines = self.crawler.lines("history.jsonl")
-        return {line.get("url", "") for line in lines if line.get("at", 0.0) + line.get("seconds", 0.0) < before}
+    def known(self) -> set[str]:
+        """The URLs of the histories."""
+        return {line.get("url", "") for line in self.crawler.lines("history.jsonl")}
 
-    def in_flight(self, telling: float = 0.0) -> None:
-        """What has been asked for by now, and is in no history, may be asked for again; so may what was in one for less than
-        ``telling`` seconds, as others had not heard of it.
-        """
-        now = time.time()
-        self.moments.append((now, self.known(now - telling) if telling else self.known()))
+    def in_flight(self) -> None:
+        """What has been asked for by now, and is in no history, may be asked for again."""
+        self.moments.append((time.time(), self.known()))
 
     def killed(self, lines: int) -> None:
         """The worker w0 is killed after so many lines."""
