@@ -1,9 +1,9 @@
 """Workers of one crawl learn together: each publishes its fetches, and learns from those of others as from its own.
 
 Other workers' fetches go to the same parts and the same ordering that learn from the worker's own, live and on a replay, so
-all know the same: budgets, URL rules, templates, duplicates, verdicts of probes, and the model of the ordering. What a
-worker learns without a fetch (a URL is refused at its turn, a host is postponed) is published as well, as the ordering must
-not wait for it.
+all know the same: budgets, URL rules, duplicates, verdicts of probes, and the model of the ordering. What only whoever visits
+a host needs, parts learn of own hosts alone. What a worker learns without a fetch (a URL is refused at its turn, a host is
+postponed) is published as well, as the ordering must not wait for it.
 """
 
 from __future__ import annotations
