@@ -1,6 +1,6 @@
 """Politeness measured at the server: is every pause kept, and how close to the ideal does the crawl run?
 
-    python benchmarks/politeness.py [--hosts 40] [--pages 20] [--delay 0.5] [--latency 0.05] [--json FILE]
+    python benchmarks/politeness.py [--hosts 40] [--pages 20] [--delay 0.5] [--latency 0.05] [--workers 2] [--json FILE]
 
 Hosts with a simulated latency are crawled over sockets. The server's access log tells the pauses between the end of a request
 and the start of the next one of the same host (robots.txt included), and the sum of the hosts' rates. Ideal is
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
@@ -23,6 +24,7 @@ from statistics import mean
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `python benchmarks/politeness.py`
 
 from benchmarks.linked_web import LinkedWeb
+from benchmarks.redis_server import redis_server
 from crawlproject.http.virtual_web_server import Access, AccessLog, read_log, running
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,8 +39,8 @@ def host_farm(hosts: int, pages: int, latency: float) -> LinkedWeb:
     return LinkedWeb(links, latency)
 
 
-def crawl(folder: Path, port: int, delay: float) -> None:
-    """One crawl of the farm in a process of its own."""
+def crawl(folder: Path, port: int, delay: float, shared: list[dict[str, str]]) -> None:
+    """One crawl of the farm in a process of its own, or in one for each of these settings."""
     topic = folder / "topic.toml"
     topic.write_text('keywords = "reef"\nseeds = ["http://portal.example/"]\n')
     settings = {
@@ -47,10 +49,14 @@ def crawl(folder: Path, port: int, delay: float) -> None:
         "POLITENESS_FACTOR": 0,
         "LOG_LEVEL": "WARNING",
     }
-    chosen = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}", *chosen]
     environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{port}"}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "scrapy", "crawl", "topical", "-a", f"topic={topic}"]
+    processes = []
+    for own in shared or [{}]:
+        chosen = [part for name, value in {**settings, **own}.items() for part in ("-s", f"{name}={value}")]
+        processes.append(subprocess.Popen([*command, *chosen], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL))
+    if failed := [process.returncode for process in processes if process.wait()]:
+        raise SystemExit(f"a crawl ended with exit code {failed[0]}")
 
 
 def figures(log: list[Access], hosts: int, delay: float) -> dict[str, float]:
@@ -83,13 +89,19 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20, help="pages of a host")
     parser.add_argument("--delay", type=float, default=0.5, help="POLITENESS_MIN_DELAY, seconds")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds the server takes for a page")
+    parser.add_argument("--workers", type=int, default=0, help="that share a frontier in Redis (0: one crawl, on disk)")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         farm = host_farm(chosen.hosts, chosen.pages, chosen.latency)
-        with AccessLog(folder / "log") as log, running(farm, latency=True, log=log) as server:
-            crawl(folder, server.port, chosen.delay)
+        with ExitStack() as stack:
+            redis = stack.enter_context(redis_server(folder / "redis")) if chosen.workers else None
+            names = [f"w{number}" for number in range(chosen.workers)]
+            shared = [{"FRONTIER": "redis", "REDIS_URL": redis.url, "CRAWL_WORKER": name} for name in names if redis]
+            log = stack.enter_context(AccessLog(folder / "log"))
+            server = stack.enter_context(running(farm, latency=True, log=log))
+            crawl(folder, server.port, chosen.delay, shared)
         found = figures(read_log(folder / "log"), chosen.hosts, chosen.delay)
     for key, value in found.items():
         print(f"{key:22}{value:10.4g}")
