@@ -82,19 +82,24 @@ class Work:
     letters: deque[tuple[str, bytes]] = field(default_factory=deque)
     messages: deque[tuple[int, bytes]] = field(default_factory=deque)
     attached: deque[tuple[str, float, bytes]] = field(default_factory=deque)
-    ended: deque[tuple[Visit, float]] = field(default_factory=deque)
+    ended: deque[tuple[Visit, float]] = field(default_factory=deque)  # with the end of the rest, by the monotonic clock
     passed: deque[tuple[str, float]] = field(default_factory=deque)
     visits: deque[Visit] = field(default_factory=deque)  # begun already, to further places
     candidates: deque[Candidate] = field(default_factory=deque)
     applied: Id | None = None
 
+    def end(self, visit: Visit, rest: float) -> None:
+        """A visit has ended just now, and its places rest for so many seconds."""
+        self.ended.append((visit, time.monotonic() + rest))
+
     def step(self) -> Step:
         """All of it but the candidates, of the letters the first."""
+        now = time.monotonic()
         return Step(
             letters=list(islice(self.letters, _LETTERS)),
             messages=list(self.messages),
             attached=list(self.attached),
-            ended=list(self.ended),
+            ended=[(visit, max(0.0, rested - now)) for visit, rested in self.ended],
             passed=list(self.passed),
             begin=list(self.visits),
             applied=self.applied,
@@ -254,7 +259,8 @@ class Exchange:
         halves = [candidate.visit for candidate in refused if len(candidate.visit.places) > 1]
         if halves:  # one of its places may have been free
             with self._condition:
-                self.work.ended.extend((visit, 0.0) for visit in halves)
+                for visit in halves:
+                    self.work.end(visit, 0.0)
         self._has_more = len(answer.inbox) == AT_ONCE or len(answer.messages) >= AT_ONCE // 2
         return arrival
 
@@ -270,7 +276,8 @@ class Exchange:
         for place in surplus:
             arrival.candidates[place] = (arrival.candidates[place][0], DENIED)
         with self._condition:
-            self.work.ended.extend((arrival.candidates[place][0].visit, 0.0) for place in surplus)
+            for place in surplus:
+                self.work.end(arrival.candidates[place][0].visit, 0.0)
 
     def _done(self, batch: Batch) -> None:
         """That much has arrived."""

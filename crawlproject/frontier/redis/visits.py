@@ -53,7 +53,7 @@ class Visits:
         """The visit of a URL has ended, if there was one: its host rests for so many seconds."""
         visit = self.begun.pop(url, None)
         if visit is not None:
-            self._steps.tell(lambda work: work.ended.append((visit, rest)))
+            self._steps.tell(lambda work: work.end(visit, rest))
 
     def end_all(self) -> None:
         """Nothing is visited any more, nor by what was asked for and has no answer yet."""
@@ -112,7 +112,7 @@ class Visits:
         """Such a visit has ended."""
         visit = self._by_scripts.pop(host, None)
         if visit is not None:
-            self._steps.tell(lambda work: work.ended.append((visit, rest)))
+            self._steps.tell(lambda work: work.end(visit, rest))
 
     def _of(self, host: str) -> Iterable[tuple[str, Visit]]:
         return [(url, visit) for url, visit in self.begun.items() if visit.places[0] == host]
@@ -130,4 +130,4 @@ def _go_on(visit: Visit, work: Work) -> None:
 
 
 def _end(visit: Visit, rest: float, work: Work) -> None:
-    work.ended.append((visit, rest))
+    work.end(visit, rest)
