@@ -97,14 +97,16 @@ def test_the_visitor_of_a_crawl_that_died_does_not_block_the_host_for_ever(worke
     assert take(two, loop) == url("a/1")
 
 
-def test_a_visit_that_took_too_long_lets_the_host_rest_all_the_same(workers: Workers, loop: Loop) -> None:
+def test_a_visit_that_took_too_long_lets_the_host_rest_all_the_same(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
     one, two = (loop.start(workers.join("w", crawl=name, lease=0.5, min_delay=1.0)) for name in ("one", "two"))
     one.put(url("a/1"))
     held = take(one, loop)
-    loop.run_for(0.6)
+    loop.run_until(lambda: not database.exists("topical:clock:a.test"))
     ended = time.time()
     one.done(held.url, ended, 0.1)
-    loop.run_for(0.2)
+    loop.run_until(lambda: database.get("topical:clock:a.test") == b"")
     two.put(url("a/1"))
     take(two, loop)
     assert time.time() - ended >= 1.0
