@@ -83,8 +83,9 @@ class Options(BaseModel):
     """where URLs wait: `disk`, in files of the crawl folder; `memory`, journaled in the crawl folder, as crawls of
     earlier versions were and remain; `redis`, for [several workers](deploy.md#several-workers), each with the URLs of its
     hosts on its disk"""
-    frontier_disk_cache: Annotated[int, Field(ge=2**20)] = 536_870_912
-    """bytes | of a disk frontier's files kept in memory"""
+    frontier_disk_cache: Annotated[int, Field(ge=0)] = 0
+    """bytes | of a disk frontier's files mapped into memory, which the system may drop at any time; 0: half of the
+    machine's memory"""
     frontier_batch_size: Positive = 50
     """hosts | k of [host rotation](adr/0002-k-rule.md): any k leases in a row are of k different hosts, while k
     hosts have waiting URLs | 003 section 4.1"""

@@ -33,7 +33,7 @@ class DiskFiles:
 
     def __init__(self, folder: Path, cache: int, *, readonly: bool = False) -> None:
         self.folder = folder
-        self._cache = cache
+        self._cache = cache or _half_of_memory()
         self._readonly = readonly
         self._journal = DiskJournal(folder)
         summary = self._journal.summary
@@ -142,6 +142,7 @@ class DiskFiles:
         if self._journal.size > _JOURNAL_BYTES:
             self._journal.turn(self._summary(), self._force)
         self._steps += 1
+        # What is mapped no more is found again by a page fault, a few microseconds each.
         if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
             self.rows.give_back()
             self._seen.give_back()
@@ -260,6 +261,14 @@ def remove_disk_frontier(folder: Path) -> bool:
         journal.unlink(missing_ok=True)
     (folder / "state.json").unlink(missing_ok=True)  # last: until then the files can be recognised
     return True
+
+
+def _half_of_memory() -> int:
+    """Bytes; 512 MiB where that cannot be known."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (AttributeError, OSError, ValueError):
+        return 2**29
 
 
 def _shared_memory() -> int:
