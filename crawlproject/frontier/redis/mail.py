@@ -62,7 +62,8 @@ class Outbox:
     def collect(self) -> list[tuple[str, list[Letter]]]:
         """The letters of this step, by worker: they are to be sent, also when the disk refuses them (``write``)."""
         groups: dict[str, list[Letter]] = {}
-        for worker, letter in self._new:
+        # What is done comes before what was found on its page: the limit of URLs of a host counts it.
+        for worker, letter in sorted(self._new, key=lambda new: new[1][0] != DONE):
             groups.setdefault(worker, []).append(letter)
         self._new = []
         step = list(groups.items())

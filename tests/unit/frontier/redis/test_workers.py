@@ -174,6 +174,21 @@ def test_a_url_that_is_being_fetched_while_its_host_moves_is_fetched_once(worker
     assert any(late.is_own(queue_of(record.url)) for record in held)
 
 
+def test_a_url_that_was_fetched_while_its_host_moved_counts_before_its_links(workers: Workers, loop: Loop) -> None:
+    first = loop.start(workers.join("a", max_urls_per_host=5), 40)
+    first.put_many(url(f"h{host}/1") for host in range(40))
+    held = [take(first, loop) for _ in range(40)]
+    late = loop.start(workers.join("late", max_urls_per_host=5))
+    meet(loop, first, late)
+    for record in held:
+        with first.batch():
+            first.put_many(url(f"{queue_of(record.url).removesuffix('.test')}/{number}") for number in range(2, 12))
+            first.done(record.url, time.time(), 0.0)
+    fetched = Counter(queue_of(key) for key in crawl([first, late], loop))
+    moved = {queue_of(record.url) for record in held if late.is_own(queue_of(record.url))}
+    assert moved and {host: fetched[host] for host in moved} == dict.fromkeys(moved, 4)
+
+
 # ------------------------------------------------------------ answers
 
 
