@@ -20,8 +20,8 @@ class DiskFrontier(FrontierCore):
     ``batch_size``, ``strict``, ``commit``, ``max_urls``, ``newcomers_stay`` and ``random`` as in ``MemoryFrontier``; the
     politeness is asked by the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were
     leased wait again, and their hosts rest from then on; ``behind`` says by how many seconds it was set back since the last
-    run. ``cache`` bounds the bytes of files that stay mapped (0: half of the machine's memory), which the operating system may
-    drop at any time; so it may keep the rest.
+    run. ``cache`` bounds the bytes of files that stay mapped (0: half of the machine's memory); the operating system may drop
+    them at any time.
     ``limits`` bounds the queues in memory.
 
     Every operation that changes something may raise ``StorageFailed``. Opening raises ``BadCrawlDir`` for a damaged folder.

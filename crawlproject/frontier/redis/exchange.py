@@ -24,7 +24,7 @@ BEAT = 1.0  # seconds between two looks at the other workers,
 QUICK_BEAT = 0.1  # while this one has nothing to do,
 LISTEN = 0.1  # between two looks into the inbox then,
 CALM = 0.25  # and while it has
-LESSON = 0.25  # between two looks at what others have learned, while there is something to do
+_LESSON = 0.25  # between two looks at what others have learned, while there is something to do
 
 _PAUSES = (
     0.05,
@@ -213,7 +213,7 @@ class Exchange:
         now = time.monotonic()
         step.read_messages = self._receives and (self._has_more or now >= self._next_lesson or self._is_idle())
         if step.read_messages:
-            self._next_lesson = now + LESSON
+            self._next_lesson = now + _LESSON
         if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
             step.ended, step.passed, candidates = [], [], []
         step.begin += [candidate.visit for candidate in candidates]

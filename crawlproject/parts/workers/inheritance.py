@@ -21,8 +21,8 @@ def fetches_told(frontier: SharedFrontier, left_out: bytes) -> Iterator[FetchEve
         if worker != left_out:
             with suppress(UnreadableMessage):
                 event = load(named.partition(b"\n")[2]).event
-                if event is not None and len(event.links) >= 0:  # they are read
-                    yield event
+                if event is not None:
+                    yield FetchEvent(event.visit, list(event.links), event.page)  # damaged links show here
 
 
 def inherit(
