@@ -51,13 +51,14 @@ class LearnedVisits:
         self.seen_since_plan = 0  # visits, first ones and others
         self.lifetimes = Lifetimes(options.crawl_revisit_min)
         self._outcomes = Outcomes(options.crawl_clicks)
+        self._worker = options.worker
         folder.beside += [self.collection, self.changes]
 
     def learn(self, event: FetchEvent) -> None:
         """The policy learns from a visit that is in the history."""
         self.collection.catch_up()
         self.tally.add(event.visit)
-        self.earlier.update(*self._learn(event.visit))
+        self.earlier.update(*self._learn(event.visit, self._worker))
 
     def hear(self, visit: Visit) -> Iterable[int]:
         """Another worker has made a visit: the policy learns from it as well.
@@ -77,18 +78,18 @@ class LearnedVisits:
             self.collection.adopt(page)
             known = self.collection.find(page.url)
             assert known is not None
-        self._learn(_visit_of(known))
+        self._learn(_visit_of(known), shared.holder)
 
     def replay_workers(self) -> None:
         """Learn from the histories of all workers whose folders are here, in the order of time."""
         self.collection.catch_up()
-        for visit, own in self.shared.visits():
-            if not own:
+        for visit, worker in self.shared.visits():
+            if worker != self._worker:
                 self.collection.hear(visit)
-            self._learn(visit)
+            self._learn(visit, worker)
 
-    def _learn(self, visit: Visit) -> tuple[Iterable[int], Iterable[int]]:
-        """The rows that are due earlier, by hints and by the policy."""
+    def _learn(self, visit: Visit, worker: str = "") -> tuple[Iterable[int], Iterable[int]]:
+        """The rows that are due earlier, by hints and by the policy. ``worker`` has made the visit, if that is known."""
         if visit.is_listing:
             self.rereads.add(visit)
             return (), ()
@@ -98,6 +99,8 @@ class LearnedVisits:
             return (), ()
         if not self.shared.is_news(page.row, visit.number):
             return (), ()
+        if visit.md5:
+            self.shared.stored(page.row, worker)
         if is_new:
             self.new_worth.append(visit.relevance)
         hinted = [each.row for each in self.hints.shown(visit, page.row)] if visit.number > 1 else ()

@@ -118,8 +118,11 @@ class OwnCollection:
         """Whether the policy has learned from any visit of a page."""
         return True
 
-    def visits(self) -> Iterator[tuple[Visit, bool]]:
-        """The visits in all folders of workers that are here, in the order of time, and whether they are of this worker."""
+    def stored(self, row: int, holder: str) -> None:
+        """The worker ``holder`` has stored the last version of the page in this row; empty: not known who."""
+
+    def visits(self) -> Iterator[tuple[Visit, str]]:
+        """The visits in all folders of workers that are here, in the order of time, with the name of the worker."""
         return iter(())
 
     def attach(self, page: CollectedPage, text: str | None = None) -> None:
@@ -157,7 +160,9 @@ class SharedCollection(OwnCollection):
         self._name = name
         self._folder = folder
         self._peers = peers
-        self._learned = Table(number=("u4", 0))  # 4 bytes a page: the last visit that the policy has learned from
+        # 6 bytes a page: the last visit that the policy has learned from, and the place in ``_holders`` of who stores it
+        self._learned = Table(number=("u4", 0), holder=("u2", 0))
+        self._holders = ["", name]
         self._attached: dict[str, SharedPage] = {}  # pages that were leased, until their visits end
 
     def variant(self, page: CollectedPage) -> str:
@@ -175,10 +180,18 @@ class SharedCollection(OwnCollection):
     def knows(self, row: int) -> bool:
         return row < self._learned.rows and bool(self._learned["number"][row])
 
-    def visits(self) -> Iterator[tuple[Visit, bool]]:
-        others = self._peers.folders()
-        own = ((visit, True) for visit in read_visits(self._folder))
-        return merge(own, *map(_noted, others), key=lambda noted: noted[0].at)
+    def stored(self, row: int, holder: str) -> None:
+        if holder not in self._holders:
+            self._holders.append(holder)
+        self._learned.grow(row + 1)
+        self._learned["holder"][row] = self._holders.index(holder)
+
+    def _holder(self, row: int) -> str:
+        return self._holders[self._learned["holder"][row]] if row < self._learned.rows else ""
+
+    def visits(self) -> Iterator[tuple[Visit, str]]:
+        own = ((visit, self._name) for visit in read_visits(self._folder))
+        return merge(own, *map(_noted, self._peers.folders()), key=lambda noted: noted[0].at)
 
     # ------------------------------------------------------------ what others have to know
 
@@ -187,7 +200,7 @@ class SharedCollection(OwnCollection):
         if text is not None:
             shared = SharedPage.of(page, self._name, sketch_of(text).written())
         else:
-            shared = SharedPage.of(page, known.holder if known else self._name, known.sketch if known else "")
+            shared = SharedPage.of(page, *((known.holder, known.sketch) if known else (self._holder(page.row), "")))
         self._peers.attach(self._key(page), NAME, None if page.is_away else shared.message(), page.number)
 
     def retired(self, page: CollectedPage) -> None:
@@ -230,8 +243,8 @@ class SharedCollection(OwnCollection):
         self.was_attached(shared._replace(sketch=sketch_of(text).written()))
 
 
-def _noted(folder: Path) -> Iterator[tuple[Visit, bool]]:
+def _noted(folder: Path) -> Iterator[tuple[Visit, str]]:
     try:
-        yield from ((visit, False) for visit in read_visits(folder))
+        yield from ((visit, folder.name) for visit in read_visits(folder))
     except BadCrawlDir as damage:
         logger.warning("What the worker %s has seen before is left out: %s", folder.name, damage)
