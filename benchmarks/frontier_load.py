@@ -28,6 +28,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from crawlproject.core.process_tuning import tune_process
 from crawlproject.frontier.base import Frontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.records import CrawlUrl
@@ -243,6 +244,7 @@ def main() -> None:
     parser.add_argument("--revisits", action="store_true")
     parser.add_argument("--reopen", action="store_true")
     options = parser.parse_args()
+    tune_process()  # as a crawl does
     begin = time.perf_counter()
     store = CONTENDERS[options.contender](options.folder)
     opened = time.perf_counter() - begin

@@ -19,7 +19,10 @@ from crawlproject.frontier.disk.url_records import MAPPED, RECORDS, UrlRecords, 
 from crawlproject.frontier.disk.url_table import CLASS_BITS, UrlRow, UrlTable
 from crawlproject.records import ACTIVE, CrawlUrl
 
-_JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
+# A journal is summed up from this size on, a second of reading at the next opening, and of large files from this share: each
+# sum forces onto the disk what was changed since the last one, and URLs change pages at random.
+_JOURNAL_BYTES = 32 * 2**20
+_JOURNAL_SHARE = 1 / 64
 _RELIEF = 256  # steps between two looks at the memory
 _HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
 
@@ -57,6 +60,7 @@ class DiskFiles:
         for number, until in summary.later:
             self.held_until[number] = until
         self._pieces_noted = self._pieces()
+        self._journal_bytes: float = _JOURNAL_BYTES
         self._replay(summary.urls_end)
         self._has_old_scores = not self._journal.has_classes
         if self._has_old_scores and not readonly:
@@ -134,12 +138,14 @@ class DiskFiles:
             urls.write()
         if (pieces := self._pieces()) != self._pieces_noted:
             self._pieces_noted = pieces
-            self._notes.append(["sizes", self._mapped_sizes()])
+            sizes = self._mapped_sizes()
+            self._notes.append(["sizes", sizes])
+            self._journal_bytes = max(_JOURNAL_BYTES, sum(sizes.values()) * _JOURNAL_SHARE)
         rows = self.rows.pack()
         self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
         self._notes = []
         self._apply(rows)
-        if self._journal.size > _JOURNAL_BYTES:
+        if self._journal.size > self._journal_bytes:
             self._journal.turn(self._summary(), self._force)
         self._steps += 1
         # What is mapped no more is found again by a page fault, a few microseconds each.

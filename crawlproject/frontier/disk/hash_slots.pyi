@@ -1,9 +1,9 @@
 from array import array
 from collections.abc import Iterator
 
-def find(views: list[memoryview], directory: array[int], mask: int, digest: bytes) -> int | None: ...
+def find(places: array[int], directory: array[int], mask: int, digest: bytes) -> int | None: ...
 def put_all(
-    views: list[memoryview],
+    places: array[int],
     directory: array[int],
     mask: int,
     counts: array[int],

@@ -1,8 +1,11 @@
 # cython: language_level=3, wraparound=False
-"""Looking into the segments of a ``HashTable`` by compiled code."""
+"""Looking into the segments of a ``HashTable`` by compiled code.
+
+``places`` are the addresses of the segments. A segment is looked into at random: to ask a ``memoryview`` for its address would
+touch two more places of the memory that are in no cache.
+"""
 
 from cpython cimport array
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport uint64_t
 
 cdef extern from "<stdatomic.h>" nogil:
@@ -36,54 +39,61 @@ cdef inline Py_ssize_t slot_of(const uint64_t* words, uint64_t key, uint64_t tag
     return slot
 
 
-def find(list views not None, array.array directory not None, uint64_t mask, bytes digest not None):
+cdef inline uint64_t* segment_of(array.array places, array.array directory, uint64_t mask, uint64_t key) except NULL:
+    """The words of the segment of a key. Raises ``ValueError`` when the table is closed."""
+    cdef size_t place = (key >> 36) & mask
+    if not len(places) or place >= <size_t>len(directory):
+        raise ValueError("the table is closed")
+    return <uint64_t*>places.data.as_ulonglongs[directory.data.as_ints[place]]
+
+
+def find(array.array places not None, array.array directory not None, uint64_t mask, bytes digest not None):
     """The number of a digest of 16 bytes, or None."""
     cdef const unsigned char* data = digest
     cdef uint64_t key = word(data), tag = word(data + 8) & TAG, value
-    cdef Py_buffer view
-    PyObject_GetBuffer(views[directory.data.as_ints[(key >> 36) & mask]], &view, PyBUF_SIMPLE)
-    try:
-        value = (<const uint64_t*>view.buf)[slot_of(<const uint64_t*>view.buf, key, tag) + 1]
-    finally:
-        PyBuffer_Release(&view)
+    cdef const uint64_t* words = segment_of(places, directory, mask, key)
+    value = words[slot_of(words, key, tag) + 1]
     return <long long>(value & NUMBER) - 1 if value else None
 
 
 def put_all(
-    list views not None, array.array directory not None, uint64_t mask, array.array counts not None, int full, numbers
+    array.array places not None,
+    array.array directory not None,
+    uint64_t mask,
+    array.array counts not None,
+    int full,
+    numbers,
 ):
     """Set the numbers of digests, from an iterator of pairs.
 
     None: of all. Else the pair that was not set, as its segment is full, or nobody has counted it.
     """
     for digest, number in numbers:
-        if not put(views, directory, mask, counts, full, digest, number):
+        if not put(places, directory, mask, counts, full, digest, number):
             return digest, number
     return None
 
 
 cdef bint put(
-    list views, array.array directory, uint64_t mask, array.array counts, int full, bytes digest, uint64_t number
+    array.array places,
+    array.array directory,
+    uint64_t mask,
+    array.array counts,
+    int full,
+    bytes digest,
+    uint64_t number,
 ) except -1:
     """False: nothing is set."""
     cdef const unsigned char* data = digest
     cdef uint64_t key = word(data), tag = word(data + 8) & TAG
-    cdef int segment = directory.data.as_ints[(key >> 36) & mask]
-    cdef short* count = counts.data.as_shorts + segment
-    cdef uint64_t* words
-    cdef Py_ssize_t slot
-    cdef Py_buffer view
-    PyObject_GetBuffer(views[segment], &view, PyBUF_WRITABLE)
-    try:
-        words = <uint64_t*>view.buf
-        slot = slot_of(words, key, tag)
-        if not words[slot + 1]:
-            if count[0] < 0 or count[0] >= full:
-                return False
-            words[slot] = key
-            atomic_signal_fence(memory_order_release)  # the number makes the slot valid: it is written last
-            count[0] += 1
-        words[slot + 1] = tag << NUMBER_BITS | (number + 1)
-    finally:
-        PyBuffer_Release(&view)
+    cdef uint64_t* words = segment_of(places, directory, mask, key)
+    cdef short* count = counts.data.as_shorts + directory.data.as_ints[(key >> 36) & mask]
+    cdef Py_ssize_t slot = slot_of(words, key, tag)
+    if not words[slot + 1]:
+        if count[0] < 0 or count[0] >= full:
+            return False
+        words[slot] = key
+        atomic_signal_fence(memory_order_release)  # the number makes the slot valid: it is written last
+        count[0] += 1
+    words[slot + 1] = tag << NUMBER_BITS | (number + 1)
     return True

@@ -56,6 +56,7 @@ class HashTable:
         self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly)
         self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE, readonly=readonly)
         self._views: list[memoryview] = []  # one a segment, as 64-bit words
+        self._places = array("Q")  # of the views, in memory
         self._marks: list[memoryview] = [memoryview(piece).cast("Q") for piece in self._headers.maps]
         self._counts = array("h")  # entries of each segment; -1: not counted since the opening
         self._free: list[int] = []
@@ -69,7 +70,7 @@ class HashTable:
     def get(self, digest: bytes) -> int | None:
         """The number that was set for this digest, or None."""
         if hash_slots is not None:
-            return hash_slots.find(self._views, self._directory, self._mask, digest)
+            return hash_slots.find(self._places, self._directory, self._mask, digest)
         words, slot, _, _ = self._slot(digest)
         value = words[slot + 1]
         return (value & _NUMBER) - 1 if value else None
@@ -80,9 +81,10 @@ class HashTable:
 
     def update(self, numbers: Mapping[bytes, int]) -> None:
         """``set`` of each."""
+        assert not self._readonly
         pairs = iter(numbers.items())
         if hash_slots is not None:
-            while pair := hash_slots.put_all(self._views, self._directory, self._mask, self._counts, _FULL, pairs):
+            while pair := hash_slots.put_all(self._places, self._directory, self._mask, self._counts, _FULL, pairs):
                 self._set(*pair)
         else:
             for pair in pairs:
@@ -125,6 +127,7 @@ class HashTable:
 
     def close(self) -> None:
         self._views.clear()
+        self._places = array("Q")
         self._marks.clear()
         self._segments.close()
         self._headers.close()
@@ -214,8 +217,10 @@ class HashTable:
 
     def _view(self, piece: object) -> None:
         whole = memoryview(piece).cast("Q")  # type: ignore[arg-type]
+        place = np.frombuffer(whole, np.uint64).ctypes.data
         for start in range(0, len(whole), 2 * _SLOTS):
             self._views.append(whole[start : start + 2 * _SLOTS])
+            self._places.append(place + 8 * start)
             self._counts.append(-1)
 
     def _header(self, segment: int) -> int:
