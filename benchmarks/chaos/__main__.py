@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
 import sys
 import tempfile
 import time
@@ -44,7 +45,7 @@ def run(seed: int, cases: list[tuple[str, str]], keep: Path | None) -> Verdict:
             verdict.failure = traceback.format_exc()
         verdict.seconds = round(time.monotonic() - began, 1)
         if keep and not verdict.is_good:
-            folder.rename(keep / str(seed))
+            shutil.move(folder, keep / str(seed))
             folder.mkdir()
     return verdict
 

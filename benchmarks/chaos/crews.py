@@ -68,12 +68,10 @@ def given_up(scene: Scene) -> None:
     cut = _relayed(scene)
     if scene.crawler.reach(scene.some()):
         cut.silence()
-        scene.in_flight()
-        _permit_untold(scene, "w1")
-        time.sleep(_SHORT_LEASE)
-        scene.in_flight()
-        time.sleep(2.0)
-        scene.in_flight()
+        for seconds in (0.0, _SHORT_LEASE, 2.0):
+            time.sleep(seconds)
+            scene.in_flight()
+            _permit_untold(scene, "w1")  # it may fetch what it had been granted, and can tell nobody
         cut.speak()
     _end(scene)
 
