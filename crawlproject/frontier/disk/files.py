@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,8 @@ from crawlproject.frontier.disk.url_records import MAPPED, RECORDS, UrlRecords, 
 from crawlproject.frontier.disk.url_table import CLASS_BITS, UrlRow, UrlTable
 from crawlproject.records import ACTIVE, CrawlUrl
 
-# A journal is summed up from this size on, a second of reading at the next opening, and of large files from this share: each
-# sum forces onto the disk what was changed since the last one, and URLs change pages at random.
-_JOURNAL_BYTES = 32 * 2**20
-_JOURNAL_SHARE = 1 / 64
+_JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
+_JOURNAL_SHARE = 64  # or from this part of the mapped files on: each sum forces them onto the disk
 _RELIEF = 256  # steps between two looks at the memory
 _HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
 
@@ -60,7 +58,7 @@ class DiskFiles:
         for number, until in summary.later:
             self.held_until[number] = until
         self._pieces_noted = self._pieces()
-        self._journal_bytes: float = _JOURNAL_BYTES
+        self._journal_bytes = _journal_bytes(self._sizes_found)
         self._replay(summary.urls_end)
         self._has_old_scores = not self._journal.has_classes
         if self._has_old_scores and not readonly:
@@ -140,7 +138,7 @@ class DiskFiles:
             self._pieces_noted = pieces
             sizes = self._mapped_sizes()
             self._notes.append(["sizes", sizes])
-            self._journal_bytes = max(_JOURNAL_BYTES, sum(sizes.values()) * _JOURNAL_SHARE)
+            self._journal_bytes = _journal_bytes(sizes)
         rows = self.rows.pack()
         self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
         self._notes = []
@@ -267,6 +265,11 @@ def remove_disk_frontier(folder: Path) -> bool:
         journal.unlink(missing_ok=True)
     (folder / "state.json").unlink(missing_ok=True)  # last: until then the files can be recognised
     return True
+
+
+def _journal_bytes(sizes: Mapping[str, int]) -> int:
+    """From which on a journal is summed up, where files are of these sizes: URLs change pages of large ones at random."""
+    return max(_JOURNAL_BYTES, sum(sizes[name] for name in MAPPED) // _JOURNAL_SHARE)
 
 
 def _half_of_memory() -> int:

@@ -40,11 +40,11 @@ cdef inline Py_ssize_t slot_of(const uint64_t* words, uint64_t key, uint64_t tag
 
 
 cdef inline uint64_t* segment_of(array.array places, array.array directory, uint64_t mask, uint64_t key) except NULL:
-    """The words of the segment of a key. Raises ``ValueError`` when the table is closed."""
-    cdef size_t place = (key >> 36) & mask
-    if not len(places) or place >= <size_t>len(directory):
-        raise ValueError("the table is closed")
-    return <uint64_t*>places.data.as_ulonglongs[directory.data.as_ints[place]]
+    """The words of the segment of a key. Raises ``IndexError`` where there is none: the table is closed, or was empty."""
+    cdef int segment = directory.data.as_ints[(key >> 36) & mask]
+    if not 0 <= segment < len(places):
+        raise IndexError(segment)
+    return <uint64_t*>places.data.as_ulonglongs[segment]
 
 
 def find(array.array places not None, array.array directory not None, uint64_t mask, bytes digest not None):

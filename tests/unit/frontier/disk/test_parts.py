@@ -89,6 +89,17 @@ def test_88_bits_are_compared(tmp_path: Path) -> None:
     assert table.get(bytes(10) + b"\1" + bytes(5)) is None
 
 
+@pytest.mark.usefixtures("each_way")
+def test_a_closed_table_answers_nothing(tmp_path: Path) -> None:
+    table = HashTable(tmp_path / "table")
+    table.set(bytes(16), 1)
+    table.close()
+    with pytest.raises(IndexError):
+        table.get(bytes(16))
+    with pytest.raises(IndexError):
+        table.set(bytes(16), 2)
+
+
 def test_headers_with_other_bits_are_named_and_raise_nothing_else(tmp_path: Path) -> None:
     """As they raised ``IndexError``, or asked for more memory than there is."""
     table = HashTable(tmp_path / "t")
