@@ -94,14 +94,15 @@ class OpenLeases:
     ) -> None:
         host = queue_of(url)
         rest, state = self._rest(host, now, seconds), self._own.state_of(url)
-        if not state and not self._shares.is_own(host):
-            self._letters.write(mail.DONE, url)
-        else:
-            self._own.done(url, now, seconds, refetch_at, score)
-        if url in self._held:
-            self._ended(url, rest)
-        elif state != "done":
-            self._visits.passed(host, rest)
+        with self._steps.step():
+            if not state and not self._shares.is_own(host):
+                self._letters.write(mail.DONE, url)
+            else:
+                self._own.done(url, now, seconds, refetch_at, score)
+            if url in self._held:
+                self._ended(url, rest)
+            elif state != "done":
+                self._visits.passed(host, rest)
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
         if url in self._held:
@@ -117,12 +118,12 @@ class OpenLeases:
         self._ended(url, 0.0)
 
     def _ended(self, url: str, rest: float) -> None:
-        """The lease of a URL has ended, if there was one. Its host may be another's by now."""
+        """The lease of a URL has ended, if there was one. Another may have its host by now, and visits it when it knows."""
         if self._held.pop(url, None) is None:
             return
-        self._visits.end(url, rest)
-        if not self._shares.has(url):
-            with self._steps.step():
+        with self._steps.step():
+            self._visits.end(url, rest)
+            if not self._shares.has(url):
                 self._letters.give(url, self._own.state_of(url) == "done")
 
     def hold(self, url: str, until: float) -> bool:
