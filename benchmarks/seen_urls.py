@@ -24,10 +24,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.digest_numbers import DigestNumbers
 
 NAMES = ("table", "drum", "bloom")
 LINKS = 100  # of a page
+MERGED = 500_000  # digests that are merged into the table together: what fills the journal of a frontier of up to 10^7 URLs
 BUFFER = 64 * 2**20  # bytes of keys that wait for a merge
 Keys = npt.NDArray[np.uint64]
 
@@ -44,22 +45,31 @@ class Table:
     """Digests of 16 bytes, of which the second half follows from the first here."""
 
     def __init__(self, folder: Path) -> None:
-        self._table = HashTable(folder / "seen")
-        self._next = 0
+        self._numbers = DigestNumbers(folder / "seen")
+        self._next = self._flushed = 0
 
     def ask(self, keys: Keys) -> int:
         new = {}
         for digest in np.column_stack((keys, keys * np.uint64(0x9E3779B97F4A7C15))).view("S16").ravel().tolist():
             digest = digest.ljust(16, b"\0")  # numpy cuts zeros off
-            if digest not in new and self._table.get(digest) is None:
+            if digest not in new and self._numbers.get(digest) is None:
                 new[digest] = self._next
                 self._next += 1
-        self._table.update(new)
+        self._numbers.update(new)
+        if self._next - self._flushed > MERGED:
+            self._flush()
         return len(new)
 
     def end(self) -> int:
-        self._table.close()
+        self._flush()
+        self._numbers.close()
         return 0
+
+    def _flush(self) -> None:
+        """As when the journal of a frontier is summed up, which does it in a thread."""
+        self._numbers.seal()
+        self._numbers.flush()
+        self._flushed = self._next
 
 
 class Drum:

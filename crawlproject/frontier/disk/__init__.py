@@ -8,13 +8,14 @@ file                module              holds
 ``urls.jsonl``      ``url_records``     the record of every URL, one JSON line each; only appended to
 ``rows``            ``url_table``       24 bytes a URL by its number: score, where its record is, host, state
 ``times``           ``hold_times``      8 bytes a URL by its number: when it may be taken, if it is held
-``seen``            ``hash_table``      digest of a URL to its number: the URL-seen test
+``seen``            ``digest_numbers``  digest of a URL to its number: the URL-seen test
 ``hosts``           ``host_counts``     digest of a host to its number
 ``journal.N``       ``journal``         the last changes, in the order they happened; each frame is one atomic step
 ``state.json``      ``journal``         where the journal begins, and the few things that have no row: picks, rests, blocks
 ``lines``           ``spilled_queue``   sorted runs of the waiting URLs, by score and by time; made anew at every opening
 ==================  ==================  ============================================================================
 
-A step is gathered in memory, appended to ``urls.jsonl`` and to the journal, and only then applied to the mapped files.
-So these are never ahead of the journal, and applying its last frames again brings them up to date.
+A step is gathered in memory, appended to ``urls.jsonl`` and to the journal, and only then applied to the mapped files; its
+digests wait in memory until the journal is summed up. So the files are never ahead of the journal, and applying its last frames
+again brings them up to date.
 """

@@ -11,7 +11,7 @@ import numpy as np
 from xxhash import xxh3_128_digest
 
 from crawlproject.frontier.changes import LEAST_CLASS_SCORE, class_in_score
-from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.digest_numbers import DigestNumbers
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_counts import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
@@ -43,7 +43,7 @@ class DiskFiles:
             refuse_losses(folder, self._sizes_found, {**summary.sizes, RECORDS: summary.urls_end})
         self.facts = HostFacts(summary)
         self._seed = summary.seed
-        self._seen = HashTable(folder / "seen", readonly=readonly)
+        self._seen = DigestNumbers(folder / "seen", readonly=readonly)
         self.hosts = HostNumbers(folder / "hosts", self.digest, summary.hosts, readonly=readonly)
         self.rows = UrlTable(folder / "rows", readonly=readonly)
         self.urls = UrlRecords(folder / "urls.jsonl", readonly=readonly)
@@ -143,7 +143,8 @@ class DiskFiles:
         self._journal.append(rows, self._new_urls, self.hosts.new, urls.end, self._notes)
         self._notes = []
         self._apply(rows)
-        if self._journal.size > self._journal_bytes:
+        if self._journal.size > self._journal_bytes and not self._journal.is_turning:
+            self._seal()
             self._journal.turn(self._summary(), self._force)
         self._steps += 1
         # What is mapped no more is found again by a page fault, a few microseconds each.
@@ -158,13 +159,12 @@ class DiskFiles:
             self.urls.write()
         self._apply(self.rows.pack())
         self._notes = []
-        self._journal.begin(self._summary())
+        self._sum_up()
 
     def finish(self) -> None:
         """Write what was gathered and force everything onto the disk."""
         self.commit()
-        self._force()
-        self._journal.begin(self._summary())
+        self._sum_up()
 
     def close(self) -> None:
         self._journal.close()
@@ -245,8 +245,21 @@ class DiskFiles:
         """Of all mapped files together: these grow piece by piece."""
         return self.rows.pieces() + self.held_until.pieces() + self._seen.pieces() + self.hosts.pieces()
 
+    def _sum_up(self) -> None:
+        self._journal.wait()
+        self._seal()
+        self._force()
+        self._journal.begin(self._summary())
+
+    def _seal(self) -> None:
+        self._seen.seal()
+        self.hosts.seal()
+
     def _force(self) -> None:
-        for file in (self.urls, self._seen, self.hosts, self.rows, self.held_until):
+        """What was sealed, and all else, onto the disk."""
+        self._seen.flush()
+        self.hosts.flush()
+        for file in (self.urls, self.rows, self.held_until):
             file.sync()
 
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-from crawlproject.errors import BadCrawlDir
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.disk.mapped_file import MappedFile
 from crawlproject.frontier.disk.url_records import REMEDY
 
@@ -42,18 +44,26 @@ _TAG = 0xFFFFFF
 
 _KEY = struct.Struct("<QQ")
 
+Memtable: TypeAlias = "hash_slots.Memtable | dict[bytes, int]"
+"""Digests of 16 bytes to numbers from 0 to 2^40 - 2, in memory; a ``dict`` without compiled code."""
+
+
+def new_memtable(like: int = 0) -> Memtable:
+    """An empty memtable with room for so many digests."""
+    return {} if hash_slots is None else hash_slots.Memtable(like)
+
 
 class HashTable:
     """Digests of 16 bytes to numbers from 0 to 2^40 - 2, in ``path`` and ``path`` + ``.map``.
 
-    ``set`` writes the key of a slot before its number, which makes it valid; a split writes the two halves elsewhere
+    ``merge`` writes the key of a slot before its number, which makes it valid; a split writes the two halves elsewhere
     before it retires the whole: so the table is whole after ``kill -9`` at any instruction. Raises ``StorageFailed``
     when it cannot grow; then it is as it was. Raises ``BadCrawlDir`` when the headers of its segments do not fit together.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._readonly = readonly
-        self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly)
+        self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly, writes=True)
         self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE, readonly=readonly)
         self._views: list[memoryview] = []  # one a segment, as 64-bit words
         self._places = array("Q")  # of the views, in memory
@@ -70,53 +80,64 @@ class HashTable:
     def get(self, digest: bytes) -> int | None:
         """The number that was set for this digest, or None."""
         if hash_slots is not None:
-            return hash_slots.find(self._places, self._directory, self._mask, digest)
+            return hash_slots.find(self._places, self._directory, digest)
         words, slot, _, _ = self._slot(digest)
         value = words[slot + 1]
         return (value & _NUMBER) - 1 if value else None
 
-    def set(self, digest: bytes, number: int) -> None:
-        """Remember the number; it replaces the one that was set before."""
-        self.update({digest: number})
+    def merge(self, memtable: Memtable) -> None:
+        """Set the numbers of a memtable, which replace those that were set before.
 
-    def update(self, numbers: Mapping[bytes, int]) -> None:
-        """``set`` of each."""
+        A thread may do it while others ``get``, unless the memtable is a ``dict``.
+        """
         assert not self._readonly
-        pairs = iter(numbers.items())
-        if hash_slots is not None:
-            while pair := hash_slots.put_all(self._places, self._directory, self._mask, self._counts, _FULL, pairs):
-                self._set(*pair)
-        else:
-            for pair in pairs:
-                self._set(*pair)
+        if isinstance(memtable, dict):
+            for digest, number in memtable.items():
+                self._set(digest, number)
+            return
+        start: int | None = 0
+        while start is not None:
+            start = self._merge(memtable, start)
+
+    def _merge(self, memtable: hash_slots.Memtable, start: int) -> int | None:
+        """From this slot of the memtable on, until a segment is full: it is split, and the slot where to go on is returned."""
+        with self._storing():
+            left = hash_slots.merge(
+                self._segments.file, self._places, self._directory, self._counts, _FULL, memtable, start
+            )
+        if left is None:
+            return None
+        self._split((left[1] >> 36) & self._mask)
+        return left[0]
 
     def _set(self, digest: bytes, number: int) -> None:
         words, slot, key, tag = self._slot(digest)
         if not words[slot + 1]:
-            segment = self._directory[(key >> 36) & self._mask]
-            count = self._counts[segment]
-            if count < 0:
-                count = int(np.count_nonzero(np.frombuffer(words, np.uint64)[1::2]))
-            if count >= _FULL:
-                self._counts[segment] = count
-                self._split(segment, (key >> 36) & self._mask)
+            segment = self._segment(key)
+            if self._counts[segment] < 0:
+                self._counts[segment] = int(np.count_nonzero(np.frombuffer(words, np.uint64)[1::2]))
+            if self._counts[segment] >= _FULL:
+                self._split((key >> 36) & self._mask)
                 self._set(digest, number)
                 return
-            words[slot] = key
-            self._counts[segment] = count + 1
-        words[slot + 1] = tag << _NUMBER_BITS | (number + 1)
+            self._counts[segment] += 1
+        place = self._segment(key) * _SEGMENT + 8 * slot
+        self._segments.write(place, _KEY.pack(key, tag << _NUMBER_BITS | (number + 1)))
 
     def _slot(self, digest: bytes) -> tuple[memoryview, int, int, int]:
         """The segment of a digest, the place in it where it is or would be, and the two parts that are compared."""
         key, other = _KEY.unpack(digest)
-        words = self._views[self._directory[(key >> 36) & self._mask]]
+        words = self._views[self._segment(key)]
         tag = other & _TAG
-        slot = 2 * ((key >> 24) & (_SLOTS - 1))
+        slot = _home(key)
         while value := words[slot + 1]:
             if words[slot] == key and value >> _NUMBER_BITS == tag:
                 break
             slot = (slot + 2) & (2 * _SLOTS - 1)
         return words, slot, key, tag
+
+    def _segment(self, key: int) -> int:
+        return self._directory[(key >> 36) & self._mask]
 
     def pieces(self) -> int:
         return len(self._segments.maps) + len(self._headers.maps)
@@ -158,20 +179,21 @@ class HashTable:
         self._mask = (1 << self._depth) - 1
         if not used and not self._readonly:
             first = self._new_segment()
+            self._segments.write(first * _SEGMENT, bytes(_SEGMENT))
+            self._counts[first] = 0
             self._mark(first, _IN_USE)
             self._directory = array("i", [first])
 
     def _damage(self) -> BadCrawlDir:
         return BadCrawlDir(str(self._headers.path), f"expected segments of which each has its own first bits; {REMEDY}")
 
-    def _split(self, segment: int, place: int) -> None:
+    def _split(self, place: int) -> None:
+        """The segment at this place of the directory."""
+        segment = self._directory[place]
         depth = self._header(segment) >> _DEPTH_SHIFT & 0xFF
         halves = self._new_segment(), self._new_segment()
-        old = np.frombuffer(self._views[segment], np.uint64).reshape(_SLOTS, 2)
-        entries = old[old[:, 1] != 0]
-        side = (entries[:, 0] >> np.uint64(36 + depth)) & np.uint64(1)
         for bit, half in enumerate(halves):
-            self._fill(half, entries[side == bit])
+            self._fill(half, segment, depth, bit)
         prefix = place & ((1 << depth) - 1)
         for bit, half in enumerate(halves):
             self._mark(half, _IN_USE | (depth + 1) << _DEPTH_SHIFT | bit << depth | prefix)
@@ -185,35 +207,41 @@ class HashTable:
             for at in range(bit << depth | prefix, 1 << self._depth, 1 << (depth + 1)):
                 self._directory[at] = half
 
-    def _fill(self, segment: int, entries: np.ndarray) -> None:
-        """Place entries into an empty segment: in the order of their home slots each goes home or right after the last."""
-        home = ((entries[:, 0] >> np.uint64(24)) & np.uint64(_SLOTS - 1)).astype(np.int64)
-        order = np.argsort(home, kind="stable")
-        steps = np.arange(len(order))
-        slots = np.maximum.accumulate(home[order] - steps) + steps
-        inside = slots < _SLOTS
-        words = np.frombuffer(self._views[segment], np.uint64).reshape(_SLOTS, 2)
-        words[slots[inside]] = entries[order[inside]]
-        free = iter(np.flatnonzero(words[:, 1] == 0))
-        for entry in entries[order[~inside]]:  # those that run over the end continue at the beginning
-            words[next(free)] = entry
-        self._counts[segment] = len(entries)
+    def _fill(self, segment: int, whole: int, depth: int, bit: int) -> None:
+        """Make a segment of those entries of a whole one whose keys have this bit there."""
+        if hash_slots is not None:
+            with self._storing():
+                count = hash_slots.fill(self._segments.file, segment, self._places, whole, depth, bit)
+        else:
+            words, old, count = array("Q", bytes(_SEGMENT)), self._views[whole], 0
+            for at in range(0, 2 * _SLOTS, 2):
+                if old[at + 1] and old[at] >> (36 + depth) & 1 == bit:
+                    slot = _home(old[at])
+                    while words[slot + 1]:
+                        slot = (slot + 2) & (2 * _SLOTS - 1)
+                    words[slot : slot + 2] = array("Q", old[at : at + 2])
+                    count += 1
+            self._segments.write(segment * _SEGMENT, words.tobytes())
+        self._counts[segment] = count
+
+    @contextmanager
+    def _storing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self._segments.path}: {error}") from error
 
     # ------------------------------------------------------------ segments
 
     def _new_segment(self) -> int:
-        """An empty segment that nobody knows of yet."""
+        """A segment that nobody knows of yet, with anything in it."""
         if not self._free:
             if len(self._views) + _SEGMENTS_A_PIECE > len(self._marks) * _HEADERS_A_PIECE:
                 self._marks.append(memoryview(self._headers.grow()).cast("Q"))
             first = len(self._views)
             self._view(self._segments.grow())
             self._free.extend(reversed(range(first, len(self._views))))
-            return self._free.pop()
-        segment = self._free.pop()
-        np.frombuffer(self._views[segment], np.uint64)[:] = 0
-        self._counts[segment] = 0
-        return segment
+        return self._free.pop()
 
     def _view(self, piece: object) -> None:
         whole = memoryview(piece).cast("Q")  # type: ignore[arg-type]
@@ -230,3 +258,8 @@ class HashTable:
     def _mark(self, segment: int, header: int) -> None:
         piece, place = divmod(segment, _HEADERS_A_PIECE)
         self._marks[piece][place] = header
+
+
+def _home(key: int) -> int:
+    """The word of a segment where the slot of a key is, if no other has it."""
+    return 2 * ((key >> 24) & (_SLOTS - 1))

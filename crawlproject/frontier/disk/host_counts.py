@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from crawlproject.frontier.disk.hash_table import HashTable
+from crawlproject.frontier.disk.digest_numbers import DigestNumbers
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.records import ACTIVE, FIRST
 
@@ -137,10 +137,11 @@ class HostNumbers:
         self.total = total
         self.new: dict[bytes, int] = {}
         self._digest = digest
-        self._table = HashTable(path, readonly=readonly)
-        self.pieces = self._table.pieces
-        self.sync = self._table.sync
-        self.close = self._table.close
+        self._numbers = DigestNumbers(path, readonly=readonly)
+        self.pieces = self._numbers.pieces
+        self.seal = self._numbers.seal
+        self.flush = self._numbers.flush
+        self.close = self._numbers.close
         self._by_origin: dict[str, int] = {}
         self.known_urls = array("I")  # by host; grows with ``grow``
 
@@ -160,7 +161,7 @@ class HostNumbers:
         digest = self._digest(host)
         number = self.new.get(digest)
         if number is None:
-            number = self._table.get(digest)
+            number = self._numbers.get(digest)
         if number is None:
             number, self.total = self.total, self.total + 1
             self.new[digest] = number
@@ -183,5 +184,5 @@ class HostNumbers:
         self.total = max(self.total, *(number + 1 for number in numbers.values()), 0)
 
     def write(self) -> None:
-        self._table.update(self.new)
+        self._numbers.update(self.new)
         self.new.clear()

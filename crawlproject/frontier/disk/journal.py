@@ -126,7 +126,7 @@ class DiskJournal:
 
     def begin(self, summary: Summary) -> None:
         """Start a new generation after everything has been read and applied; nothing older is needed."""
-        self._wait()
+        self.wait()
         summary.generation = self._generation + 1
         self._open(summary.generation)
         self._settle(summary)
@@ -146,10 +146,15 @@ class DiskJournal:
         count = len(rows) // NUMBERED_ROW.size
         self._write(_HEAD.pack(crc32(body), count, len(urls), len(hosts), len(body)) + body)
 
+    @property
+    def is_turning(self) -> bool:
+        """Whether the last turn is not over, as far as is known."""
+        return self._thread is not None
+
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
-        """Begin a new generation with this summary; ``force`` puts what came before onto the disk, in a thread."""
-        if self._thread is not None:
-            return
+        """Begin a new generation with this summary; ``force`` puts what came before onto the disk, in a thread. Not while one
+        ``is_turning``.
+        """
         summary.generation = self._generation + 1
         self._open(summary.generation)
         self._failure = None
@@ -166,8 +171,14 @@ class DiskJournal:
         self._thread = threading.Thread(target=work, name="frontier-sync", daemon=True)
         self._thread.start()
 
+    def wait(self) -> None:
+        """Until the last turn is over, or has failed."""
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
     def close(self) -> None:
-        self._wait()
+        self.wait()
         if self._file:
             self._file.close()
             self._file = None
@@ -190,11 +201,6 @@ class DiskJournal:
                 file.maps[piece][at : at + len(part)] = part
                 piece, at = piece + 1, 0
         self.size = end
-
-    def _wait(self) -> None:
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
 
     def _finish_turn(self) -> None:
         """Look whether the thread is done; raises what it failed with."""

@@ -18,19 +18,20 @@ class MappedFile:
 
     Growing never copies: the space is allocated on the disk first, so that a full disk is an error here and not a crash at
     the first write into a hole. What is written is in the hands of the operating system at once and survives
-    ``kill -9``. Who only wants to look opens it ``readonly``. Raises ``StorageFailed``.
+    ``kill -9``. Who only wants to look opens it ``readonly``. ``writes``: the maps are for looking, ``write`` writes; to change
+    many pages at random costs less so (``hash_slots.pyx``). Raises ``StorageFailed``.
     """
 
-    def __init__(self, path: Path, piece: int, *, readonly: bool = False) -> None:
+    def __init__(self, path: Path, piece: int, *, readonly: bool = False, writes: bool = False) -> None:
         self.path = path
         self.piece = piece
         self.maps: list[mmap.mmap] = []
-        self._access = mmap.ACCESS_READ if readonly else mmap.ACCESS_WRITE
+        self._access = mmap.ACCESS_READ if readonly or writes else mmap.ACCESS_WRITE
         try:
             if not readonly:
                 path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
-            for number in range(os.fstat(self._file).st_size // piece):
+            self.file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
+            for number in range(os.fstat(self.file).st_size // piece):
                 self._map(number)
         except OSError as error:
             raise StorageFailed(f"cannot open {path}: {error}") from error
@@ -39,8 +40,15 @@ class MappedFile:
         """One piece more, filled with zeros."""
         number = len(self.maps)
         try:
-            _allocate(self._file, number * self.piece, self.piece)
+            _allocate(self.file, number * self.piece, self.piece)
             return self._map(number)
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+
+    def write(self, place: int, data: bytes) -> None:
+        try:
+            if os.pwrite(self.file, data, place) != len(data):
+                raise OSError("the disk took only a part of it")
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
@@ -52,17 +60,17 @@ class MappedFile:
     def sync(self) -> None:
         """Force everything onto the disk (power failure)."""
         try:
-            os.fsync(self._file)
+            os.fsync(self.file)
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def close(self) -> None:
         """The maps themselves close when nobody looks into them any more."""
         self.maps.clear()
-        os.close(self._file)
+        os.close(self.file)
 
     def _map(self, number: int) -> mmap.mmap:
-        piece = mmap.mmap(self._file, self.piece, access=self._access, offset=number * self.piece)
+        piece = mmap.mmap(self.file, self.piece, access=self._access, offset=number * self.piece)
         piece.madvise(mmap.MADV_RANDOM)
         self.maps.append(piece)
         return piece
