@@ -20,37 +20,29 @@ class DigestNumbers:
         self.pieces = self._table.pieces
         self.give_back = self._table.give_back
         self.close = self._table.close
-        self._memtable = new_memtable()
-        self._sealed: list[Memtable] = []  # the last one first
+        self._memtables: tuple[Memtable, ...] = (new_memtable(),)  # the last one first; what is behind it is sealed
 
     def get(self, digest: bytes) -> int | None:
         """The number that was set for this digest, or None."""
-        number = self._memtable.get(digest)
-        if number is not None:
-            return number
-        for memtable in self._sealed:
-            number = memtable.get(digest)
-            if number is not None:
-                return number
-        return self._table.get(digest)
+        return self._table.get(digest, self._memtables)
 
     def update(self, numbers: dict[bytes, int]) -> None:
         """Remember the numbers; they replace those that were set before."""
-        self._memtable.update(numbers)
+        self._memtables[0].update(numbers)
 
     def seal(self) -> None:
         """What was set so far is for the next flush. Raises ``StorageFailed``."""
-        if isinstance(self._memtable, dict):  # no thread may do it
-            self._table.merge(self._memtable)
-            self._memtable.clear()
+        memtable = self._memtables[0]
+        if isinstance(memtable, dict):  # no thread may do it
+            self._table.merge(memtable)
+            memtable.clear()
         else:
-            self._sealed = [self._memtable, *self._sealed]
-            self._memtable = new_memtable(len(self._memtable))
+            self._memtables = (new_memtable(len(memtable)), *self._memtables)
 
     def flush(self) -> None:
         """Merge what was sealed, and force it onto the disk. Raises ``StorageFailed``."""
-        sealed = self._sealed
+        _, *sealed = self._memtables
         for memtable in reversed(sealed):
             self._table.merge(memtable)
         self._table.sync()
-        self._sealed = self._sealed[: -len(sealed)] if sealed else self._sealed
+        self._memtables = self._memtables[: len(self._memtables) - len(sealed)]

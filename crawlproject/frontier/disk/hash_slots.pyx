@@ -13,6 +13,9 @@ from libc.string cimport memcpy, strerror
 from posix.types cimport off_t
 from posix.unistd cimport pwrite
 
+cdef extern from *:
+    void __builtin_prefetch(const void* place) noexcept nogil
+
 cdef enum:
     SLOTS = 4096
     SEGMENT = 16 * SLOTS  # bytes
@@ -72,12 +75,6 @@ cdef class Memtable:
 
     def __len__(self):
         return self.count
-
-    def get(self, bytes digest not None):
-        """The number of a digest, or None."""
-        cdef const unsigned char* data = digest
-        cdef uint64_t value = self.find(word(data), word(data + 8) & TAG)
-        return <long long>(value & NUMBER) - 1 if value else None
 
     def update(self, dict numbers not None):
         """Set the numbers of digests. Raises ``MemoryError``."""
@@ -140,14 +137,23 @@ cdef class Memtable:
         free(old)
 
 
-def find(array.array places not None, array.array directory not None, bytes digest not None):
-    """The number of a digest of 16 bytes, or None. Raises ``IndexError`` where it has no segment: the table is closed, or was empty."""
+def find(tuple memtables not None, array.array places not None, array.array directory not None, bytes digest not None):
+    """The number of a digest of 16 bytes in the first memtable that has it, or else in the table; or None.
+
+    Raises ``IndexError`` where it has no segment: the table is closed, or was empty.
+    """
     cdef const unsigned char* data = digest
     cdef uint64_t key = word(data), tag = word(data + 8) & TAG, value
     cdef int segment = directory.data.as_ints[(key >> 36) & (len(directory) - 1)]
     if not 0 <= segment < len(places):
         raise IndexError(segment)
     cdef const uint64_t* words = <uint64_t*>places.data.as_ulonglongs[segment]
+    # It comes from memory while the memtables are looked into.
+    __builtin_prefetch(words + 2 * ((key >> 24) & (SLOTS - 1)))
+    for memtable in memtables:
+        value = (<Memtable?>memtable).find(key, tag)
+        if value:
+            return <long long>(value & NUMBER) - 1
     value = words[slot_of(words, key, tag) + 1]
     return <long long>(value & NUMBER) - 1 if value else None
 

@@ -77,10 +77,13 @@ class HashTable:
         self.give_back = self._segments.give_back
         self._read_directory()
 
-    def get(self, digest: bytes) -> int | None:
-        """The number that was set for this digest, or None."""
+    def get(self, digest: bytes, memtables: tuple[Memtable, ...] = ()) -> int | None:
+        """The number that was set for this digest in the first of these memtables that has it, or else here; or None."""
         if hash_slots is not None:
-            return hash_slots.find(self._places, self._directory, digest)
+            return hash_slots.find(memtables, self._places, self._directory, digest)
+        for memtable in memtables:
+            if (number := memtable.get(digest)) is not None:  # type: ignore[union-attr]
+                return number
         words, slot, _, _ = self._slot(digest)
         value = words[slot + 1]
         return (value & _NUMBER) - 1 if value else None
