@@ -80,9 +80,9 @@ class HashTable:
     def get(self, digest: bytes, memtables: tuple[Memtable, ...] = ()) -> int | None:
         """The number that was set for this digest in the first of these memtables that has it, or else here; or None."""
         if hash_slots is not None:
-            return hash_slots.find(memtables, self._places, self._directory, digest)
+            return hash_slots.find(memtables, self._places, self._directory, digest)  # type: ignore[arg-type]
         for memtable in memtables:
-            if (number := memtable.get(digest)) is not None:  # type: ignore[union-attr]
+            if (number := memtable.get(digest)) is not None:
                 return number
         words, slot, _, _ = self._slot(digest)
         value = words[slot + 1]
