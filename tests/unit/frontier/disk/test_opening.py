@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -76,3 +77,26 @@ def test_a_record_of_another_url_is_named_when_its_turn_has_come(tmp_path: Path)
     ):
         again.take(0.0)
     again.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no names of open files")
+def test_what_is_done_again_is_on_the_disk_before_its_journal_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a power failure, else, it would be in neither."""
+    frontier = open_in(tmp_path)
+    frontier.put_many(CrawlUrl(f"http://a.test/{number}", 0.5) for number in range(9))
+    (journal,) = tmp_path.glob("journal.*")
+    forced: list[str] = []
+    fsync = os.fsync
+
+    def force(file: int) -> None:
+        fsync(file)
+        if journal.exists():
+            forced.append(Path(f"/proc/self/fd/{file}").readlink().name)
+
+    monkeypatch.setattr(os, "fsync", force)
+    again = open_in(tmp_path)
+    assert {"urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map"} <= set(forced)
+    assert not journal.exists()
+    assert len(again) == 9 and "http://a.test/3" in again
