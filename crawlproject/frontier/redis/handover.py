@@ -3,7 +3,8 @@
 Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
 says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
 nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease
-ends, and before the visit does: the new owner cannot be there earlier.
+ends, and before the visit does: the new owner cannot be there earlier. Whoever leaves stays until all others have handed over, too:
+until then one that does not know of it sends it URLs, and sends back what it was handed.
 """
 
 from __future__ import annotations
@@ -102,10 +103,14 @@ class Handover:
         """Whoever was here before is lost, and nobody knows which hosts it had."""
         self._inherits.append(lambda host: True)
 
-    @property
-    def has_left(self) -> bool:
-        """Whether this worker has no share any more, and has handed over what it had."""
-        return self._shares.members.joined.get(self._worker, 0) < 0 and not self.is_scanning
+    def has_left(self, away: Collection[str]) -> bool:
+        """Whether this worker has no share any more, has handed over what it had, and gets nothing more: all others but those that
+        are ``away`` know that it leaves.
+        """
+        left_at = -self._shares.members.joined.get(self._worker, 0)
+        others = self._shares.others()
+        know = (worker in away or self._handed.get(worker, 0) >= left_at for worker in others)
+        return left_at > 0 and not self.is_scanning and all(know)
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""

@@ -148,7 +148,7 @@ class RedisWorker:
 
     @property
     def has_left(self) -> bool:
-        return self._handover.has_left and not self._reception.has_work()
+        return self._handover.has_left(self._colleagues.away()) and not self._reception.has_work()
 
     # ------------------------------------------------------------ what is known
 

@@ -84,6 +84,27 @@ def test_who_is_away_is_not_waited_for(tmp_path: Path) -> None:
     assert not second.is_open and second.inherited() is not None
 
 
+def test_who_leaves_stays_until_all_others_know(tmp_path: Path) -> None:
+    """Else what they send it, and what they send back, is read by nobody."""
+    leaving = Members(4, {"a": -4, "b": 2, "c": 3})
+    first = handover("a", tmp_path)
+    meet(first, THREE)
+    first.hear("b", 3)
+    assert not first.has_left(())
+    assert first.meet(leaving)
+    assert not first.has_left({"b", "c"}), "it has not handed over"
+    give_all(first)
+    assert not first.has_left(()) and not first.has_left({"c"})
+    first.hear("b", 4)
+    assert not first.has_left(()) and first.has_left({"c"})
+    first.hear("c", 5)
+    assert first.has_left(())
+    alone = handover("a", None)
+    meet(alone, THREE)
+    meet(alone, Members(5, {"a": -4}))
+    assert alone.has_left(()), "the others are lost"
+
+
 @pytest.mark.parametrize("heard", [(), ("a",), ("b",), ("a", "b")])
 def test_a_kill_while_waiting_changes_nothing(tmp_path: Path, heard: tuple[str, ...]) -> None:
     third = handover("c", tmp_path)

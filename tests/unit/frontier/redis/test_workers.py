@@ -21,6 +21,7 @@ from crawlproject.frontier.redis.crew import Answer, Step
 from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import DONE, FULL, GONE, HOST_FULL, KNOWN
+from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import ACTIVE, FIRST, WASTE, CrawlUrl
 
 Links = Callable[[str], Iterable[CrawlUrl]]
@@ -354,6 +355,29 @@ def test_the_last_letters_of_a_worker_that_leaves_are_read(workers: Workers, loo
     workers.end(b)
     has_left.set()
     assert crawl(a, loop) == [f"http://{hosts_of(a)[0]}.test/1"]
+
+
+def test_who_leaves_reads_what_one_sends_back_that_does_not_know_of_it(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b = pair(workers, loop)
+    found = [url(f"{host}/1") for host in hosts_of(b)]
+    b.put_many(found)
+    take_step, may_hear = a._crew.take, Event()
+
+    def without_beat(step: Step) -> Answer:
+        if not may_hear.is_set():
+            step.beat = None
+        return take_step(step)
+
+    a._crew.take = without_beat  # type: ignore[method-assign]
+    assert RedisView(database, "crawl").drain("b")
+    loop.run_for(2.0)  # it hands over, and gets all of it back
+    assert not b.has_left
+    may_hear.set()
+    loop.run_until(lambda: b.has_left)
+    workers.end(b)
+    assert sorted(crawl(a, loop)) == sorted(record.url for record in found)
 
 
 def test_what_is_below_the_floor_waits_for_better_hosts_of_others(workers: Workers, loop: Loop) -> None:
