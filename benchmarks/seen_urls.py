@@ -28,9 +28,7 @@ from crawlproject.frontier.disk.digest_numbers import DigestNumbers
 
 NAMES = ("table", "drum", "bloom")
 LINKS = 100  # of a page
-MERGED = (
-    500_000  # digests that are merged into the table together: what fills the journal of a frontier of up to 10^7 URLs
-)
+MERGED = 500_000  # digests that are merged into the table together, as many as fill a journal of 32 MiB
 BUFFER = 64 * 2**20  # bytes of keys that wait for a merge
 Keys = npt.NDArray[np.uint64]
 

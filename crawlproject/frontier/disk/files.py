@@ -246,6 +246,7 @@ class DiskFiles:
         return self.rows.pieces() + self.held_until.pieces() + self._seen.pieces() + self.hosts.pieces()
 
     def _sum_up(self) -> None:
+        """All is on the disk, and the journal begins anew."""
         self._journal.wait()
         self._seal()
         self._force()

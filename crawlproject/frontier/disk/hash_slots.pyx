@@ -6,8 +6,8 @@ touch two more places of the memory that are in no cache.
 """
 
 from cpython cimport array
-from libc.stdint cimport uint64_t
 from libc.errno cimport errno
+from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, strerror
 from posix.types cimport off_t

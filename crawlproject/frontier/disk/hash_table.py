@@ -56,14 +56,15 @@ def new_memtable(like: int = 0) -> Memtable:
 class HashTable:
     """Digests of 16 bytes to numbers from 0 to 2^40 - 2, in ``path`` and ``path`` + ``.map``.
 
-    ``merge`` writes the key of a slot before its number, which makes it valid; a split writes the two halves elsewhere
-    before it retires the whole: so the table is whole after ``kill -9`` at any instruction. Raises ``StorageFailed``
-    when it cannot grow; then it is as it was. Raises ``BadCrawlDir`` when the headers of its segments do not fit together.
+    ``merge`` writes whole pages, in an order in which no entry is behind a slot that is still empty; a split writes the two
+    halves elsewhere before it retires the whole: so the table is whole after ``kill -9`` at any instruction. Raises
+    ``StorageFailed`` when it cannot grow; then it is as it was. Raises ``BadCrawlDir`` when the headers of its segments do
+    not fit together.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._readonly = readonly
-        self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly, writes=True)
+        self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly, maps_readonly=True)
         self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE, readonly=readonly)
         self._views: list[memoryview] = []  # one a segment, as 64-bit words
         self._places = array("Q")  # of the views, in memory

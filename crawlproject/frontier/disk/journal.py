@@ -125,8 +125,9 @@ class DiskJournal:
                 self._generation = generation
 
     def begin(self, summary: Summary) -> None:
-        """Start a new generation after everything has been read and applied; nothing older is needed."""
-        self.wait()
+        """Start a new generation after everything has been read and applied; nothing older is needed. Not while one
+        ``is_turning``.
+        """
         summary.generation = self._generation + 1
         self._open(summary.generation)
         self._settle(summary)

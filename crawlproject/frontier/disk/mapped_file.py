@@ -18,15 +18,15 @@ class MappedFile:
 
     Growing never copies: the space is allocated on the disk first, so that a full disk is an error here and not a crash at
     the first write into a hole. What is written is in the hands of the operating system at once and survives
-    ``kill -9``. Who only wants to look opens it ``readonly``. ``writes``: the maps are for looking, ``write`` writes; to change
-    many pages at random costs less so (``hash_slots.pyx``). Raises ``StorageFailed``.
+    ``kill -9``. Who only wants to look opens it ``readonly``. ``maps_readonly``: it is changed by ``write``, and through its
+    descriptor ``file``, which costs less where many pages change at random. Raises ``StorageFailed``.
     """
 
-    def __init__(self, path: Path, piece: int, *, readonly: bool = False, writes: bool = False) -> None:
+    def __init__(self, path: Path, piece: int, *, readonly: bool = False, maps_readonly: bool = False) -> None:
         self.path = path
         self.piece = piece
         self.maps: list[mmap.mmap] = []
-        self._access = mmap.ACCESS_READ if readonly or writes else mmap.ACCESS_WRITE
+        self._access = mmap.ACCESS_READ if readonly or maps_readonly else mmap.ACCESS_WRITE
         try:
             if not readonly:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,6 +46,7 @@ class MappedFile:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def write(self, place: int, data: bytes) -> None:
+        """Change the file from this byte on; its maps show it at once."""
         try:
             if os.pwrite(self.file, data, place) != len(data):
                 raise OSError("the disk took only a part of it")

@@ -3,8 +3,8 @@
 Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
 says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
 nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease
-ends, and before the visit does: the new owner cannot be there earlier. Whoever leaves stays until all others have handed over, too:
-until then one that does not know of it sends it URLs, and sends back what it was handed.
+ends, and before the visit does: the new owner cannot be there earlier. Whoever leaves stays until all others have handed over,
+too: one that does not know of it yet sends it URLs, and sends back what it was handed.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ class Handover:
         self._inherits.append(lambda host: True)
 
     def has_left(self, away: Collection[str]) -> bool:
-        """Whether this worker has no share any more, has handed over what it had, and gets nothing more: all others but those that
-        are ``away`` know that it leaves.
+        """Whether this worker has no share any more, has handed over what it had, and gets nothing more: all others know that it
+        leaves, but those that are ``away``.
         """
         left_at = -self._shares.members.joined.get(self._worker, 0)
         others = self._shares.others()

@@ -20,14 +20,6 @@ def digest(number: int) -> bytes:
     return md5(str(number).encode()).digest()
 
 
-@pytest.fixture(params=["compiled", "in Python"])
-def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "in Python":
-        monkeypatch.setattr(hash_table, "hash_slots", None)
-    elif hash_table.hash_slots is None:
-        pytest.skip("not compiled")
-
-
 STEPS = st.lists(
     st.sampled_from(["seal", "flush", "open"])
     | st.dictionaries(st.integers(0, 60), st.integers(0, 2**40 - 2), min_size=1)

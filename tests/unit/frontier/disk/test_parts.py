@@ -47,15 +47,6 @@ def merge(table: HashTable, numbers: dict[bytes, int]) -> None:
     table.merge(memtable)
 
 
-@pytest.fixture(params=["compiled", "in Python"])
-def each_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments are looked into by compiled code, and without it."""
-    if request.param == "in Python":
-        monkeypatch.setattr(hash_table, "hash_slots", None)
-    elif hash_table.hash_slots is None:
-        pytest.skip("not compiled")
-
-
 @pytest.mark.usefixtures("each_way")
 def test_a_table_finds_what_was_set_and_nothing_else(tmp_path: Path) -> None:
     table = HashTable(tmp_path / "t")
