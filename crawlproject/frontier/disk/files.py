@@ -15,7 +15,7 @@ from crawlproject.frontier.disk.digest_numbers import DigestNumbers
 from crawlproject.frontier.disk.hold_times import HoldTimes
 from crawlproject.frontier.disk.host_counts import HostNumbers
 from crawlproject.frontier.disk.journal import DiskJournal, HostFacts, Summary
-from crawlproject.frontier.disk.url_records import MAPPED, RECORDS, UrlRecords, refuse_losses, sizes_of
+from crawlproject.frontier.disk.url_records import EARLIER, MAPPED, RECORDS, UrlRecords, refuse_losses, sizes_of
 from crawlproject.frontier.disk.url_table import CLASS_BITS, UrlRow, UrlTable
 from crawlproject.records import ACTIVE, CrawlUrl
 
@@ -37,16 +37,17 @@ class DiskFiles:
         self._cache = cache or _half_of_memory()
         self._readonly = readonly
         self._journal = DiskJournal(folder)
+        self._records = RECORDS if self._journal.has_blocks else EARLIER
         summary = self._journal.summary
         self._sizes_found = sizes_of(folder)
         if not readonly:
-            refuse_losses(folder, self._sizes_found, {**summary.sizes, RECORDS: summary.urls_end})
+            refuse_losses(folder, self._sizes_found, {**summary.sizes, self._records: summary.urls_end})
         self.facts = HostFacts(summary)
         self._seed = summary.seed
         self._seen = DigestNumbers(folder / "seen", readonly=readonly)
         self.hosts = HostNumbers(folder / "hosts", self.digest, summary.hosts, readonly=readonly)
         self.rows = UrlTable(folder / "rows", readonly=readonly)
-        self.urls = UrlRecords(folder / "urls.jsonl", readonly=readonly)
+        self.urls = UrlRecords(folder, readonly=readonly)
         self.host_facts: Callable[[], dict[str, Any]] = dict  # what the next summary says of hosts
         self._asked, self._digest = "", self.digest("")  # the URL that ``find`` was asked for last
         self._found: int | None = None
@@ -195,8 +196,8 @@ class DiskFiles:
                 else:
                     self.facts.replay(kind, values)
         if not self._readonly:
-            refuse_losses(self.folder, self._sizes_found, {RECORDS: urls_end})
-            self.urls.cut(urls_end)
+            refuse_losses(self.folder, self._sizes_found, {self._records: urls_end})
+            self.urls.cut(urls_end, is_earlier=not self._journal.has_blocks)
             if not self._journal.closed:
                 self._leave_a_gap()
 
@@ -239,7 +240,7 @@ class DiskFiles:
 
     def _mapped_sizes(self) -> dict[str, int]:
         sizes = sizes_of(self.folder)
-        return {name: sizes[name] for name in MAPPED}
+        return {name: sizes[name] for name in (*MAPPED, EARLIER)}
 
     def _pieces(self) -> int:
         """Of all mapped files together: these grow piece by piece."""
@@ -273,7 +274,7 @@ def remove_disk_frontier(folder: Path) -> bool:
     """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
     if not is_disk_frontier(folder):
         return False
-    for name in ("urls.jsonl", "rows", "times", "seen", "seen.map", "hosts", "hosts.map", "lines"):
+    for name in (RECORDS, EARLIER, "rows", "times", "seen", "seen.map", "hosts", "hosts.map", "lines"):
         (folder / name).unlink(missing_ok=True)
     for journal in folder.glob("journal.[0-9]*"):
         journal.unlink(missing_ok=True)

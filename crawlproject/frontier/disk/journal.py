@@ -22,15 +22,16 @@ from crawlproject.storage.append_log import write_atomically
 
 _PICKS = 100_000  # the k rule never needs more
 _PIECE = 1 << 20  # bytes by which the file grows
-_FORMAT = {"format": "disk frontier", "version": 3}
-# In version 1 the summary had the times of held URLs; before version 3 high scores stood for the classes of URLs.
-_FORMATS = ({**_FORMAT, "version": 1}, {**_FORMAT, "version": 2}, _FORMAT)
+_FORMAT = {"format": "disk frontier", "version": 4}
+# In version 1 the summary had the times of held URLs; before version 3 high scores stood for the classes of URLs, before version
+# 4 the records were not compressed.
+_VERSIONS = range(1, 5)
 _HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
 _KNOWN = struct.Struct("<16sQ")
 
 
 class Frame(NamedTuple):
-    """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of ``urls.jsonl``.
+    """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of the records.
 
     ``notes`` are what has no row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
     ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["history", lines]``,
@@ -51,7 +52,7 @@ class Summary:
     generation: int = 0
     seed: int = 0  # of the digests
     urls: int = 0  # numbers given to URLs
-    urls_end: int = 0  # bytes of ``urls.jsonl``
+    urls_end: int = 0  # bytes of the records
     hosts: int = 0  # numbers given to hosts
     evicted: int = 0
     history: int = 0  # lines that the history had
@@ -108,7 +109,8 @@ class DiskJournal:
         self.folder = folder
         self.size = 0  # bytes in the journal of the last generation
         self.closed = True  # whether the frontier was closed when it was last open; known after ``frames``
-        self.has_classes = True  # whether the rows tell the classes of URLs
+        self.has_classes = True  # whether the rows tell the classes of URLs,
+        self.has_blocks = True  # and the records are compressed
         self._file: MappedFile | None = None
         self._thread: threading.Thread | None = None
         self._failure: StorageFailed | None = None
@@ -254,9 +256,10 @@ class DiskJournal:
         try:
             fields = orjson.loads(path.read_bytes())
             found = {name: fields.pop(name) for name in _FORMAT}
-            if found not in _FORMATS:
+            version = found["version"]
+            if found["format"] != _FORMAT["format"] or version not in _VERSIONS:
                 raise ValueError("another format or version")
-            self.has_classes = found == _FORMAT
+            self.has_classes, self.has_blocks = version >= 3, version >= 4
             return Summary(**fields)
         except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as damage:
             raise BadCrawlDir(str(path), f"expected the state of a frontier ({damage}); {REMEDY}") from None

@@ -1,4 +1,4 @@
-"""The records of all URLs, one line of JSON each; and what to do when files of the frontier were removed or cut from
+"""The records of all URLs, one line of JSON each, compressed; and what to do when files of the frontier were removed or cut from
 outside: zeros in place of what is gone would read as URLs that nobody knows, so nothing is opened then.
 """
 
@@ -13,33 +13,38 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.changes import json_number, read_key, written_kind
+from crawlproject.frontier.disk.block_file import BlockFile, place_of
 from crawlproject.records import ACTIVE, CrawlUrl
 from crawlproject.storage.append_log import json_of
 
 MAPPED = ("rows", "times", "seen", "seen.map", "hosts", "hosts.map")
-RECORDS = "urls.jsonl"
+RECORDS = "urls.jsonl.zst"
+EARLIER = "urls.jsonl"  # of versions before 4
 REMEDY = "restore the folder; or remove it, then a topical crawl makes it again from its history and pages"
 
+_COMPRESSED = 1 << 63  # of an offset: it is one of ``RECORDS``
 _READ = 512  # bytes that are read at a guess; a longer line is read in a second go
 
 
 class UrlRecords:
-    """``urls.jsonl``. A line holds what never changes of a ``CrawlUrl``: all but its score, its class and
-    ``not_before``.
+    """``urls.jsonl.zst``. A line holds what never changes of a ``CrawlUrl``: all but its score, its class and ``not_before``.
 
-    Lines are gathered until ``write``. Until then ``load`` finds them in memory. Raises ``StorageFailed``, and
-    ``BadCrawlDir`` for a line that cannot be read.
+    Lines are gathered until ``write``. Until then ``load`` finds them in memory. A folder of an earlier version has lines in
+    ``urls.jsonl``, too. Raises ``StorageFailed``, and ``BadCrawlDir`` for a line that cannot be read.
     """
 
-    def __init__(self, path: Path, *, readonly: bool = False) -> None:
-        self.path = path
-        self.unwritten: dict[int, bytes] = {}  # lines by offset
-        try:
-            self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
-            self._written = os.fstat(self._file).st_size
-        except OSError as error:
-            raise StorageFailed(f"cannot open {path}: {error}") from error
-        self.end = self._written  # the offset of the next line
+    def __init__(self, folder: Path, *, readonly: bool = False) -> None:
+        self._folder = folder
+        self._earlier = EarlierRecords(folder / EARLIER) if (folder / EARLIER).exists() else None
+        is_absent = readonly and self._earlier is not None and not (folder / RECORDS).exists()
+        self._file = file = BlockFile(Path(os.devnull) if is_absent else folder / RECORDS, readonly=readonly)
+        self.unwritten = file.unwritten
+        self.write, self.sync = file.write, file.sync
+
+    @property
+    def end(self) -> int:
+        """Bytes of the file, when everything is written."""
+        return self._file.end
 
     def add(self, record: CrawlUrl) -> int:
         """The offset of the record."""
@@ -50,11 +55,7 @@ class UrlRecords:
             fields += [[*map(json_number, record.inherited)], record.request]
         if kind:
             fields.append(kind)
-        line = json_of(fields, orjson.OPT_APPEND_NEWLINE)
-        offset = self.end
-        self.unwritten[offset] = line
-        self.end = offset + len(line)
-        return offset
+        return self._file.add(json_of(fields, orjson.OPT_APPEND_NEWLINE)) | _COMPRESSED
 
     def load(self, offset: int, score: float, not_before: float, precedence: int = ACTIVE) -> CrawlUrl:
         """The record at ``offset``, with this score, time and class."""
@@ -76,49 +77,47 @@ class UrlRecords:
         """The key of the record at ``offset``."""
         return self._fields(offset)[0]
 
-    def write(self) -> None:
-        """Append what was gathered."""
-        lines = b"".join(self.unwritten.values())
-        try:
-            if os.pwrite(self._file, lines, self._written) != len(lines):
-                raise OSError("the disk took only a part of it (is it full?)")
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
-        self._written += len(lines)
-        self.unwritten.clear()
-
-    def cut(self, end: int) -> None:
-        """Remove what follows ``end``: lines of a step that has not happened."""
-        os.ftruncate(self._file, end)
-        self._written = self.end = end
-
-    def sync(self) -> None:
-        try:
-            os.fsync(self._file)
-        except OSError as error:
-            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+    def cut(self, end: int, *, is_earlier: bool = False) -> None:
+        """Remove what follows ``end``: lines of a step that has not happened. ``is_earlier``: in the file of an earlier
+        version; the other one has none that has.
+        """
+        if is_earlier and self._earlier is not None:
+            self._earlier.cut(end)
+        self._file.cut(0 if is_earlier else end)
 
     def close(self) -> None:
-        os.close(self._file)
-
-    def _fields(self, offset: int) -> list[Any]:
-        line = self.unwritten.get(offset) if self.unwritten else None
-        if line is None:
-            line = os.pread(self._file, _READ, offset)
-            end = line.find(b"\n")
-            line = line[:end] if end >= 0 else self._read(offset)
-        try:
-            return orjson.loads(line)
-        except orjson.JSONDecodeError as damage:
-            raise self.damage(offset, damage) from None
+        self._file.close()
+        if self._earlier is not None:
+            self._earlier.close()
 
     def damage(self, offset: int, damage: object) -> BadCrawlDir:
         """The error for a record that cannot be used."""
-        return BadCrawlDir(f"{self.path}, byte {offset}", f"expected a record of a URL ({damage}); {REMEDY}")
+        is_earlier = self._earlier is not None and not offset & _COMPRESSED
+        path, place = (EARLIER, offset) if is_earlier else (RECORDS, place_of(offset & ~_COMPRESSED))
+        where = f"{self._folder / path}, byte {place}"
+        return BadCrawlDir(where, f"expected a record of a URL ({damage}); {REMEDY}")
 
-    def _read(self, offset: int) -> bytes:
-        """A line that is longer than usual."""
-        size = 8 * _READ
+    def _fields(self, offset: int) -> list[Any]:
+        try:
+            if offset & _COMPRESSED or self._earlier is None:
+                return orjson.loads(self._file.line(offset & ~_COMPRESSED))
+            return orjson.loads(self._earlier.line(offset))
+        except ValueError as damage:
+            raise self.damage(offset, damage) from None
+
+
+class EarlierRecords:
+    """``urls.jsonl``, which versions before 4 appended the records to, each at its offset in bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = os.open(path, os.O_CLOEXEC | os.O_RDONLY)
+        except OSError as error:
+            raise StorageFailed(f"cannot open {path}: {error}") from error
+
+    def line(self, offset: int) -> bytes:
+        size = _READ
         while True:
             data = os.pread(self._file, size, offset)
             end = data.find(b"\n")
@@ -126,10 +125,16 @@ class UrlRecords:
                 return data[:end]
             size *= 8
 
+    def cut(self, end: int) -> None:
+        os.truncate(self._path, end)
+
+    def close(self) -> None:
+        os.close(self._file)
+
 
 def sizes_of(folder: Path) -> dict[str, int]:
     """Bytes of the mapped files, which never shrink, and of the records."""
-    return {name: _size(folder / name) for name in (*MAPPED, RECORDS)}
+    return {name: _size(folder / name) for name in (*MAPPED, RECORDS, EARLIER)}
 
 
 def refuse_losses(folder: Path, found: Mapping[str, int], expected: Mapping[str, int]) -> None:
@@ -140,8 +145,9 @@ def refuse_losses(folder: Path, found: Mapping[str, int], expected: Mapping[str,
 
 def refuse_stateless(folder: Path) -> None:
     """Raises ``BadCrawlDir`` when there are records of URLs, although ``state.json`` is missing."""
-    if _size(folder / RECORDS):
-        raise BadCrawlDir(str(folder / "state.json"), f"missing, although {RECORDS} is there; {REMEDY}")
+    for name in (RECORDS, EARLIER):
+        if _size(folder / name):
+            raise BadCrawlDir(str(folder / "state.json"), f"missing, although {name} is there; {REMEDY}")
 
 
 def refuse_cut_journal(path: Path, piece: int) -> None:

@@ -47,7 +47,7 @@ DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("standi
 
 
 class UrlRow(NamedTuple):
-    """``score``; ``offset`` of the record in ``urls.jsonl``; number of the ``host``; ``standing``: state and class in one."""
+    """``score``; ``offset`` of the record (``url_records``); number of the ``host``; ``standing``: state and class in one."""
 
     score: float
     offset: int

@@ -53,7 +53,7 @@ def test_a_probe_may_wait_while_its_url_is_done() -> None:
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda record: f"{record.kind}-{record.parent}")
 def test_records_come_back_as_they_were(record: CrawlUrl, tmp_path: Path) -> None:
-    records = UrlRecords(tmp_path / "urls.jsonl")
+    records = UrlRecords(tmp_path)
     offset = records.add(record)
     assert records.load(offset, record.score, record.not_before) == record and records.url(offset) == record.key
     records.close()
@@ -69,7 +69,7 @@ def test_records_without_a_kind_are_understood(
     path.write_bytes(
         orjson.dumps([key, 3, parent, "", 0.0]) + b"\n" + orjson.dumps([key, 3, parent, "", 0.0, [], None]) + b"\n"
     )
-    records = UrlRecords(path)
+    records = UrlRecords(tmp_path)
     second = path.read_bytes().index(b"\n") + 1
     journal = from_json(["wait", key, 1.0, 3, parent, "", 0.0, 0.0, [], None])
     found = [records.load(0, 1.0, 0.0), records.load(second, 1.0, 0.0)]

@@ -166,7 +166,7 @@ def test_a_frontier_takes_and_writes_the_same_without_compiled_code(
         answers = [driver.do(step) for step in itertools.islice(random_steps(11, floors=0.02, classes=classes), 2500)]
         found = [answers, waiting(frontier)]
         frontier.close()
-        found += [(folder / name).read_bytes() for name in ("urls.jsonl", "rows", "times")]
+        found += [(folder / name).read_bytes() for name in ("urls.jsonl.zst", "rows", "times")]
         # Of digests that share a home either may come first.
         return found + [sorted(struct.iter_unpack("<QQ", (folder / name).read_bytes())) for name in ("seen", "hosts")]
 

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 import pytest
@@ -27,6 +27,9 @@ from crawlproject.frontier.politeness import Politeness
 from crawlproject.frontier.views.open import clear_frontier, read_frontier
 from crawlproject.frontier.views.view import best_waiting
 from crawlproject.records import ACTIVE, FIRST, INACTIVE, OVER_BUDGET, PLANTED, REREADS, REVISITS, WASTE, CrawlUrl
+
+if TYPE_CHECKING:
+    from conftest import Earlier
 
 ROOT = Path(__file__).resolve().parents[3]
 TIGHT = MemoryLimits(shared=3, host=2, crowd=1, hosts=4)  # so that a few URLs are many
@@ -130,15 +133,16 @@ def test_with_more_held_urls_than_are_looked_at_it_may_be_asked_too_early_but_ne
     frontier.close()
 
 
-def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path) -> None:
+def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path, earlier: Earlier) -> None:
     """It had no file of times, and kept them in the summary of the journal."""
-    frontier = disk(tmp_path)
-    frontier.put_many([CrawlUrl("http://a.test/", 0.9, not_before=50.0), CrawlUrl("http://b.test/", 0.1)])
-    frontier.close()
+    with earlier(tmp_path, 1):
+        frontier = disk(tmp_path)
+        frontier.put_many([CrawlUrl("http://a.test/", 0.9, not_before=50.0), CrawlUrl("http://b.test/", 0.1)])
+        frontier.close()
     state = orjson.loads((tmp_path / "state.json").read_bytes())
     assert state["later"] == []
     del state["sizes"]["times"]
-    (tmp_path / "state.json").write_bytes(orjson.dumps({**state, "version": 1, "later": [[0, 50.0]]}))
+    (tmp_path / "state.json").write_bytes(orjson.dumps({**state, "later": [[0, 50.0]]}))
     (tmp_path / "times").unlink()
     view = read_frontier(tmp_path)
     assert view is not None and view.find("http://a.test/")[1] == CrawlUrl("http://a.test/", 0.9, not_before=50.0)
@@ -152,17 +156,17 @@ def test_held_urls_of_an_earlier_version_stay_held(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
-def test_an_earlier_version_has_the_classes_in_the_scores(tmp_path: Path, closed: bool, version: int) -> None:
-    frontier = disk(tmp_path)
+def test_an_earlier_version_has_the_classes_in_the_scores(
+    tmp_path: Path, closed: bool, version: int, earlier: Earlier
+) -> None:
     scores = {"reread": 8e18, "revisit": 2e18 * 1.25, "first": 1e18, "planted": 2.5e17, "active": 0.5, "leased": 9e18}
-    frontier.put_many(url(f"{name}/", score) for name, score in scores.items())
-    frontier.hold("http://first.test/", 60.0)
-    assert (taken := frontier.take(0.0)) and taken.url == "http://leased.test/"
-    if closed:
-        frontier.close()
-    state = orjson.loads((tmp_path / "state.json").read_bytes())
-    assert state["version"] == 3
-    (tmp_path / "state.json").write_bytes(orjson.dumps({**state, "version": version}))
+    with earlier(tmp_path, version):
+        frontier = disk(tmp_path)
+        frontier.put_many(url(f"{name}/", score) for name, score in scores.items())
+        frontier.hold("http://first.test/", 60.0)
+        assert (taken := frontier.take(0.0)) and taken.url == "http://leased.test/"
+        if closed:
+            frontier.close()
     expected = [
         url("active/", 0.5),
         url("first/", 0.0, precedence=FIRST, not_before=60.0),
@@ -184,6 +188,39 @@ def test_an_earlier_version_has_the_classes_in_the_scores(tmp_path: Path, closed
     assert [record.url for record in best_waiting(view, 3)] == [
         f"http://{name}.test/" for name in ("reread", "leased", "revisit")
     ]
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed", "killed"])
+def test_the_records_of_an_earlier_version_are_read_where_they_are(
+    tmp_path: Path, closed: bool, earlier: Earlier
+) -> None:
+    """It wrote them as they were, into a file that keeps its name; new ones are compressed."""
+    before, after = urls(300), urls(300, start=300)
+    with earlier(tmp_path, 3):
+        frontier = disk(tmp_path)
+        frontier.put_many(before)
+        taken = frontier.take(0.0)
+        assert taken is not None
+        frontier.done(taken.key, 0.0, 0.1)
+        if closed:
+            frontier.close()
+    left = sorted({*before} - {taken}, key=lambda record: record.key)
+    view = read_frontier(tmp_path)
+    assert view is not None and sorted(view.waiting(), key=lambda record: record.key) == left
+    lines = (tmp_path / "urls.jsonl").read_bytes()
+    for new in (after, []):  # the second time from a summary of this version
+        frontier = disk(tmp_path)
+        frontier.put_many(new)
+        assert waiting(frontier) == sorted({*left, *after}, key=lambda record: record.key)
+        assert taken.key in frontier
+        frontier.close()
+    assert (tmp_path / "urls.jsonl").read_bytes() == lines
+    assert 0 < (tmp_path / "urls.jsonl.zst").stat().st_size < len(lines) / 3
+    (tmp_path / "urls.jsonl").write_bytes(lines[:-9])
+    with pytest.raises(BadCrawlDir, match=r"urls\.jsonl, byte \d+: cut"):
+        disk(tmp_path)
+    clear_frontier(tmp_path)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_scores_of_this_version_stand_for_themselves(tmp_path: Path) -> None:

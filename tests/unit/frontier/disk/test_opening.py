@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk import opening
+from crawlproject.frontier.disk.block_file import zstd
 from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.disk.opening import CrowdedHosts
 from crawlproject.frontier.disk.spill_file import SpillFile
@@ -68,12 +69,13 @@ def test_a_record_of_another_url_is_named_when_its_turn_has_come(tmp_path: Path)
     frontier = open_in(tmp_path)
     frontier.put_many([CrawlUrl("http://a.test/missing", 0.5), CrawlUrl("http://b.test/", 0.9)])
     frontier.close()
-    path = tmp_path / "urls.jsonl"
-    path.write_bytes(path.read_bytes().replace(b"a.test/missing", b"a.test.missing"))
+    path = tmp_path / "urls.jsonl.zst"
+    lines = zstd.decompress(path.read_bytes()).replace(b"a.test/missing", b"a.test.missing")
+    path.write_bytes(zstd.compress(lines) + bytes(9))  # no shorter than before
     again = open_in(tmp_path)
     assert again.take(0.0) == CrawlUrl("http://b.test/", 0.9)
     with pytest.raises(
-        BadCrawlDir, match=r"urls\.jsonl, byte 0: expected a record of a URL \(found 'http://a\.test\.missing'"
+        BadCrawlDir, match=r"urls\.jsonl\.zst, byte 0: expected a record of a URL \(found 'http://a\.test\.missing'"
     ):
         again.take(0.0)
     again.close()
@@ -97,6 +99,6 @@ def test_what_is_done_again_is_on_the_disk_before_its_journal_goes(
 
     monkeypatch.setattr(os, "fsync", force)
     again = open_in(tmp_path)
-    assert {"urls.jsonl", "rows", "seen", "seen.map", "hosts", "hosts.map"} <= set(forced)
+    assert {"urls.jsonl.zst", "rows", "seen", "seen.map", "hosts", "hosts.map"} <= set(forced)
     assert not journal.exists()
     assert len(again) == 9 and "http://a.test/3" in again

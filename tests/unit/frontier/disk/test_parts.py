@@ -237,7 +237,7 @@ def test_a_line_does_not_grow_with_scores_that_change(tmp_path: Path) -> None:
     ],
 )
 def test_a_record_comes_back_written_or_not(tmp_path: Path, record: CrawlUrl) -> None:
-    file = UrlRecords(tmp_path / "urls.jsonl")
+    file = UrlRecords(tmp_path)
     file.add(CrawlUrl("http://first.test/", 0.0))
     offset = file.add(record)
     assert file.load(offset, 0.5, 0.0) == record
@@ -247,7 +247,7 @@ def test_a_record_comes_back_written_or_not(tmp_path: Path, record: CrawlUrl) ->
 
 
 def test_half_a_surrogate_becomes_text(tmp_path: Path) -> None:
-    file = UrlRecords(tmp_path / "urls.jsonl")
+    file = UrlRecords(tmp_path)
     offset = file.add(CrawlUrl("http://a.test/", 0.5, 1, None, "x\ud800y"))
     file.write()
     assert file.load(offset, 0.5, 0.0).anchor == "x?y"
@@ -256,7 +256,7 @@ def test_half_a_surrogate_becomes_text(tmp_path: Path) -> None:
 def test_a_damaged_record_is_named(tmp_path: Path) -> None:
     (tmp_path / "urls.jsonl").write_text('["http://a.test/"\n')
     with pytest.raises(BadCrawlDir, match=r"urls\.jsonl, byte 0: expected a record of a URL"):
-        UrlRecords(tmp_path / "urls.jsonl").url(0)
+        UrlRecords(tmp_path).url(0)
 
 
 def test_rows_are_changed_when_they_are_applied(tmp_path: Path) -> None:

@@ -1,0 +1,123 @@
+"""A file that lines are appended to, compressed block by block, so that each line can be read by itself."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from crawlproject.errors import StorageFailed
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_INSIDE = 16  # bits of a virtual offset that tell where in its block a line begins
+_BLOCK = 1 << 14  # bytes of lines from which on a block is full
+_KEPT = 64  # blocks that were read last: the next URL of a host is often from the same page
+_READ = 1 << 12  # bytes that are read at a guess; most blocks have fewer
+_OPTIONS: dict[int, int] = {zstd.CompressionParameter.compression_level: 1, zstd.CompressionParameter.checksum_flag: 1}
+
+
+def place_of(offset: int) -> int:
+    """Where in the file the block begins that has the line at this virtual offset."""
+    return offset >> _INSIDE
+
+
+class BlockFile:
+    """Lines, each at a *virtual offset* as those of BGZF: the offset of its block in the file, and in the last 16 bits its own in
+    the block.
+
+    A block is a frame of Zstandard with a checksum: ``zstdcat`` shows all lines. It has what was added until ``write``, or 16 KiB
+    of it: the links of a page, which take a fifth of their size so, as they share parent and host. Lines that are not written
+    are found in memory. Raises ``StorageFailed``.
+    """
+
+    def __init__(self, path: Path, *, readonly: bool = False) -> None:
+        self.path = path
+        self.unwritten: dict[int, bytes] = {}  # lines by offset
+        try:
+            self._file = os.open(path, os.O_CLOEXEC | (os.O_RDONLY if readonly else os.O_RDWR | os.O_CREAT), 0o644)
+            self._written = os.fstat(self._file).st_size
+        except OSError as error:
+            raise StorageFailed(f"cannot open {path}: {error}") from error
+        self._compressor = zstd.ZstdCompressor(options=_OPTIONS)
+        self._blocks: list[bytes] = []  # full, but not written
+        self._lines: list[bytes] = []  # of the block under way
+        self._size = 0  # bytes of these
+        self.end = self._written  # where the block under way will begin
+        self._block = lru_cache(_KEPT)(self._read_block)
+
+    def add(self, line: bytes) -> int:
+        """Append a line, which ends with a line break; its virtual offset."""
+        if self._size + len(line) > _BLOCK:
+            self._close_block()
+        offset = self.end << _INSIDE | self._size
+        self.unwritten[offset] = line
+        self._lines.append(line)
+        self._size += len(line)
+        return offset
+
+    def line(self, offset: int) -> bytes:
+        """The line at this virtual offset, without its line break. Raises ``ValueError`` where none can be read."""
+        line = self.unwritten.get(offset) if self.unwritten else None
+        if line is not None:
+            return line[:-1]
+        place, inside = offset >> _INSIDE, offset & (1 << _INSIDE) - 1
+        block = self._block(place)
+        end = block.find(b"\n", inside)
+        if end < 0:
+            raise ValueError("no line begins there")
+        return block[inside:end]
+
+    def write(self) -> None:
+        """Write what was added. When the disk refuses, it stays."""
+        self._close_block()
+        data = b"".join(self._blocks)
+        try:
+            if os.pwrite(self._file, data, self._written) != len(data):
+                raise OSError("the disk took only a part of it (is it full?)")
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+        self._written = self.end
+        self._blocks.clear()
+        self.unwritten.clear()
+
+    def cut(self, end: int) -> None:
+        """Remove what follows ``end``: blocks of a step that has not happened."""
+        os.ftruncate(self._file, end)
+        self._written = self.end = end
+        self._block.cache_clear()
+
+    def sync(self) -> None:
+        """Force what is written onto the disk."""
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise StorageFailed(f"cannot write to {self.path}: {error}") from error
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _close_block(self) -> None:
+        if self._lines:
+            block = self._compressor.compress(b"".join(self._lines), zstd.ZstdCompressor.FLUSH_FRAME)
+            self._blocks.append(block)
+            self.end += len(block)
+            self._lines, self._size = [], 0
+
+    def _read_block(self, place: int) -> bytes:
+        decompressor = zstd.ZstdDecompressor()
+        found = b""
+        try:
+            while not decompressor.eof:
+                data = os.pread(self._file, _READ, place)
+                if not data:
+                    raise ValueError("the file ends inside a block")
+                found += decompressor.decompress(data)
+                place += len(data)
+        except zstd.ZstdError as damage:
+            raise ValueError(f"a damaged block: {damage}") from damage
+        return found
