@@ -2,7 +2,8 @@
 
 Pages of about 30 KB with 40 links, 500 elements and 1,700 words over 200 hosts: what pages of today's public sites have per
 kilobyte. Words are drawn by Zipf's law, a few of them about the topic ``coral reef``, so that an ordering has something to
-order. Nearly every link is new to the crawler: the worst case for a frontier.
+order. Nearly every link is new to the crawler: the worst case for a frontier. Unless ``inside`` says otherwise, nearly every one
+leads to another host: the worst case for workers that share the hosts out.
 """
 
 from __future__ import annotations
@@ -47,12 +48,15 @@ def vocabulary(words: int = 20_000) -> list[str]:
 
 
 class EndlessWeb:
-    """``hosts`` hosts ``h0.example`` and up, each with pages ``/p<number>.html`` without end."""
+    """``hosts`` hosts ``h0.example`` and up, each with pages ``/p<number>.html`` without end. ``inside``: the share of a page's
+    links that stay on its host; the others lead to any.
+    """
 
     warnings: Sequence[str] = ()
 
-    def __init__(self, *, hosts: int = 200, links: int = 40) -> None:
+    def __init__(self, *, hosts: int = 200, links: int = 40, inside: float = 0.0) -> None:
         self.hosts = hosts
+        self.inside = inside
         self.links = links
         self._words = vocabulary()
         self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
@@ -87,7 +91,10 @@ class EndlessWeb:
         random = Random(blake2b(url.encode(), digest_size=8).digest())
         parts = [f"<!doctype html><html lang=en><head><title>{url}</title></head><body><h1>{url}</h1>"]
         for number in range(self.links):
-            target = f"http://h{random.randrange(self.hosts)}.example/p{random.randrange(10**7)}.html"
+            host = f"http://h{random.randrange(self.hosts)}.example"
+            if self.inside and random.random() < self.inside:
+                host = url[: url.index("/", 8)]
+            target = f"{host}/p{random.randrange(10**7)}.html"
             text = random.choice(self._paragraphs)
             words = text.split()
             cells = "".join(

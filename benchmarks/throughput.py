@@ -160,9 +160,9 @@ def run_flat(bench: Bench, pages: int, settings: Mapping[str, str], noted: Path)
 
 
 @contextmanager
-def endless_web(hosts: int) -> Iterator[str]:
+def endless_web(hosts: int, inside: float = 0.0) -> Iterator[str]:
     """The endless web behind a proxy in a process of its own; the proxy's URL."""
-    command = [sys.executable, "-m", "benchmarks.serve_endless", str(hosts)]
+    command = [sys.executable, "-m", "benchmarks.serve_endless", str(hosts), str(inside)]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None

@@ -1,15 +1,16 @@
 """What a fetch costs workers of one crawl: CPU of all of them and of Redis, calls of scripts, commands and bytes.
 
-    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--orderings adaptive dom] [--workers 1 2 4] [--apart 1 2 4]
-                                     [--profile FOLDER] [--json FILE]
+    python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--inside 0.8] [--orderings adaptive dom]
+                                     [--workers 1 2 4] [--apart 1 2 4] [--profile FOLDER] [--json FILE]
 
-Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness. ``--apart`` is the control: so many
-crawls with a frontier on disk that know nothing of each other, and share the pages; for what more processes than processors
-cost anyway. CPU, not time, is counted, from the twentieth page of each worker to its last: user and system time of the
-workers, and of the server by itself. On a busy machine the same work takes up to three times as much CPU: ``yardstick`` is what a
-fixed piece of work took meanwhile, in ms, and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile
-of each worker there (``pstats``), which takes a multiple of the time. Files go to ``TMPDIR``: one in memory leaves out what
-ext4 takes to make files where some were deleted within the last five minutes, up to a fifth of all.
+Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``--inside`` is the share of links
+that stay on their host, nearly none by default. ``--apart`` is the control: so many crawls with a frontier on disk that know
+nothing of each other, and share the pages; for what more processes than processors cost anyway. CPU, not time, is counted, from
+the twentieth page of each worker to its last: user and system time of the workers, and of the server by itself. On a busy
+machine the same work takes up to three times as much CPU: ``yardstick`` is what a fixed piece of work took meanwhile, in ms,
+and ``in_yards`` the CPU of the workers divided by it. ``--profile`` keeps a profile of each worker there (``pstats``), which
+takes a multiple of the time. Files go to ``TMPDIR``: one in memory leaves out what ext4 takes to make files where some were
+deleted within the last five minutes, up to a fifth of all.
 """
 
 from __future__ import annotations
@@ -141,6 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=2000, help="of all workers (default: 2000)")
     parser.add_argument("--hosts", type=int, default=200)
+    parser.add_argument("--inside", type=float, default=0.0, help="share of links that stay on their host (default: 0)")
     parser.add_argument("--orderings", nargs="+", default=["adaptive", "dom"])
     parser.add_argument("--workers", type=int, nargs="*", default=[1, 2, 4])
     parser.add_argument("--apart", type=int, nargs="*", default=[1, 2, 4])
@@ -149,7 +151,7 @@ def main() -> None:
     parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE")
     chosen = parser.parse_args()
     rows = []
-    with TemporaryDirectory() as folder, endless_web(chosen.hosts) as proxy:
+    with TemporaryDirectory() as folder, endless_web(chosen.hosts, chosen.inside) as proxy:
         bench = Bench(proxy, Path(folder), None)
         for ordering in chosen.orderings:
             for workers, apart in [(n, True) for n in chosen.apart] + [(n, False) for n in chosen.workers]:
