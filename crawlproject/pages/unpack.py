@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import zlib
 from collections.abc import Iterator
 
 import brotli  # type: ignore[import-untyped]
 
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from crawlproject.zstandard import zstd
 
 BITE = 1024  # bytes that are unpacked between two looks
 PIECE = 2**16  # bytes that come out between two looks

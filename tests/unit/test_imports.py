@@ -71,13 +71,14 @@ OWN_GENERATORS = {"Random", "SystemRandom"}
 # The picture of docs/architecture.md: a package may import itself and the packages named here. No arrow runs up. Names with a
 # dot are slices of a package: the Scrapy side of the parts and of the companion, the ``report.py`` and ``why.py`` of the parts.
 CONTRACT, REGISTRY = "contract", "registry"  # core/part.py and parts/registry.py
-GROUND = {"configuration", "errors", "extras", "options", "records"}
+GROUND = {"configuration", "errors", "extras", "options", "records", "zstandard"}
 BELOW = {"core", "frontier", "orderings", "pages", "storage", "topic", "urls", "webs"}
 MAY_IMPORT = {
     "moved": set(),
     "errors": set(),
     "extras": {"errors"},
     "records": {"errors"},
+    "zstandard": set(),
     CONTRACT: {"records"},
     "options": set(),
     "configuration": {"errors", "options"},

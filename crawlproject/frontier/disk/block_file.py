@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from functools import lru_cache
 from pathlib import Path
 
 from crawlproject.errors import StorageFailed
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from crawlproject.zstandard import Packer, zstd
 
 _INSIDE = 16  # bits of a virtual offset that tell where in its block a line begins
 _BLOCK = 1 << 14  # bytes of lines from which on a block is full
 _KEPT = 64  # blocks that were read last: the next URL of a host is often from the same page
 _READ = 1 << 12  # bytes that are read at a guess; most blocks have fewer
-_OPTIONS: dict[int, int] = {zstd.CompressionParameter.compression_level: 1, zstd.CompressionParameter.checksum_flag: 1}
 
 
 def place_of(offset: int) -> int:
@@ -43,7 +37,7 @@ class BlockFile:
             self._written = os.fstat(self._file).st_size
         except OSError as error:
             raise StorageFailed(f"cannot open {path}: {error}") from error
-        self._compressor = zstd.ZstdCompressor(options=_OPTIONS)
+        self._pack = Packer()
         self._blocks: list[bytes] = []  # full, but not written
         self._lines: list[bytes] = []  # of the block under way
         self._size = 0  # bytes of these
@@ -103,7 +97,7 @@ class BlockFile:
 
     def _close_block(self) -> None:
         if self._lines:
-            block = self._compressor.compress(b"".join(self._lines), zstd.ZstdCompressor.FLUSH_FRAME)
+            block = self._pack(b"".join(self._lines))
             self._blocks.append(block)
             self.end += len(block)
             self._lines, self._size = [], 0

@@ -1,14 +1,13 @@
 """What workers of one crawl publish, as bytes.
 
-A message is a list, ``[VERSION, kind, ...]``, as JSON, compressed. A fetch is sent as its history line, and what the parts add
-to it. What it linked to comes behind, compressed by itself: whoever gets its hosts needs it, and few others. Where the ordering
+A message is a list, ``[VERSION, kind, ...]``, as a line of JSON. A fetch is sent as its history line, and what the parts add
+to it. What it linked to comes behind, compressed: whoever gets its hosts needs it, and few others. Where the ordering
 learns from pages, it adds what the page was worth if what it learns are sums (``orderings/summing.py``); else the page goes along
 as it was read and judged, without its text: reading it again would cost each worker what fetching it costs.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,14 +19,15 @@ import orjson
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import FetchEvent, Link, Page, Span, Visit
 from crawlproject.storage.read import visit_from
+from crawlproject.zstandard import Packer, zstd
 
-VERSION = 4
+VERSION = 5
 FETCH, REFUSED, POSTPONED, HOST_POSTPONED, PART = "fetch", "refused", "postponed", "host postponed", "part"
 SUMS = "sums"
 LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
 
-_DAMAGE = zlib.error, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir
-_FASTEST = 1  # of zlib's levels: a tenth larger, three times as fast
+_DAMAGE = zstd.ZstdError, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir
+_pack = Packer()
 _UNPACKED = 1 << 24  # bytes, at most
 
 
@@ -53,33 +53,34 @@ class Message:
 def dump_fetch(event: FetchEvent, published: Mapping[str, Any], *, with_page: bool) -> bytes:
     """A fetch. ``with_page``: the page as well, unless it is very large."""
     page = event.page() if with_page else None
-    told = _packed(VERSION, FETCH, event.visit, published)
+    told = _line(VERSION, FETCH, event.visit, published)
     if page is not None:
-        message = told + _packed(None, _page_fields(page))
+        message = told + _pack(_line(None, _page_fields(page)))
         if len(message) <= LARGEST:
             return message
-    return told + _packed(list(event.links), None)
+    return told + _pack(_line(list(event.links), None))
 
 
 def dump_name(kind: str, name: str) -> bytes:
     """A URL that is refused or postponed, or a host that is."""
-    return _packed(VERSION, kind, name)
+    return _line(VERSION, kind, name)
 
 
 def dump_part(part: str, content: Any) -> bytes:
     """What the part of this name says."""
-    return _packed(VERSION, PART, [part, content])
+    return _line(VERSION, PART, [part, content])
 
 
 def dump_sums(difference: Any) -> bytes:
     """What is new of the sums of the ordering."""
-    return _packed(VERSION, SUMS, difference)
+    return _line(VERSION, SUMS, difference)
 
 
 def load(message: bytes) -> Message:
     """Raises ``UnreadableMessage``, as do the links and the page of the event: they are read when somebody asks for them."""
     try:
-        (version, kind, *rest), behind = _unpacked(message)
+        line, _, behind = message.partition(b"\n")
+        version, kind, *rest = orjson.loads(line)
         if version != VERSION:
             raise UnreadableMessage(f"of version {version!r}")
         if kind == FETCH:
@@ -98,14 +99,8 @@ def load(message: bytes) -> Message:
     raise UnreadableMessage(f"of kind {kind!r}")
 
 
-def _packed(*content: Any) -> bytes:
-    return zlib.compress(orjson.dumps(content, default=list), _FASTEST)
-
-
-def _unpacked(message: bytes) -> tuple[Any, bytes]:
-    """What was packed first, and what is behind it."""
-    unpacker = zlib.decompressobj()
-    return orjson.loads(unpacker.decompress(message, _UNPACKED)), unpacker.unused_data
+def _line(*content: Any) -> bytes:
+    return orjson.dumps(content, default=list, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _fetch(visit_line: Any, published: Any, behind: bytes) -> Message:
@@ -139,7 +134,7 @@ class ToldLinks(Sequence[str]):
     @cached_property
     def _read(self) -> tuple[Sequence[str], Page | None]:
         try:
-            (targets, fields), _ = _unpacked(self._behind)
+            targets, fields = orjson.loads(zstd.ZstdDecompressor().decompress(self._behind, _UNPACKED))
             page = None if fields is None else _page(self._visit, *fields)
             return list(targets) if page is None else [link.url for link in page.links], page
         except _DAMAGE as damage:
