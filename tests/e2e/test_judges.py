@@ -34,9 +34,11 @@ def counters(folder: Path) -> Mapping[str, Any]:
 
 def test_its_answers_are_in_the_history(tmp_path: Path) -> None:
     with judging(JudgeServer(says=lambda asked: "100")) as server:
-        done = crawl(TOPIC, tmp_path / "llm", CRAWL_MAX_PAGES=40, JUDGE_URL=server.url, **LLM)
+        # One at a time: while answers are waited for, other pages are not asked about.
+        settings = {**LLM, "JUDGE_URL": server.url, "CONCURRENT_REQUESTS": 1}
+        done = crawl(TOPIC, tmp_path / "llm", CRAWL_MAX_PAGES=40, **settings)
     assert done.returncode == 0, done.stderr
-    plain = crawl(TOPIC, tmp_path / "terms", CRAWL_MAX_PAGES=40, VIRTUAL_WEB="sample")
+    plain = crawl(TOPIC, tmp_path / "terms", CRAWL_MAX_PAGES=40, VIRTUAL_WEB="sample", CONCURRENT_REQUESTS=1)
     assert plain.returncode == 0, plain.stderr
     judged, by_words = relevance_of(tmp_path / "llm"), relevance_of(tmp_path / "terms")
     raised = {url for url, value in judged.items() if value == 1.0}  # 100 is the top of the range, 0.01 to 1
