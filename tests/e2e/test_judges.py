@@ -34,7 +34,7 @@ def counters(folder: Path) -> Mapping[str, Any]:
 
 def test_its_answers_are_in_the_history(tmp_path: Path) -> None:
     with judging(JudgeServer(says=lambda asked: "100")) as server:
-        # One at a time: while answers are waited for, other pages are not asked about.
+        # One at a time: which pages it is unsure about depends on their order.
         settings = {**LLM, "JUDGE_URL": server.url, "CONCURRENT_REQUESTS": 1}
         done = crawl(TOPIC, tmp_path / "llm", CRAWL_MAX_PAGES=40, **settings)
     assert done.returncode == 0, done.stderr
