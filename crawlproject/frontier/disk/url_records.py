@@ -117,6 +117,7 @@ class EarlierRecords:
             raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def line(self, offset: int) -> bytes:
+        """The line at this offset, without its line break."""
         size = _READ
         while True:
             data = os.pread(self._file, size, offset)
@@ -126,6 +127,7 @@ class EarlierRecords:
             size *= 8
 
     def cut(self, end: int) -> None:
+        """Remove what follows ``end``."""
         os.truncate(self._path, end)
 
     def close(self) -> None:
