@@ -146,11 +146,8 @@ class LinkFarms:
         site.suspicion = max(site.page_spam, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
         if not visit.repeats:
-            for target in linked:
-                site.links.pop(target, None)
-            site.links.update(linked)
-        while len(site.links) > _LINKS:
-            del site.links[next(iter(site.links))]
+            before = [name for name in site.links if name not in linked]
+            site.links = dict.fromkeys([*before, *linked][-_LINKS:])
 
     def site(self, url: str) -> LinkSite | None:
         """What is known of the site of ``url``."""
