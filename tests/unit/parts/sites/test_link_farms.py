@@ -246,6 +246,18 @@ def test_signs_are_shares_and_only_of_those_with_suspects(steps) -> None:
         assert not any(CLIQUE in page.signs for page in pages)
 
 
+def test_the_sites_that_a_site_linked_to_last_are_remembered(monkeypatch) -> None:
+    monkeypatch.setattr(farms_module, "_LINKS", 3)
+    tour = Tour()
+    remembered = []
+    for links in (("a", "b", "c"), ("c",), ("a",), ("d",)):
+        tour.visit("hub", *links)
+        site = tour.farms.site("http://hub.example/")
+        assert site is not None
+        remembered.append("".join(name[0] for name in site.links))
+    assert remembered == ["abc", "abc", "bca", "cad"]
+
+
 @settings(max_examples=40, deadline=None)
 @given(STEPS)
 def test_memory_is_bounded_and_what_is_forgotten_says_nothing_more(steps) -> None:
