@@ -43,6 +43,7 @@ _PRIOR_PAGES = 1.0  # honest pages that each site is taken to have
 _PAGES = 40.0  # after which what was found long ago counts half
 _LINKS = 64  # sites that a site linked to of late
 _SITES = 20_000  # sites that are remembered
+_TELL_ALL = 16  # fetches, of which one tells other workers all sites that its page links to
 _SUSPECT = 0.5  # suspicion from which on a site is counted for the reason that is shown
 
 
@@ -128,8 +129,8 @@ class LinkFarms:
 
     # ------------------------------------------------------------ after it was kept
 
-    def learn(self, visit: Visit, linked: Mapping[str, None]) -> None:
-        """Learn from a page how much it looks like spam, and which sites it has ``linked`` to."""
+    def learn(self, visit: Visit, linked: Mapping[str, None]) -> list[str]:
+        """Learn from a page how much it looks like spam, and which sites it has ``linked`` to; which of these are new."""
         own = domain_of(visit.url)
         site = self._sites.pop(own, None) or LinkSite()
         self._sites[own] = site
@@ -145,9 +146,12 @@ class LinkFarms:
         site.degree = degree
         site.suspicion = max(site.page_spam, degree)
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
-        if not visit.repeats:
-            before = [name for name in site.links if name not in linked]
-            site.links = dict.fromkeys([*before, *linked][-_LINKS:])
+        if visit.repeats:
+            return []
+        new = [name for name in linked if name not in site.links]
+        before = [name for name in site.links if name not in linked]
+        site.links = dict.fromkeys([*before, *linked][-_LINKS:])
+        return new
 
     def site(self, url: str) -> LinkSite | None:
         """What is known of the site of ``url``."""
@@ -174,6 +178,10 @@ class SiteTracker:
         self.farms = farms or LinkFarms()
         self.counts_link: Callable[[str], bool] = lambda url: True
         self._new_links = NewLinkRatio()
+        self._news: tuple[str, set[str]] = (
+            "",
+            set(),
+        )  # the page learned last, and of which sites it changed what is known
 
     def learn(self, event: FetchEvent) -> None:
         """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""
@@ -181,16 +189,23 @@ class SiteTracker:
         visit, links = event.visit, event.links
         if visit.is_page:
             ratio = self._new_links.learn(visit.url, links, self.counts_link)
-            self._learn_page(event, self.farms.linked(visit.url, links), ratio)
+            self._news = visit.url, self._learn_page(event, self.farms.linked(visit.url, links), ratio)
         else:
             self.sites.learn(event)
 
     def told(self, event: FetchEvent) -> tuple[list[str], float] | None:
-        """What others need to learn from a page that was learned just now: the sites it links to, and how open its own is."""
+        """What others need to learn from a page that was learned just now: how open its site is, and of the sites that it
+        links to those of which it changed what is known, as the pages of a site link to the same ones. Now and then all, for
+        who joins when what was told before is kept no longer.
+        """
         visit = event.visit
-        return (
-            (list(self.farms.linked(visit.url, event.links)), self._new_links.of(visit.url)) if visit.is_page else None
-        )
+        if not visit.is_page:
+            return None
+        linked = list(self.farms.linked(visit.url, event.links))
+        learned, news = self._news
+        if learned == visit.url and self.sites.fetches % _TELL_ALL:
+            linked = [name for name in linked if name in news]
+        return linked, self._new_links.of(visit.url)
 
     def learn_told(self, event: FetchEvent, told: tuple[Iterable[str], float] | None) -> None:
         """Learn from a fetch of another worker, but nothing about its host, which is the other's."""
@@ -200,14 +215,14 @@ class SiteTracker:
         else:
             self.sites.learn(event)
 
-    def _learn_page(self, event: FetchEvent, linked: Mapping[str, None], ratio: float) -> None:
+    def _learn_page(self, event: FetchEvent, linked: Mapping[str, None], ratio: float) -> set[str]:
         visit = event.visit
         before = self.farms.linker(visit.url)
-        self.farms.learn(visit, linked)
+        new = self.farms.learn(visit, linked)
         linker = self.farms.linker(visit.url)
         if linker == FARMS != before and (site := self.farms.site(visit.url)) is not None:
             self.sites.merge(before, linker, site.links)
-        self.sites.learn(event, linked, linker, ratio)
+        return {*new, *self.sites.learn(event, linked, linker, ratio)}
 
     def learned(self) -> dict[str, Any]:
         """All that is known, for a checkpoint."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -83,19 +83,20 @@ class SiteBudgets:
 
     def learn(
         self, event: FetchEvent, linked: Iterable[str] = (), linker: str = "", new_link_ratio: float = 0.0
-    ) -> None:
+    ) -> Sequence[str]:
         """Every fetch costs its site; a page also earns what it is worth, for its site and for those that it links to.
 
-        ``linked`` are the other sites that the page links to. ``linker`` is the name under which its links count, by default
-        its site. ``new_link_ratio`` is that of its site by now.
+        ``linked`` are the other sites that the page links to; returns those of which the page changed what is known. ``linker``
+        is the name under which its links count, by default its site. ``new_link_ratio`` is that of its site by now.
         """
+        changed: Sequence[str] = ()
         if not self.share:
-            return
+            return changed
         visit, site = event.visit, self._site(domain_of(event.visit.url))
         if visit.is_page:
             site.new_link_ratio = new_link_ratio
             self._wasted += POLICY.tedious * ramp(new_link_ratio, POLICY.surely_open, POLICY.surely_endless)
-            self._earn(visit, site, linked, linker or domain_of(visit.url))
+            changed = self._earn(visit, site, linked, linker or domain_of(visit.url))
             for name in self._led_to.pop(visit.url, ()):  # the redirects that led to the page were no waste
                 if visit.spam < 0.5 and (before := self._sites.get(name)):
                     before.fetches = max(0.0, before.fetches - POLICY.moved)
@@ -110,6 +111,7 @@ class SiteBudgets:
         self.fetches += 1
         self._single_source += cost * site.single_source
         site.fetches += cost
+        return changed
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
         """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
@@ -160,7 +162,8 @@ class SiteBudgets:
 
     # ------------------------------------------------------------ the books
 
-    def _earn(self, visit: Visit, site: Site, linked: Iterable[str], linker: str) -> None:
+    def _earn(self, visit: Visit, site: Site, linked: Iterable[str], linker: str) -> list[str]:
+        changed: list[str] = []
         value = self._value(visit)
         self._wasted += visit.spam**2
         site.wasted += max(visit.spam**2, 1.0 - visit.signs.get(NOVELTY, 1.0), float(visit.repeats))
@@ -168,14 +171,17 @@ class SiteBudgets:
         if visit.depth == 0:  # a person led the crawl to it, whatever it looks like
             for target in linked:
                 self._site(target).recommended = True
+            changed.extend(linked)
         if value <= 0.0 or visit.repeats:
-            return
+            return changed
         weight = value * site.mean(site.worth) * (1.0 - site.endless / self.trust)
         sites = self._sites
         for name in linked:
             links = (sites.get(name) or self._site(name)).links
             if weight > links.get(linker, 0.0) and (linker in links or len(links) < POLICY.linkers):
                 links[linker] = weight
+                changed.append(name)
+        return changed
 
     def _value(self, visit: Visit) -> float:
         """What a page is worth, 0 to 1."""

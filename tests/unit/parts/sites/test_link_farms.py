@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.events import page_event
+from support.learnedstate import differences, state
 from support.pages import a_link
 
 from crawlproject.core.ordering_feed import OrderingFeed
@@ -256,6 +257,23 @@ def test_the_sites_that_a_site_linked_to_last_are_remembered(monkeypatch) -> Non
         assert site is not None
         remembered.append("".join(name[0] for name in site.links))
     assert remembered == ["abc", "abc", "bca", "cad"]
+
+
+def test_other_workers_are_told_of_the_linked_sites_that_a_page_changed_and_now_and_then_of_all() -> None:
+    tour, told = Tour(), list[str]()
+    other = SiteTracker(HostHealth(), SiteBudgets())
+    for number in range(20):
+        page = tour.seen("hub", "a", "b", *(["c"] if number == 2 else []), spam=0.0 if number == 0 else 0.8)
+        event = page_event(replace(page, depth=1), float(number))
+        tour.pages.append(page)
+        tour.conduct.learn(event)
+        linked, openness = tour.conduct.told(event) or ([], 0.0)
+        told.append("".join(name[0] for name in linked))
+        other.learn_told(event, (linked, openness))
+    assert told == ["ab", "", "c", *[""] * 12, "ab", *[""] * 4]
+    passing = {"LinkFarms": frozenset({"_latest"})}
+    for one, another in ((tour.farms, other.farms), (tour.conduct.sites, other.sites)):
+        assert differences(state(one, passing), state(another, passing)) == []
 
 
 @settings(max_examples=40, deadline=None)

@@ -52,7 +52,7 @@ RUN_TIME = {
     "Probes": frozenset({"_log"}),
     "LinkFarms": frozenset({"_latest"}),
     "UrlRuleLearner": frozenset({"variants"}),
-    "SiteTracker": frozenset({"hosts", "_new_links"}),  # what each learns of its own hosts
+    "SiteTracker": frozenset({"hosts", "_new_links", "_news"}),  # what each learns of its own hosts
 }
 PROBED = {
     "CRAWL_SOFT_404_PROBE": 2,
