@@ -9,9 +9,9 @@ nothing of each other, and share the pages; for what more processes than process
 the twentieth page of each worker to its last: user and system time of the workers, and of the server by itself. On a busy
 machine the same work takes up to three times as much CPU: ``yardstick`` is what a fixed piece of work took meanwhile, in ms,
 and ``in_yards`` the CPU of the workers divided by it: compare rows of as many busy processes, as beside one process the
-yardstick wakes up on an idle processor, and is a third slower. ``--profile`` keeps a profile of each worker there (``pstats``), which
-takes a multiple of the time. Files go to ``TMPDIR``: one in memory leaves out what ext4 takes to make files where some were
-deleted within the last five minutes, up to a fifth of all.
+yardstick wakes up on an idle processor, and is a third slower. ``--profile`` keeps a profile of each worker there
+(``pstats``), which takes a multiple of the time. Files go to ``TMPDIR``: one in memory leaves out what ext4 takes to make files
+where some were deleted within the last five minutes, up to a fifth of all.
 """
 
 from __future__ import annotations
