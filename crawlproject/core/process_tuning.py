@@ -24,8 +24,8 @@ def tune_process() -> None:
 
     A crawl makes many small objects and hardly any cycle: the default thresholds of the garbage collector cost about 4% of
     its CPU. Its matrices are small: the threads of NumPy's BLAS wait more than they work, which cost 1 to 3%. Where there are
-    more busy processes than processors, Linux changes between them in the middle of a page, and the caches of the processor
-    are filled anew each time: eight workers on two processors take a fifth less with turns that are longer than a page.
+    more busy processes than processors, Linux changes between them in the middle of a page, which presumably empties the
+    caches of the processor: eight workers on two processors take a fifth less with turns that are longer than a page.
     """
     gc.freeze()  # what was imported is never looked at
     gc.set_threshold(50_000, 20, 100)
@@ -40,6 +40,6 @@ def _take_long_turns() -> None:
     Where that is not allowed, all stays as it was.
     """
     number = _SCHED_SETATTR.get(platform.machine())
-    if number is not None:
+    if number is not None and sys.maxsize > 2**32:  # a 32-bit Python has other numbers on the same machine
         wanted = _ATTRIBUTES.pack(_ATTRIBUTES.size, os.SCHED_BATCH, _RESET_ON_FORK, os.nice(0), 0, _SLICE, 0, 0, 0, 0)
         ctypes.CDLL(None).syscall(number, 0, wanted, 0)

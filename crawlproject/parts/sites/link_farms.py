@@ -178,10 +178,8 @@ class SiteTracker:
         self.farms = farms or LinkFarms()
         self.counts_link: Callable[[str], bool] = lambda url: True
         self._new_links = NewLinkRatio()
-        self._news: tuple[str, set[str]] = (
-            "",
-            set(),
-        )  # the page learned last, and of which sites it changed what is known
+        # The page that was learned last, and the linked sites of which it changed what is known.
+        self._news: tuple[str, set[str]] = ("", set())
 
     def learn(self, event: FetchEvent) -> None:
         """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""

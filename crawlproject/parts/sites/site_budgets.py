@@ -89,9 +89,9 @@ class SiteBudgets:
         ``linked`` are the other sites that the page links to; returns those of which the page changed what is known. ``linker``
         is the name under which its links count, by default its site. ``new_link_ratio`` is that of its site by now.
         """
-        changed: Sequence[str] = ()
         if not self.share:
-            return changed
+            return ()
+        changed: Sequence[str] = ()
         visit, site = event.visit, self._site(domain_of(event.visit.url))
         if visit.is_page:
             site.new_link_ratio = new_link_ratio
