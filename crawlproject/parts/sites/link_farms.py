@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
 from crawlproject.core.learned_state import fields_of, set_fields
@@ -148,9 +149,13 @@ class LinkFarms:
         (self._suspects.add if site.suspicion else self._suspects.discard)(own)
         if visit.repeats:
             return []
-        new = [name for name in linked if name not in site.links]
-        before = [name for name in site.links if name not in linked]
-        site.links = dict.fromkeys([*before, *linked][-_LINKS:])
+        links = site.links
+        new = [name for name in linked if name not in links]
+        for name in linked:
+            links.pop(name, None)
+            links[name] = None
+        for name in list(islice(links, max(0, len(links) - _LINKS))):
+            del links[name]
         return new
 
     def site(self, url: str) -> LinkSite | None:
@@ -178,8 +183,9 @@ class SiteTracker:
         self.farms = farms or LinkFarms()
         self.counts_link: Callable[[str], bool] = lambda url: True
         self._new_links = NewLinkRatio()
-        # The page that was learned last, and the linked sites of which it changed what is known.
-        self._news: tuple[str, set[str]] = ("", set())
+        # The page that was learned last; the sites that are new among those that its site links to, and those of which it
+        # changed what they are worth.
+        self._news: tuple[str, Sequence[str], Sequence[str]] = ("", (), ())
 
     def learn(self, event: FetchEvent) -> None:
         """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""
@@ -187,40 +193,45 @@ class SiteTracker:
         visit, links = event.visit, event.links
         if visit.is_page:
             ratio = self._new_links.learn(visit.url, links, self.counts_link)
-            self._news = visit.url, self._learn_page(event, self.farms.linked(visit.url, links), ratio)
+            linked = self.farms.linked(visit.url, links)
+            self._news = visit.url, *self._learn_page(event, linked, linked, ratio)
         else:
             self.sites.learn(event)
 
-    def told(self, event: FetchEvent) -> tuple[list[str], float] | None:
-        """What others need to learn from a page that was learned just now: how open its site is, and of the sites that it
-        links to those of which it changed what is known, as the pages of a site link to the same ones. Now and then all, for
-        who joins when what was told before is kept no longer.
+    def told(self, event: FetchEvent) -> tuple[Sequence[str], Sequence[str], float] | None:
+        """What others need to learn from a page that was learned just now: of the sites that it links to those that are new
+        for its site, those of which it changed what they are worth, as the pages of a site link to the same ones, and how open
+        its site is. Now and then all, for who joins when what was told before is kept no longer.
         """
         visit = event.visit
         if not visit.is_page:
             return None
-        linked = list(self.farms.linked(visit.url, event.links))
-        learned, news = self._news
-        if learned == visit.url and self.sites.fetches % _TELL_ALL:
-            linked = [name for name in linked if name in news]
-        return linked, self._new_links.of(visit.url)
+        learned, new, changed = self._news
+        if learned != visit.url or not self.sites.fetches % _TELL_ALL:
+            new = changed = list(self.farms.linked(visit.url, event.links))
+        return new, changed, self._new_links.of(visit.url)
 
-    def learn_told(self, event: FetchEvent, told: tuple[Iterable[str], float] | None) -> None:
+    def learn_told(self, event: FetchEvent, told: tuple[Iterable[str], Iterable[str], float] | None) -> None:
         """Learn from a fetch of another worker, but nothing about its host, which is the other's."""
         if told is not None and event.visit.is_page:
-            linked, ratio = told
-            self._learn_page(event, dict.fromkeys(map(str, linked)), float(ratio))
+            new, changed, ratio = told
+            self._learn_page(event, dict.fromkeys(map(str, new)), list(map(str, changed)), float(ratio))
         else:
             self.sites.learn(event)
 
-    def _learn_page(self, event: FetchEvent, linked: Mapping[str, None], ratio: float) -> set[str]:
+    def _learn_page(
+        self, event: FetchEvent, linked: Mapping[str, None], paid: Iterable[str], ratio: float
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        """Of the sites that a page has ``linked`` to those that are new for its site; of those that it ``paid`` those that are
+        worth more now.
+        """
         visit = event.visit
         before = self.farms.linker(visit.url)
         new = self.farms.learn(visit, linked)
         linker = self.farms.linker(visit.url)
         if linker == FARMS != before and (site := self.farms.site(visit.url)) is not None:
             self.sites.merge(before, linker, site.links)
-        return {*new, *self.sites.learn(event, linked, linker, ratio)}
+        return new, self.sites.learn(event, paid, linker, ratio)
 
     def learned(self) -> dict[str, Any]:
         """All that is known, for a checkpoint."""

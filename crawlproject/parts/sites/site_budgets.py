@@ -177,9 +177,9 @@ class SiteBudgets:
         weight = value * site.mean(site.worth) * (1.0 - site.endless / self.trust)
         sites = self._sites
         for name in linked:
-            links = (sites.get(name) or self._site(name)).links
+            links = known.links if (known := sites.get(name)) is not None else {}
             if weight > links.get(linker, 0.0) and (linker in links or len(links) < POLICY.linkers):
-                links[linker] = weight
+                self._site(name).links[linker] = weight
                 changed.append(name)
         return changed
 

@@ -263,14 +263,14 @@ def test_other_workers_are_told_of_the_linked_sites_that_a_page_changed_and_now_
     tour, told = Tour(), list[str]()
     other = SiteTracker(HostHealth(), SiteBudgets())
     for number in range(20):
-        page = tour.seen("hub", "a", "b", *(["c"] if number == 2 else []), spam=0.0 if number == 0 else 0.8)
-        event = page_event(replace(page, depth=1), float(number))
+        page = tour.seen("hub", "a", "b", *{2: ["c"], 6: ["d"]}.get(number, []), spam=0.0 if number < 2 else 0.8)
+        event = page_event(replace(page, depth=1, relevance=float(number == 1)), float(number))
         tour.pages.append(page)
         tour.conduct.learn(event)
-        linked, openness = tour.conduct.told(event) or ([], 0.0)
-        told.append("".join(name[0] for name in linked))
-        other.learn_told(event, (linked, openness))
-    assert told == ["ab", "", "c", *[""] * 12, "ab", *[""] * 4]
+        new, changed, openness = tour.conduct.told(event) or ([], [], 0.0)
+        told.append("/".join("".join(name[0] for name in names) for names in (new, changed)))
+        other.learn_told(event, (new, changed, openness))
+    assert told == ["ab/ab", "/ab", "c/c", *["/"] * 3, "d/", *["/"] * 8, "ab/ab", *["/"] * 4]
     passing = {"LinkFarms": frozenset({"_latest"})}
     for one, another in ((tour.farms, other.farms), (tour.conduct.sites, other.sites)):
         assert differences(state(one, passing), state(another, passing)) == []
