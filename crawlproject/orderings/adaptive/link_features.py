@@ -128,15 +128,14 @@ class LinkFeatures:
         """What the groups of a row are called, by kind, but for its family: no other worker has rows of that."""
         return [(kind, self._groups[kind].name_of(int(groups[kind]))) for kind in range(len(groups) - 1)]
 
-    def add(self, groups: Sequence[Mapping[Hashable, Vector]], outcomes: Vector, pages: int) -> None:
-        """Learn what others have learned of so many pages: sums of outcomes; those of groups by kind and name, with members."""
+    def add(self, groups: Iterable[tuple[Sequence[Hashable], Vector]], outcomes: Vector, pages: int) -> None:
+        """Learn what others have learned of so many pages: sums of outcomes; by kind, groups and (groups, 3): sums, members."""
         self._outcomes += outcomes
         self._pages += pages
-        for means, groups_, found in zip(self._means, self._groups, groups, strict=False):
-            for name, sums in found.items():
-                number = groups_.join(name)
-                means.add_sums(number, sums[:2], float(sums[2]))
-                groups_.leave(number)
+        for means, groups_, (names, sums) in zip(self._means, self._groups, groups, strict=False):
+            numbers = groups_.join_all(names)
+            means.add_sums(numbers, sums[:, :2], sums[:, 2])
+            groups_.leave_all(numbers)
 
     def learn_host(self, host: str, outcome: Vector) -> None:
         """Learn the outcome of a URL without a row, of which only the host is known."""

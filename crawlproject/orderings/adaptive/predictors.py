@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -32,10 +32,11 @@ class Means:
         self.sums[number] += values
         self.members[number] += 1
 
-    def add_sums(self, number: int, sums: Vector, members: float) -> None:
-        """Add so many members, whose values have these sums, to a group that is used."""
-        self.sums[number] += sums
-        self.members[number] += members
+    def add_sums(self, numbers: Sequence[int], sums: Vector, members: Vector) -> None:
+        """Add so many members, whose values have these sums, to each of some groups that are used."""
+        places = np.array(numbers, np.int64)
+        np.add.at(self.sums, places, sums)
+        np.add.at(self.members, places, members)
 
     def means(self, numbers: Rows, priors: Vector) -> Vector:
         """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""

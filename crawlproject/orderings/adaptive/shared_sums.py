@@ -13,7 +13,7 @@ from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -79,40 +79,50 @@ class Difference:
 
     def message(self) -> list[Any]:
         """As values for JSON."""
-        groups = [[list(found), _packed(np.array(list(found.values())))] for found in self.groups]
         return [
             *map(_packed, (self.gram, self.moments, self.outcomes)),
             self.members,
             self.pages,
-            groups,
-            [[worth, dict(counts)] for worth, counts in self.good],
-            [self.documents, self.length, dict(self.terms)],
+            [[list(found), _packed(list(found.values()))] for found in self.groups],
+            [[worth, *_counts(counts)] for worth, counts in self.good],
+            [self.documents, self.length, *_counts(self.terms)],
         ]
 
+
+class Told(NamedTuple):
+    """A difference as another worker is told of it: for each kind of group, names and (names, 3), for terms their counts."""
+
+    gram: Vector
+    moments: Vector
+    outcomes: Vector
+    members: int
+    pages: int
+    groups: list[tuple[Sequence[Hashable], Vector]]
+    good: list[tuple[float, Sequence[str], Vector]]
+    documents: int
+    length: int
+    terms: Sequence[str]
+    counts: Vector
+
     @classmethod
-    def checked(cls, message: Sequence[Any], outputs: int, features: int) -> Difference:
-        """From such values. Raises ``ValueError`` and ``TypeError`` for others."""
-        gram, moments, outcomes, members, pages, groups, good, (documents, length, terms) = message
+    def checked(cls, message: Sequence[Any], outputs: int, features: int) -> Told:
+        """From the values of a message. Raises ``ValueError`` and ``TypeError`` for others."""
+        gram, moments, outcomes, members, pages, groups, good, (documents, length, terms, counts) = message
+        (hosts, host_sums), (folders, folder_sums), (places, place_sums) = groups
+        names: tuple[Sequence[Hashable], ...] = (_texts(hosts), _texts(folders), [tuple(_texts(p)) for p in places])
+        sums = host_sums, folder_sums, place_sums
         return cls(
             _unpacked(gram, outputs, features, features),
             _unpacked(moments, outputs, features),
             _unpacked(outcomes, 2),
             int(members),
             int(pages),
-            _checked_groups(*groups),
-            [(float(worth), {str(term): int(times) for term, times in counts.items()}) for worth, counts in good],
-            Counter({str(term): int(times) for term, times in terms.items()}),
+            [(of_kind, _unpacked(packed, len(of_kind), 3)) for of_kind, packed in zip(names, sums, strict=True)],
+            [(float(worth), *_counted(found, times)) for worth, found, times in good],
             int(documents),
             int(length),
+            *_counted(terms, counts),
         )
-
-
-def _checked_groups(hosts: Any, folders: Any, places: Any) -> tuple[dict[Hashable, Vector], ...]:
-    found: list[dict[Hashable, Vector]] = []
-    for names, sums in (hosts, folders, places):
-        texts = [tuple(map(str, name)) if isinstance(name, list) else str(name) for name in names]
-        found.append(dict(zip(texts, _unpacked(sums, len(texts), 3), strict=True)))
-    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,16 +173,15 @@ class SharedSums:
     def add(self, worker: str, message: Any) -> int:
         """Know what a worker has told; from how many pages. Raises ``ValueError`` and ``TypeError`` for what is no message."""
         news, tops = message
-        found = Difference.checked(news, *self._evidence.prior.shape)
+        found = Told.checked(news, *self._evidence.prior.shape)
         if tops is not None:
             self.tops[worker] = Tops.checked(tops)
         self._active.observe(found.pages)
-        self._terms.add(found.documents, found.length, found.terms)
+        self._terms.add(found.documents, found.length, found.terms, found.counts)
         self._evidence.add(found.groups, found.outcomes, found.members)
         self._ridge.add(found.gram, found.moments)
-        for worth, counts in found.good:
-            times = np.array(list(counts.values()), np.int64)
-            self._evidence.feedback.observe(worth, self._terms.numbers(list(counts)), times)
+        for worth, terms, counts in found.good:
+            self._evidence.feedback.observe(worth, self._terms.numbers(terms), counts.astype(np.int64))
         return found.pages
 
     def outcome_of(self, url: str) -> list[float] | None:
@@ -200,8 +209,26 @@ class SharedSums:
         return np.concatenate([NONE, *(tops.values for tops in self.tops.values())]), np.append(by_number, unknown)
 
 
-def _packed(numbers: Vector) -> str:
-    return b64encode(numbers.astype("<f4").tobytes()).decode()
+def _counts(counts: Mapping[str, int]) -> tuple[list[str], str]:
+    return list(counts), _packed(list(counts.values()))
+
+
+def _counted(terms: Any, counts: Any) -> tuple[list[str], Vector]:
+    names = _texts(terms)
+    found = _unpacked(counts, len(names))
+    if (found < 1).any():
+        raise ValueError("counts below 1")
+    return names, found
+
+
+def _texts(values: Any) -> list[str]:
+    if not isinstance(values, list) or not set(map(type, values)) <= {str}:
+        raise TypeError("expected a list of texts")
+    return values
+
+
+def _packed(numbers: npt.ArrayLike) -> str:
+    return b64encode(np.asarray(numbers, "<f4").tobytes()).decode()
 
 
 def _unpacked(text: str, *shape: int) -> Vector:

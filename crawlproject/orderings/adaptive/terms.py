@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import log
 from urllib.parse import unquote
@@ -62,11 +62,11 @@ class TermStatistics:
         self.mean_length += (len(text) - self.mean_length) / self.documents
         return distinct, counts
 
-    def add(self, documents: int, length: int, terms: Mapping[str, int]) -> None:
+    def add(self, documents: int, length: int, terms: Sequence[str], counts: Vector) -> None:
         """Add pages that others have observed: ``length`` terms in all, and in how many pages each is."""
-        numbers = self.numbers(list(terms))
+        numbers = self.numbers(terms)
         self._frequency = self.grown(self._frequency)
-        np.add.at(self._frequency, numbers, list(terms.values()))
+        np.add.at(self._frequency, numbers, counts)
         self.documents += documents
         if self.documents:
             self.mean_length += (length - documents * self.mean_length) / self.documents

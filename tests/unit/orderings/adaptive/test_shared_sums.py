@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -109,3 +110,39 @@ def test_what_is_no_difference_is_refused(damage: Any) -> None:
     ordering = adaptive(crew=True)
     with pytest.raises((ValueError, TypeError, KeyError)):
         ordering.add("one", damage)
+
+
+@pytest.mark.parametrize(
+    ("places", "value"),
+    [
+        ((0, 7, 3), ""),  # terms without counts
+        ((0, 7, 2, 0), 5),  # a term that is no text
+        ((0, 6, 0, 2), "AAAAAA=="),  # other counts than terms
+        ((0, 5, 2, 0, 0), ["reef.example", 5]),  # a place whose tag path is no text
+        ((0, 5), []),
+        ((0, 0), "!"),
+        ((0, 3), "many"),
+    ],
+)
+def test_a_difference_of_which_a_part_is_damaged_is_refused(places: tuple[int, ...], value: Any) -> None:
+    one, other = adaptive(crew=True), adaptive(crew=True)
+    portal(one)
+    one.observe(a_page("http://b.example/0", "coral reef"))
+    message = orjson.loads(orjson.dumps(one.difference()))
+    *way, last = places
+    part = message
+    for place in way:
+        part = part[place]
+    part[last] = value
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        other.add("one", message)
+
+
+def test_a_term_that_is_in_no_page_is_refused() -> None:
+    one, other = adaptive(crew=True), adaptive(crew=True)
+    portal(one)
+    message = orjson.loads(orjson.dumps(one.difference()))
+    page = message[0][6][0]
+    page[2] = b64encode(bytes(4 * len(page[1]))).decode()
+    with pytest.raises(ValueError, match="counts below 1"):
+        other.add("one", message)
