@@ -51,6 +51,7 @@ OTHERS = "sketches.others.jsonl"
 
 _LATER = 200  # URLs of a host behind others that are remembered
 _HOSTS = 1_000  # with such URLs
+_GATHERED = 64  # sketches of others that are written together
 
 
 class Duplicates(Part):
@@ -238,7 +239,7 @@ def _store_of_others(folder: CrawlFolder) -> SketchStore:
         return MemorySketchStore()
     path = folder.path / OTHERS
     path.unlink(missing_ok=True)
-    return DiskSketchStore(path, lambda url: True, folder.warnings.append)
+    return DiskSketchStore(path, lambda url: True, folder.warnings.append, gathered=_GATHERED)
 
 
 def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:

@@ -126,11 +126,13 @@ class DiskSketchStore:
     """One line an original, about 700 bytes; in memory 8 bytes of each.
 
     ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
-    A damaged line and all behind it are removed, of which ``warn`` is told: their pages are sketched once more. Raises
-    ``StorageFailed``.
+    A damaged line and all behind it are removed, of which ``warn`` is told: their pages are sketched once more. So many lines
+    are ``gathered`` and written together; a process that is killed loses those that it has gathered. Raises ``StorageFailed``.
     """
 
-    def __init__(self, path: Path, known: Callable[[str], bool], warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, path: Path, known: Callable[[str], bool], warn: Callable[[str], None], *, gathered: int = 1
+    ) -> None:
         self._path = path
         self._warn = warn
         self._log = AppendLog(path)
@@ -138,6 +140,8 @@ class DiskSketchStore:
             self._log.trim(lambda line: known(line["url"]))
         self._starts = array("Q")
         self._end = 0
+        self._most_gathered = gathered
+        self._gathered: list[bytes] = []
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
@@ -145,11 +149,16 @@ class DiskSketchStore:
 
     def append(self, original: OriginalPage) -> None:
         written = orjson.dumps(written_original(original), option=orjson.OPT_APPEND_NEWLINE)
-        self._log.append_lines(written)
+        if len(self._gathered) + 1 < self._most_gathered:
+            self._gathered.append(written)
+        else:
+            self._write(written)
         self._starts.append(self._end)
         self._end += len(written)
 
     def __getitem__(self, number: int) -> OriginalPage:
+        if number >= len(self._starts) - len(self._gathered):
+            self._write()
         start = self._starts[number]
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
         try:
@@ -188,6 +197,10 @@ class DiskSketchStore:
     def close(self) -> None:
         self._log.close()
         os.close(self._file)
+
+    def _write(self, last: bytes = b"") -> None:
+        self._log.append_lines(b"".join((*self._gathered, last)))
+        self._gathered.clear()
 
     def _read(self, line: bytes, number: int) -> OriginalPage:
         try:

@@ -18,7 +18,7 @@ are gone say nothing about who links to them: links grow old.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
@@ -167,11 +167,10 @@ class LinkFarms:
         """Sites that are part of a farm."""
         return sum(site.degree >= FARM for site in self._sites.values())
 
-    def linker(self, url: str) -> str:
-        """Under which name links from ``url`` count: its site, or for farms one for all of them."""
-        own = domain_of(url)
-        site = self._sites.get(own)
-        return FARMS if site is not None and site.degree >= FARM else own
+    def linker(self, name: str) -> str:
+        """Under which name links from a site count: its own, or for farms one for all of them."""
+        site = self._sites.get(name)
+        return FARMS if site is not None and site.degree >= FARM else name
 
 
 class SiteTracker:
@@ -220,15 +219,16 @@ class SiteTracker:
             self.sites.learn(event)
 
     def _learn_page(
-        self, event: FetchEvent, linked: Mapping[str, None], paid: Iterable[str], ratio: float
+        self, event: FetchEvent, linked: Mapping[str, None], paid: Collection[str], ratio: float
     ) -> tuple[Sequence[str], Sequence[str]]:
         """Of the sites that a page has ``linked`` to those that are new for its site; of those that it ``paid`` those that are
         worth more now.
         """
         visit = event.visit
-        before = self.farms.linker(visit.url)
+        own = domain_of(visit.url)
+        before = self.farms.linker(own)
         new = self.farms.learn(visit, linked)
-        linker = self.farms.linker(visit.url)
+        linker = self.farms.linker(own)
         if linker == FARMS != before and (site := self.farms.site(visit.url)) is not None:
             self.sites.merge(before, linker, site.links)
         return new, self.sites.learn(event, paid, linker, ratio)

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -82,7 +82,7 @@ class SiteBudgets:
         self._site(site).distrust = degree
 
     def learn(
-        self, event: FetchEvent, linked: Iterable[str] = (), linker: str = "", new_link_ratio: float = 0.0
+        self, event: FetchEvent, linked: Collection[str] = (), linker: str = "", new_link_ratio: float = 0.0
     ) -> Sequence[str]:
         """Every fetch costs its site; a page also earns what it is worth, for its site and for those that it links to.
 
@@ -92,13 +92,14 @@ class SiteBudgets:
         if not self.share:
             return ()
         changed: Sequence[str] = ()
-        visit, site = event.visit, self._site(domain_of(event.visit.url))
+        visit, name = event.visit, domain_of(event.visit.url)
+        site = self._site(name)
         if visit.is_page:
             site.new_link_ratio = new_link_ratio
             self._wasted += POLICY.tedious * ramp(new_link_ratio, POLICY.surely_open, POLICY.surely_endless)
-            changed = self._earn(visit, site, linked, linker or domain_of(visit.url))
-            for name in self._led_to.pop(visit.url, ()):  # the redirects that led to the page were no waste
-                if visit.spam < 0.5 and (before := self._sites.get(name)):
+            changed = self._earn(visit, site, linked, linker or name)
+            for earlier in self._led_to.pop(visit.url, ()):  # the redirects that led to the page were no waste
+                if visit.spam < 0.5 and (before := self._sites.get(earlier)):
                     before.fetches = max(0.0, before.fetches - POLICY.moved)
                     self._single_source = max(0.0, self._single_source - POLICY.moved * before.single_source)
         elif visit.redirect:
@@ -107,7 +108,7 @@ class SiteBudgets:
             site.worth -= POLICY.blocked
             self._wasted += 1.0
             site.wasted += 1.0
-        site, cost = self._site(domain_of(visit.url)), cost_of(visit)  # its links may have made the crawl forget it
+        site, cost = self._site(name), cost_of(visit)  # its links may have made the crawl forget it
         self.fetches += 1
         self._single_source += cost * site.single_source
         site.fetches += cost
@@ -162,7 +163,7 @@ class SiteBudgets:
 
     # ------------------------------------------------------------ the books
 
-    def _earn(self, visit: Visit, site: Site, linked: Iterable[str], linker: str) -> list[str]:
+    def _earn(self, visit: Visit, site: Site, linked: Collection[str], linker: str) -> list[str]:
         changed: list[str] = []
         value = self._value(visit)
         self._wasted += visit.spam**2
@@ -172,7 +173,7 @@ class SiteBudgets:
             for target in linked:
                 self._site(target).recommended = True
             changed.extend(linked)
-        if value <= 0.0 or visit.repeats:
+        if value <= 0.0 or visit.repeats or not linked:
             return changed
         weight = value * site.mean(site.worth) * (1.0 - site.endless / self.trust)
         sites = self._sites

@@ -112,7 +112,7 @@ def test_who_was_littered_with_links_to_farms_is_none() -> None:
     for number in range(8):
         page = tour.visit("blog", *friends[number * 3 : number * 3 + 3], sites[number])
     assert CLIQUE not in page.signs
-    assert tour.farms.linker("http://blog.example/") == "blog.example"
+    assert tour.farms.linker("blog.example") == "blog.example"
 
 
 def test_clean_pages_have_credit_that_doubtful_ones_have_not() -> None:
@@ -139,14 +139,14 @@ def test_pages_of_a_farm_do_not_accuse_their_own_site_for_ever() -> None:
     for _ in range(2):
         tour.clique(sites, spam=SPAM)
     tour.visit("sold", *sites, times=3)
-    assert tour.farms.linker("http://sold.example/") == FARMS
+    assert tour.farms.linker("sold.example") == FARMS
     for start in range(0, 64, 8):
         others = names("honest", 64)[start : start + 8]
         for other in others:
             tour.visit(other)
         page = tour.visit("sold", *others)
     assert CLIQUE not in page.signs
-    assert tour.farms.linker("http://sold.example/") == "sold.example"
+    assert tour.farms.linker("sold.example") == "sold.example"
     assert tour.farms.site("http://sold.example/").suspicion == 0.0
 
 
