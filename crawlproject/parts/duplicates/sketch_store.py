@@ -8,7 +8,7 @@ import os
 from array import array
 from binascii import Error as BadBase64
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -126,8 +126,9 @@ class DiskSketchStore:
     """One line an original, about 700 bytes; in memory 8 bytes of each.
 
     ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
-    A damaged line and all behind it are removed, of which ``warn`` is told: their pages are sketched once more. So many lines
-    are ``gathered`` and written together; a process that is killed loses those that it has gathered. Raises ``StorageFailed``.
+    A damaged line and all behind it are removed, of which ``warn`` is told: their pages are sketched once more. So many
+    originals are ``gathered`` and written together; those that are not written yet are lost when it is closed. Raises
+    ``StorageFailed``.
     """
 
     def __init__(
@@ -141,24 +142,22 @@ class DiskSketchStore:
         self._starts = array("Q")
         self._end = 0
         self._most_gathered = gathered
-        self._gathered: list[bytes] = []
+        self._gathered: list[OriginalPage] = []
         try:
             self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise StorageFailed(f"cannot read {path}: {error}") from error
 
     def append(self, original: OriginalPage) -> None:
-        written = orjson.dumps(written_original(original), option=orjson.OPT_APPEND_NEWLINE)
         if len(self._gathered) + 1 < self._most_gathered:
-            self._gathered.append(written)
+            self._gathered.append(original)
         else:
-            self._write(written)
-        self._starts.append(self._end)
-        self._end += len(written)
+            self._write([*self._gathered, original])
+            self._gathered.clear()
 
     def __getitem__(self, number: int) -> OriginalPage:
-        if number >= len(self._starts) - len(self._gathered):
-            self._write()
+        if number >= len(self._starts):
+            return self._gathered[number - len(self._starts)]
         start = self._starts[number]
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
         try:
@@ -167,7 +166,7 @@ class DiskSketchStore:
             return _ILLEGIBLE
 
     def __len__(self) -> int:
-        return len(self._starts)
+        return len(self._starts) + len(self._gathered)
 
     def stored(self) -> Iterator[OriginalPage]:
         with self._path.open("rb") as file:
@@ -198,9 +197,12 @@ class DiskSketchStore:
         self._log.close()
         os.close(self._file)
 
-    def _write(self, last: bytes = b"") -> None:
-        self._log.append_lines(b"".join((*self._gathered, last)))
-        self._gathered.clear()
+    def _write(self, originals: Sequence[OriginalPage]) -> None:
+        lines = [orjson.dumps(written_original(each), option=orjson.OPT_APPEND_NEWLINE) for each in originals]
+        self._log.append_lines(b"".join(lines))
+        for line in lines:
+            self._starts.append(self._end)
+            self._end += len(line)
 
     def _read(self, line: bytes, number: int) -> OriginalPage:
         try:

@@ -166,20 +166,15 @@ def test_an_index_on_disk_is_there_again(tmp_path: Path):
     again.close()
 
 
-def test_lines_that_are_gathered_are_read_as_those_that_are_written(tmp_path: Path):
+def test_originals_that_are_gathered_are_found_as_those_that_are_written(tmp_path: Path):
     path = tmp_path / "sketches.jsonl"
     store, lines = DiskSketchStore(path, lambda url: True, print, gathered=4), []
-    firsts = [known(f"{A}/{number}", text(number)) for number in range(7)]
-    for first in firsts:
+    firsts = [known(f"{A}/{number}", text(number)) for number in range(9)]
+    for number, first in enumerate(firsts):
         store.append(first)
         lines.append(path.read_bytes().count(b"\n"))
-    assert lines == [0, 0, 0, 4, 4, 4, 4]
-    assert store[3] == firsts[3]
-    assert path.read_bytes().count(b"\n") == 4, "what is asked for is written"
-    assert store[4] == firsts[4]
-    assert path.read_bytes().count(b"\n") == 7
-    store.append(known(f"{A}/8", text(8)))
-    assert [store[number].url for number in range(8)] == [*(first.url for first in firsts), f"{A}/8"]
+        assert [store[n] for n in range(len(store))] == firsts[: number + 1]
+    assert lines == [0, 0, 0, 4, 4, 4, 4, 8, 8]
     store.close()
 
 
