@@ -118,9 +118,11 @@ class Correspondence:
         """Do what letters say, in one step. One that cannot be read is passed over, which is told once."""
         answers: Answers = {}
         with self._steps.step():
-            for _, sender, content in inbox:
+            for sender, group in (
+                (sender, group) for _, sender, groups in inbox for group in groups.split(mail.BETWEEN)
+            ):
                 try:
-                    epoch, letters = mail.load(content)
+                    epoch, letters = mail.load(group)
                 except _UNREADABLE as damage:
                     self._pass_over(sender, damage)
                     continue

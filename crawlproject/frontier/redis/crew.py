@@ -14,6 +14,7 @@ from redis.cluster import RedisCluster
 from redis.exceptions import NoScriptError, ResponseError
 
 from crawlproject.errors import ServerFailed
+from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.connection import Server, answering
 from crawlproject.frontier.redis.keys import CrawlKeys, clock_of
 from crawlproject.frontier.redis.members import Members
@@ -49,7 +50,7 @@ class Heard(NamedTuple):
 class Step:
     """What is asked of the server in one step; first what others are to have before a visit ends."""
 
-    letters: list[tuple[str, bytes]] = field(default_factory=list)  # worker -> letters
+    letters: list[tuple[str, bytes]] = field(default_factory=list)  # worker, groups of letters: sent to each as one
     messages: list[tuple[int, bytes]] = field(default_factory=list)
     attached: list[tuple[str, float, bytes]] = field(default_factory=list)
     ended: list[tuple[Visit, float]] = field(default_factory=list)  # with seconds of rest
@@ -65,12 +66,15 @@ class Step:
 
 @dataclass(slots=True)
 class Answer:
-    """What came. ``opens``: of each visit, 0.0 when it has begun, else seconds until it may; infinity: somebody is there."""
+    """What came. ``opens``: of each visit, 0.0 when it has begun, else seconds until it may; infinity: somebody is there.
+
+    ``sent``: by worker, where in its inbox the letters are.
+    """
 
     opens: list[float] = field(default_factory=list)
     attachments: list[bytes] = field(default_factory=list)
     granted: int | None = None
-    sent: list[Id] = field(default_factory=list)
+    sent: dict[str, Id] = field(default_factory=dict)
     inbox: list[tuple[Id, bytes, bytes]] = field(default_factory=list)  # sender, letters
     messages: list[bytes] = field(default_factory=list)
     heard: Heard | None = None
@@ -127,8 +131,11 @@ class Crew:
 
     def _send(self, step: Step) -> list[tuple[str, Command]]:
         asked: list[tuple[str, Command]] = []
+        groups: dict[str, list[bytes]] = {}
         for worker, letters in step.letters:
-            asked.append(("sent", ("XADD", self.keys.inbox(worker), "*", self.worker, letters)))
+            groups.setdefault(worker, []).append(letters)
+        for worker, of_worker in groups.items():
+            asked.append(("sent", ("XADD", self.keys.inbox(worker), "*", self.worker, mail.BETWEEN.join(of_worker))))
         if step.messages and self.kept:
             pairs = (part for message in step.messages for part in message)
             script = _script("publish", [self.keys.messages, self.keys.published], self.worker, self.kept, *pairs)
@@ -165,11 +172,12 @@ class Crew:
         self, found: Sequence[Any], asked: Sequence[tuple[str, Command]], step: Step, answer: Answer
     ) -> None:
         begun: list[int] = []
+        sent: list[Id] = []
         for (what, _), value in zip(asked, found, strict=True):
             if what == "begin":
                 begun.append(int(value))
             elif what == "sent":
-                answer.sent.append(_id(value))
+                sent.append(_id(value))
             elif what == "reserve":
                 answer.granted = int(value)
             elif what == "attachment":
@@ -185,6 +193,7 @@ class Crew:
             elif what == "beat":
                 assert step.beat is not None
                 answer.heard = _heard(value, step.beat[1])
+        answer.sent.update(zip(dict(step.letters), sent, strict=False))
         if answer.inbox:
             self._read = answer.inbox[-1][0]
         places = iter(begun)

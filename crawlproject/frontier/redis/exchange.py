@@ -71,7 +71,7 @@ class Arrival:
     answer: Answer
     candidates: list[tuple[Candidate, float]] = field(default_factory=list)
     attached: list[bytes] = field(default_factory=list)
-    letters_sent: list[tuple[str, Id]] = field(default_factory=list)  # worker, id in its inbox
+    letters_sent: int = 0  # groups
     at: float = 0.0  # what this worker's clock showed
 
 
@@ -245,7 +245,7 @@ class Exchange:
                 break
             answer.inbox += more.inbox
         arrival.candidates = list(zip(batch.candidates, answer.opens[batch.further :], strict=True))
-        arrival.letters_sent = list(zip((worker for worker, _ in batch.step.letters), answer.sent, strict=True))
+        arrival.letters_sent = len(batch.step.letters)
         self._reserve_pages(arrival)
         refused = [candidate for candidate, at in arrival.candidates if at]
         if self.rate:

@@ -23,6 +23,8 @@ HANDED = "handed"  # epoch: the hosts of that epoch's workers are handed over, a
 
 Letter = list[Any]
 
+BETWEEN = b"\n"  # groups of letters that travel together: JSON has it nowhere
+
 OUTBOX = "outbox.jsonl"
 _WORTH_CUTTING = 1 << 22  # bytes of an outbox that is never quite empty
 _FEW = 100  # groups that are left then

@@ -86,8 +86,8 @@ class Reception:
 
     def _settle(self, arrival: Arrival, exchange: Exchange) -> None:
         answer = arrival.answer
-        self._steps.outbox.arrived(len(arrival.letters_sent))
-        self._sent.update(arrival.letters_sent)
+        self._steps.outbox.arrived(arrival.letters_sent)
+        self._sent.update(answer.sent)
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)

@@ -294,10 +294,27 @@ def test_a_letter_that_nobody_can_read_is_told_once_and_takes_no_other_along(
     inbox = CrawlKeys("crawl").inbox("b")
     assert database.exists(inbox), "the name of the crawl is that of the other tests"
     good = ["page", url(path).url, 0.5, 0, None, "", 0.0]
-    for content in (b"no json", mail.dump([["page", 1], ["unheard of", 2], [], good])):
+    together = mail.BETWEEN.join(
+        (mail.dump([["page"]]), b"no json", mail.dump([["page", 1], ["unheard of", 2], [], good]))
+    )
+    for content in (b"no json", together):
         database.xadd(inbox, {b"a": content})
     assert take(b, loop).url == url(path).url
     assert caplog.text.count("do all run one version?") == 1
+
+
+def test_what_one_worker_has_for_another_goes_with_one_entry(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b = pair(workers, loop)
+    paths = [f"{host}/{n}" for host in hosts_of(b) for n in range(20)]
+    inbox = CrawlKeys("crawl").inbox("b")
+    entries = database.xinfo_stream(inbox)["entries-added"]
+    with a._exchange:  # no step of the exchange begins
+        for path in paths:
+            a.put(url(path))
+    assert sorted(crawl([b, a], loop)) == sorted(url(path).url for path in paths)
+    assert database.xinfo_stream(inbox)["entries-added"] - entries <= 3, "sixty steps of a frontier"
 
 
 @pytest.mark.parametrize("wrong", [math.nan])
