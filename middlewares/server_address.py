@@ -7,6 +7,7 @@ been, its page waits in the frontier.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from crawlproject.core.crawl import Crawl
 
+_HOSTS = 10_000  # that are remembered
+
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
 
@@ -46,7 +49,9 @@ class ServerAddressMiddleware(Component):
         super().__init__(crawler)
         self._look_up = look_up or self._ask
         self._addresses: ServerAddresses | None = None
-        self._proxied = frozenset(getproxies())  # schemes: reading the environment costs more than a link
+        # Schemes, and which hosts are left out: reading the environment costs more than a link.
+        self._proxied = frozenset(getproxies())
+        self._bypasses = lru_cache(_HOSTS)(proxy_bypass)
 
     async def process_request(self, request: Request) -> Request | None:
         crawl = crawl_of(self.crawler)
@@ -81,7 +86,7 @@ class ServerAddressMiddleware(Component):
         if not self._proxied:
             return False
         parts = urlsplit(request.url)
-        return parts.scheme in self._proxied and not proxy_bypass(parts.hostname or "")
+        return parts.scheme in self._proxied and not self._bypasses(parts.hostname or "")
 
     def _of(self, crawl: Crawl) -> ServerAddresses:
         if self._addresses is None:

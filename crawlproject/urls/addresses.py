@@ -72,6 +72,7 @@ def carried(address: Address) -> Address:
     return address
 
 
+@lru_cache(maxsize=4096)  # a name is asked for with each of its URLs, and costs an exception
 def read_address(host: str) -> Address | None:
     """The address in ``host``, with or without brackets and a zone; None for a name."""
     try:
