@@ -36,6 +36,7 @@ from benchmarks.hostile_web import HostileWeb
 from benchmarks.hostile_web.opening import is_hostile, open_hostile
 from benchmarks.hostile_web.topic import topic_of
 from benchmarks.redis_server import redis_server
+from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
@@ -225,7 +226,7 @@ def _tasks(chosen: argparse.Namespace) -> Iterator[tuple[Web, Topic]]:
         hostile = open_hostile(chosen.web)
         yield hostile, topic_of(hostile)
         return
-    web = open_web(chosen.web, cache_dir=chosen.cache)
+    web = open_web(chosen.web, cache_dir=cache_dir())
     for path in chosen.topic:
         yield web, load_topic(path)
 
@@ -238,7 +239,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 4])
     parser.add_argument("--pages", type=int, default=2000)
     parser.add_argument("--concurrent", type=int, default=8)
-    parser.add_argument("--cache", type=Path, help="keeps the index of an archive")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("-s", dest="set", action="append", default=[], metavar="NAME=VALUE")
     chosen = parser.parse_args()
