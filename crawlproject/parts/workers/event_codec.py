@@ -21,7 +21,7 @@ from crawlproject.records import FetchEvent, Link, Page, Span, Visit
 from crawlproject.storage.read import visit_from
 from crawlproject.zstandard import Packer, zstd
 
-VERSION = 6
+VERSION = 5
 FETCH, REFUSED, POSTPONED, HOST_POSTPONED, PART = "fetch", "refused", "postponed", "host postponed", "part"
 SUMS = "sums"
 LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
