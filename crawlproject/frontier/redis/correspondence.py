@@ -118,22 +118,24 @@ class Correspondence:
         """Do what letters say, in one step. One that cannot be read is passed over, which is told once."""
         answers: Answers = {}
         with self._steps.step():
-            for sender, group in (
-                (sender, group) for _, sender, groups in inbox for group in groups.split(mail.BETWEEN)
-            ):
-                try:
-                    epoch, letters = mail.load(group)
-                except _UNREADABLE as damage:
-                    self._pass_over(sender, damage)
-                    continue
-                is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
-                for letter in letters:
-                    try:
-                        self._read(sender.decode(), letter, answers, is_known)
-                    except _UNREADABLE as damage:
-                        self._pass_over(sender, damage)
+            for _, sender, groups in inbox:
+                for group in groups.split(mail.BETWEEN):
+                    self._read_group(sender, group, answers)
             for (worker, why), urls in answers.items():
                 self._steps.post(worker, [mail.ANSWER, why, urls])
+
+    def _read_group(self, sender: bytes, group: bytes, answers: Answers) -> None:
+        try:
+            epoch, letters = mail.load(group)
+        except _UNREADABLE as damage:
+            self._pass_over(sender, damage)
+            return
+        is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
+        for letter in letters:
+            try:
+                self._read(sender.decode(), letter, answers, is_known)
+            except _UNREADABLE as damage:
+                self._pass_over(sender, damage)
 
     def _pass_over(self, sender: bytes, damage: Exception) -> None:
         if not self._warned:

@@ -172,12 +172,12 @@ class Crew:
         self, found: Sequence[Any], asked: Sequence[tuple[str, Command]], step: Step, answer: Answer
     ) -> None:
         begun: list[int] = []
-        sent: list[Id] = []
+        workers = iter(dict(step.letters))  # in the order in which letters went to them
         for (what, _), value in zip(asked, found, strict=True):
             if what == "begin":
                 begun.append(int(value))
             elif what == "sent":
-                sent.append(_id(value))
+                answer.sent[next(workers)] = _id(value)
             elif what == "reserve":
                 answer.granted = int(value)
             elif what == "attachment":
@@ -193,7 +193,6 @@ class Crew:
             elif what == "beat":
                 assert step.beat is not None
                 answer.heard = _heard(value, step.beat[1])
-        answer.sent.update(zip(dict(step.letters), sent, strict=False))
         if answer.inbox:
             self._read = answer.inbox[-1][0]
         places = iter(begun)
