@@ -32,7 +32,7 @@ _LAST = {
     WASTE: "sites that waste time",
 }
 _LASTING = 30.0  # seconds for which nothing else was fetched: a better host would have rested by then
-_MOST = 100_000  # waiting URLs that are looked at when they are counted by class
+_MOST = 100_000  # groups of waiting URLs that are looked at when they are counted by class
 
 
 class CrawlStats:
@@ -122,11 +122,11 @@ class CrawlStats:
     def waiting_by_class(self, now: float, is_postponed: Callable[[str], bool]) -> dict[str, int]:
         """How many URLs wait, as ``waiting/why`` (``reports/report.py`` has the words). ``is_postponed``: by their hosts.
 
-        Of a large frontier the first are looked at, and the others counted as ``waiting/not_counted``.
+        Where they are of very many hosts, the first are looked at, and the others counted as ``waiting/not_counted``.
         """
-        counts = Counter(
-            f"waiting/{_why_waits(url, now, is_postponed)}" for url in islice(self._frontier.waiting(), _MOST)
-        )
+        counts: Counter[str] = Counter()
+        for url, number in islice(self._frontier.waiting_groups(now), _MOST):
+            counts[f"waiting/{_why_waits(url, now, is_postponed)}"] += number
         if (rest := len(self._frontier) - counts.total()) > 0:
             counts["waiting/not_counted"] = rest
         return dict(counts)

@@ -107,6 +107,13 @@ class Frontier(Protocol):
         """The waiting URLs, in no particular order."""
         ...
 
+    def waiting_groups(self, now: float) -> Iterator[tuple[CrawlUrl, int]]:
+        """The waiting URLs by host, class, and whether they are held at ``now``: one of each group, and how many they are.
+
+        A group may come in pieces. On disk, O(groups) records are read.
+        """
+        ...
+
     def best(self) -> float | None:
         """The score of the waiting URL of the lowest class, the best of these; None when nothing waits.
 

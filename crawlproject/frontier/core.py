@@ -34,6 +34,7 @@ class FrontierCore:
         self.leased = store.lease_of
         self.leases = store.count_leases
         self.waiting = store.waiting
+        self.waiting_groups = store.waiting_groups
         self.finished = store.finished_urls
         self.state_of = store.state_of
         self.best = store.best

@@ -71,6 +71,13 @@ class MemoryStore:
     def waiting(self) -> Iterator[CrawlUrl]:
         return (entry.record for entry in self.entries.values())
 
+    def waiting_groups(self, now: float) -> Iterator[tuple[CrawlUrl, int]]:
+        groups: dict[tuple[str, int, bool], list[CrawlUrl]] = {}
+        for entry in self.entries.values():
+            url = entry.record
+            groups.setdefault((entry.host, url.precedence, url.not_before > now), []).append(url)
+        return ((group[0], len(group)) for group in groups.values())
+
     def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
         """Of these nothing but the keys is kept."""
         return (CrawlUrl(key, 0.0) for key in self.finished if not (known and known(key)))

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.frontiersteps import Pair, random_steps, url, waiting
+from support.frontiersteps import Driver, Pair, random_steps, url, waiting
 from support.redisserver import empty_database
 from support.workers import alone
 
@@ -1434,6 +1434,35 @@ def test_a_host_that_is_due_is_never_left_alone_whatever_its_class(make, records
             rests[host_of(done)] = now + 1.0
     assert frontier.take(now) is None
     make.close_all()
+
+
+@pytest.mark.parametrize("steps", [0, 40, 2_000])
+def test_what_waits_is_counted_by_host_and_class(make, steps):
+    """Also in the middle of a step, when nothing of it is on a disk yet."""
+    driver = Driver(make())
+    frontier, now = driver.frontier, 0.0
+    made = random_steps(steps, hosts=6, pages=30, classes=0.3)
+    with frontier.batch():
+        for step in islice(made, steps // 2):
+            driver.do(step)
+        check_groups(frontier, now)
+    for step in islice(made, steps // 2):
+        driver.do(step)
+        now = step.arguments[0] if step.name == "next_due" else now
+    check_groups(frontier, now)
+
+
+def check_groups(frontier: Frontier, now: float) -> None:
+    """They are those of the waiting URLs, each group by one of its own."""
+
+    def group(record: CrawlUrl) -> tuple[str, int, bool]:
+        return host_of(record.url), record.precedence, record.not_before > now
+
+    waiting_ones, counts = list(frontier.waiting()), Counter[tuple[str, int, bool]]()
+    for one, number in frontier.waiting_groups(now):
+        assert one in waiting_ones
+        counts[group(one)] += number
+    assert counts == Counter(map(group, waiting_ones))
 
 
 @pytest.mark.parametrize("ceiling", [ACTIVE, SPARE, WASTE])

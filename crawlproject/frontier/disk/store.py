@@ -7,6 +7,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
 from crawlproject.frontier.base import LONGEST_BLOCK, BlockedHost, HostStats, UrlState
 from crawlproject.frontier.disk.files import DiskFiles
 from crawlproject.frontier.disk.mapped_file import MemoryLimits
@@ -21,6 +23,8 @@ from crawlproject.frontier.disk.url_table import (
     UNKNOWN,
     WAITING,
     UrlRow,
+    classes_of,
+    in_states,
     with_state,
 )
 from crawlproject.frontier.host_queue import queue_of
@@ -100,6 +104,16 @@ class DiskStore:
 
     def waiting(self) -> Iterator[CrawlUrl]:
         return self.files.records(WAITING)
+
+    def waiting_groups(self, now: float) -> Iterator[tuple[CrawlUrl, int]]:
+        files = self.files
+        for first, rows in self._rows.snapshot(files.urls_known):
+            places = np.flatnonzero(in_states(rows, WAITING))
+            some, held = rows[places], files.held_until.many(places + first) > now
+            groups = (some["host"].astype(np.int64) * len(CLASS_BITS) + classes_of(some)) * 2 + held
+            _, firsts, counts = np.unique(groups, return_index=True, return_counts=True)
+            for place, count in zip(places[firsts].tolist(), counts.tolist(), strict=True):
+                yield files.record(first + place, UrlRow(*rows[place].tolist())), count
 
     def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
         return self.files.records({DONE}, known)

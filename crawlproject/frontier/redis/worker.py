@@ -98,7 +98,7 @@ class RedisWorker:
 
         self.take, self.done, self.release, self.drop = leases.take, leases.done, leases.release, leases.drop
         self.hold, self.set_precedence, self.visited = leases.hold, leases.set_precedence, leases.visited
-        self.waiting, self.finished = own.waiting, own.finished
+        self.waiting, self.waiting_groups, self.finished = own.waiting, own.waiting_groups, own.finished
         self.record_lines, self.forget = own.record_lines, own.forget
         self.blocked, self.crawl_delay = own.blocked, own.crawl_delay
         self.best, self.set_floor, self.set_ceiling = own.best, own.set_floor, own.set_ceiling
