@@ -24,7 +24,7 @@ import redis
 
 from benchmarks.redis_server import redis_server
 from crawlproject.frontier.redis import mail
-from crawlproject.frontier.redis.crew import Crew, Step, Visit
+from crawlproject.frontier.redis.crew import Crew, HostVisit, Step
 from crawlproject.frontier.redis.report import Report
 
 MESSAGE = 1_300  # bytes: a page of the endless web as others are told of it
@@ -51,7 +51,7 @@ def work(port: int, name: str, chosen: argparse.Namespace, found: Queue[int]) ->
     letters = mail.dump([letter] * links)
     message = os.urandom(MESSAGE)
     fetches, number, began, beat = 0, 0, time.monotonic(), 0.0
-    visits: list[Visit] = []
+    visits: list[HostVisit] = []
     applied = None
     while (now := time.monotonic()) < began + chosen.seconds:
         step = Step(applied=applied)
@@ -62,7 +62,7 @@ def work(port: int, name: str, chosen: argparse.Namespace, found: Queue[int]) ->
             step.letters += [(other, letters) for other in others]
         first = number * len(name)
         step.begin = [
-            Visit(number + n + 1, (f"{name}-h{(first + n) % chosen.hosts}.example",)) for n in range(chosen.at_once)
+            HostVisit(number + n + 1, (f"{name}-h{(first + n) % chosen.hosts}.example",)) for n in range(chosen.at_once)
         ]
         if now > beat + 1.0:
             step.beat, beat = ("beat", fetches, report), now

@@ -56,7 +56,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Matches:
     """How many pages match, and the best of them."""
 
     total: int
@@ -98,7 +98,7 @@ def make_server(
 
 
 def _searching(stored: StoredCrawl, model: Embedder | None, *, writing: bool) -> Callable[..., Any]:
-    def search(query: str, limit: int = 10) -> Answer:
+    def search(query: str, limit: int = 10) -> Matches:
         """Find pages of the crawl, best first. Words are alternatives; +word, -word, "a phrase" and title:word work."""
         try:
             if writing:
@@ -110,7 +110,7 @@ def _searching(stored: StoredCrawl, model: Embedder | None, *, writing: bool) ->
             print(found.note, file=sys.stderr)
         hits = [Found(url=h.url, title=h.title, snippet=_text(h.snippet), relevance=h.relevance, published=h.published)
                 for h in found.hits]  # fmt: skip
-        return Answer(total=found.total, hits=hits)
+        return Matches(total=found.total, hits=hits)
 
     return search
 

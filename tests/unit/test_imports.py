@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import takewhile
@@ -44,8 +45,6 @@ GLUE = (
     "crawlproject.parts.rendering.browser",
     "crawlproject.parts.rendering.pipeline",
     "crawlproject.parts.revisits.change_hook",
-    "crawlproject.parts.topics.adapter",
-    "crawlproject.parts.topics.adapter",
     "crawlproject.parts.topics.adapter",
     "crawlproject.parts.websub.extension",
     "crawlproject.parts.workers.pushed_seeds",
@@ -325,6 +324,13 @@ def test_what_stands_above_the_parts_is_imported_without_them():
     about_revisits = "crawlproject.evaluation.freshness"  # asked for with them only
     others = [module for module in SOURCES if not part_of(module) and not module.startswith(about_revisits)]
     assert [module for module in others if any(map(part_of, imported_by(module, functions=False)))] == []
+
+
+def test_no_two_classes_have_one_name():
+    classes = (
+        node.name for module in SOURCES for node in ast.parse(source_of(module)).body if isinstance(node, ast.ClassDef)
+    )
+    assert {name for name, number in Counter(classes).items() if number > 1} == set()
 
 
 def test_no_modules_import_each_other_in_a_circle():

@@ -65,7 +65,7 @@ class Pauses:
         )
 
 
-class Steps:
+class StepTimes:
     """Seconds of the process in each step with a URL, by name: how often, and how long in all."""
 
     def __init__(self) -> None:

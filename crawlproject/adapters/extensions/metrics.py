@@ -68,14 +68,14 @@ class Metrics:
     def __init__(self, crawler: Crawler, listening: socket.socket | None, path: Path | None) -> None:
         from crawlproject.adapters.extensions.metric_families import (  # prometheus_client takes a while to import
             Pauses,
-            Steps,
+            StepTimes,
         )
 
         self.crawler = crawler
         self._listening = listening
         self._path = path
         self._pauses = Pauses()
-        self._steps = Steps()
+        self._steps = StepTimes()
         self._speed = Speed()
         self._relevant = 0
         self._judged = 0

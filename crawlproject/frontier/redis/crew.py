@@ -28,7 +28,7 @@ Command = tuple[Any, ...]
 Id = tuple[int, int]  # of an entry of a stream
 
 
-class Visit(NamedTuple):
+class HostVisit(NamedTuple):
     """A visit to the ``places`` that it concerns: a host, and its address, if that is known. ``number`` is the process's own."""
 
     number: int
@@ -53,9 +53,9 @@ class Step:
     letters: list[tuple[str, bytes]] = field(default_factory=list)  # worker, groups of letters: sent to each as one
     messages: list[tuple[int, bytes]] = field(default_factory=list)
     attached: list[tuple[str, float, bytes]] = field(default_factory=list)
-    ended: list[tuple[Visit, float]] = field(default_factory=list)  # with seconds of rest
+    ended: list[tuple[HostVisit, float]] = field(default_factory=list)  # with seconds of rest
     passed: list[tuple[str, float]] = field(default_factory=list)  # places visited without a visit of ours
-    begin: list[Visit] = field(default_factory=list)
+    begin: list[HostVisit] = field(default_factory=list)
     attachments_of: list[str] = field(default_factory=list)  # URLs
     reserve: tuple[int, int, int] | None = None  # pages stored or being fetched, wanted besides, of all workers
     read_inbox: bool = True
@@ -212,7 +212,7 @@ class Crew:
             return (0, 0)
         return (0, 0) if inbox["length"] else _id(inbox["last-generated-id"])
 
-    def begin(self, visit: Visit) -> float:
+    def begin(self, visit: HostVisit) -> float:
         """Begin one visit, and wait for the answer: as ``Answer.opens``."""
         commands = [command for _, command in self._begins(Step(begin=[visit]))]
         opens = _opens([int(value) for value in self._run(commands)])

@@ -16,7 +16,7 @@ import redis
 
 from crawlproject.errors import ServerFailed, StorageFailed
 from crawlproject.frontier.redis.connection import LOST, will_pass
-from crawlproject.frontier.redis.crew import AT_ONCE, BURST, Answer, Crew, Id, Step, Visit
+from crawlproject.frontier.redis.crew import AT_ONCE, BURST, Answer, Crew, HostVisit, Id, Step
 
 logger = logging.getLogger(__name__)
 
@@ -44,13 +44,13 @@ Found = TypeVar("Found")
 
 
 @dataclass(slots=True)
-class Candidate:
+class VisitCandidate:
     """A URL that the frontier has given, and the visit that it needs, which may begin ``until`` then. ``attached``: what
     others attached to it is wanted.
     """
 
     url: str
-    visit: Visit
+    visit: HostVisit
     until: float
     attached: bool = False
 
@@ -61,7 +61,7 @@ class Batch:
 
     step: Step
     further: int
-    candidates: list[Candidate]
+    candidates: list[VisitCandidate]
 
 
 @dataclass(slots=True)
@@ -69,7 +69,7 @@ class Arrival:
     """What a step brought. ``opens`` tells of each candidate when it may be visited; 0.0: the visit has begun."""
 
     answer: Answer
-    candidates: list[tuple[Candidate, float]] = field(default_factory=list)
+    candidates: list[tuple[VisitCandidate, float]] = field(default_factory=list)
     attached: list[bytes] = field(default_factory=list)
     letters_sent: int = 0  # groups
     at: float = 0.0  # what this worker's clock showed
@@ -82,13 +82,15 @@ class Work:
     letters: deque[tuple[str, bytes]] = field(default_factory=deque)
     messages: deque[tuple[int, bytes]] = field(default_factory=deque)
     attached: deque[tuple[str, float, bytes]] = field(default_factory=deque)
-    ended: deque[tuple[Visit, float]] = field(default_factory=deque)  # with the end of the rest, by the monotonic clock
+    ended: deque[tuple[HostVisit, float]] = field(
+        default_factory=deque
+    )  # with the end of the rest, by the monotonic clock
     passed: deque[tuple[str, float]] = field(default_factory=deque)
-    visits: deque[Visit] = field(default_factory=deque)  # begun already, to further places
-    candidates: deque[Candidate] = field(default_factory=deque)
+    visits: deque[HostVisit] = field(default_factory=deque)  # begun already, to further places
+    candidates: deque[VisitCandidate] = field(default_factory=deque)
     applied: Id | None = None
 
-    def end(self, visit: Visit, rest: float) -> None:
+    def end(self, visit: HostVisit, rest: float) -> None:
         """A visit has ended just now, and its places rest for so many seconds."""
         self.ended.append((visit, time.monotonic() + rest))
 
@@ -110,7 +112,7 @@ class Work:
         return bool(self.letters or self.ended or self.candidates or self.visits or self.passed)
 
 
-class Exchange:
+class RedisExchange:
     """Carries a worker's ``Work`` to the server, step by step, and hands over what comes.
 
     ``beat`` gives mode, stored pages and report, ``reserve`` the pages that are stored or being fetched and the most that all

@@ -9,7 +9,7 @@ from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.correspondence import Correspondence
 from crawlproject.frontier.redis.crew import BURST
-from crawlproject.frontier.redis.exchange import Exchange
+from crawlproject.frontier.redis.exchange import RedisExchange
 from crawlproject.frontier.redis.handover import Handover
 from crawlproject.frontier.redis.members import Shares
 from crawlproject.frontier.redis.reception import Reception
@@ -44,7 +44,7 @@ class OpenLeases:
         self._letters = letters
         self._reception = reception
         self._clock = clock
-        self.exchange: Exchange | None = None
+        self.exchange: RedisExchange | None = None
         self.limit = 0
         self.rate = 0.0  # fetches a second of all workers; 0: any number
 

@@ -13,7 +13,7 @@ from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.correspondence import Correspondence
 from crawlproject.frontier.redis.crew import Heard, Id
-from crawlproject.frontier.redis.exchange import DENIED, Arrival, Exchange
+from crawlproject.frontier.redis.exchange import DENIED, Arrival, RedisExchange
 from crawlproject.frontier.redis.handover import Handover
 from crawlproject.frontier.redis.members import Shares
 from crawlproject.frontier.redis.report import Colleagues, Report
@@ -75,7 +75,7 @@ class Reception:
         self._failed = failed
         self.make_report()
 
-    def settle(self, arrival: Arrival, exchange: Exchange) -> None:
+    def settle(self, arrival: Arrival, exchange: RedisExchange) -> None:
         """A step of the exchange has come back."""
         if self._is_closed:
             return  # what was not done is read again by the next process
@@ -84,7 +84,7 @@ class Reception:
         except StorageFailed as failure:
             self._failed(failure)
 
-    def _settle(self, arrival: Arrival, exchange: Exchange) -> None:
+    def _settle(self, arrival: Arrival, exchange: RedisExchange) -> None:
         answer = arrival.answer
         self._steps.outbox.arrived(arrival.letters_sent)
         self._sent.update(answer.sent)

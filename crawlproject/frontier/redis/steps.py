@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.redis import mail
-from crawlproject.frontier.redis.exchange import Exchange, Work
+from crawlproject.frontier.redis.exchange import RedisExchange, Work
 from crawlproject.frontier.redis.mail import Letter, Outbox
 
 Change = Callable[[Work], object]
@@ -26,11 +26,11 @@ class Steps:
         self.outbox = outbox
         self._send_now = send_now
         self._epoch = epoch
-        self._exchange: Exchange | None = None
+        self._exchange: RedisExchange | None = None
         self._is_open = False
         self._after: list[Change] = []  # what is told after the step under way
 
-    def start(self, exchange: Exchange) -> None:
+    def start(self, exchange: RedisExchange) -> None:
         """From now on ``exchange`` carries what leaves."""
         with exchange as work:
             work.letters.extend((worker, mail.dump(letters)) for worker, letters in self.outbox.waiting())

@@ -10,8 +10,8 @@ from math import inf
 from redis.exceptions import RedisError
 
 from crawlproject.frontier.host_queue import queue_of
-from crawlproject.frontier.redis.crew import Crew, Visit
-from crawlproject.frontier.redis.exchange import Candidate, Work
+from crawlproject.frontier.redis.crew import Crew, HostVisit
+from crawlproject.frontier.redis.exchange import VisitCandidate, Work
 from crawlproject.frontier.redis.steps import Steps
 from crawlproject.records import REVISIT, CrawlUrl
 
@@ -26,18 +26,18 @@ class Visits:
 
     def __init__(self, crew: Crew, steps: Steps, blocked: dict[str, float]) -> None:
         self._blocked = blocked
-        self.asked: dict[str, Candidate] = {}
-        self.begun: dict[str, Visit] = {}
+        self.asked: dict[str, VisitCandidate] = {}
+        self.begun: dict[str, HostVisit] = {}
         self._crew = crew
         self._steps = steps
-        self._by_scripts: dict[str, Visit] = {}  # of hosts, for what is no URL of a frontier
+        self._by_scripts: dict[str, HostVisit] = {}  # of hosts, for what is no URL of a frontier
         self._addresses: dict[str, str] = {}
         self._numbers = count(1)
 
-    def candidate(self, url: CrawlUrl, now: float) -> Candidate:
+    def candidate(self, url: CrawlUrl, now: float) -> VisitCandidate:
         """The visit of this URL is asked for. An answer that takes too long is none: the host may be another's by then."""
         until = now + self._crew.lease / 2  # the other half is for the fetch
-        candidate = Candidate(url.key, self._new(queue_of(url.url)), until, url.kind == REVISIT)
+        candidate = VisitCandidate(url.key, self._new(queue_of(url.url)), until, url.kind == REVISIT)
         self.asked[url.key] = candidate
         return candidate
 
@@ -65,7 +65,7 @@ class Visits:
 
     def end_of_before(self, host: str, rest: float) -> None:
         """An earlier process of this worker, which was killed, may have been visiting a host that is another's now."""
-        self._steps.tell(partial(_end, Visit(0, (host,)), rest))
+        self._steps.tell(partial(_end, HostVisit(0, (host,)), rest))
 
     def passed(self, host: str, rest: float) -> None:
         """A host was visited without a visit that Redis knows of."""
@@ -80,11 +80,11 @@ class Visits:
         if len(self._addresses) > _REMEMBERED:
             del self._addresses[next(iter(self._addresses))]
         for url, visit in self._of(host):
-            self.begun[url] = moved = Visit(visit.number, self._places(host))
+            self.begun[url] = moved = HostVisit(visit.number, self._places(host))
             if len(visit.places) > 1:
-                self._steps.tell(partial(_end, Visit(visit.number, visit.places[1:]), 0.0))
+                self._steps.tell(partial(_end, HostVisit(visit.number, visit.places[1:]), 0.0))
             if len(moved.places) > 1:
-                self._steps.tell(partial(_go_on, Visit(visit.number, moved.places[1:])))
+                self._steps.tell(partial(_go_on, HostVisit(visit.number, moved.places[1:])))
 
     def block(self, host: str, until: float) -> None:
         """The host is not to be visited before."""
@@ -114,20 +114,20 @@ class Visits:
         if visit is not None:
             self._steps.tell(lambda work: work.end(visit, rest))
 
-    def _of(self, host: str) -> Iterable[tuple[str, Visit]]:
+    def _of(self, host: str) -> Iterable[tuple[str, HostVisit]]:
         return [(url, visit) for url, visit in self.begun.items() if visit.places[0] == host]
 
-    def _new(self, host: str) -> Visit:
-        return Visit(next(self._numbers), self._places(host))
+    def _new(self, host: str) -> HostVisit:
+        return HostVisit(next(self._numbers), self._places(host))
 
     def _places(self, host: str) -> tuple[str, ...]:
         address = self._addresses.get(host)
         return (host, f"@{address}") if address else (host,)
 
 
-def _go_on(visit: Visit, work: Work) -> None:
+def _go_on(visit: HostVisit, work: Work) -> None:
     work.visits.append(visit)
 
 
-def _end(visit: Visit, rest: float, work: Work) -> None:
+def _end(visit: HostVisit, rest: float, work: Work) -> None:
     work.end(visit, rest)

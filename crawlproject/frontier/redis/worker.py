@@ -28,7 +28,7 @@ from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.redis.connection import answering
 from crawlproject.frontier.redis.correspondence import Correspondence
 from crawlproject.frontier.redis.crew import Crew, Heard, Id, Step
-from crawlproject.frontier.redis.exchange import Exchange
+from crawlproject.frontier.redis.exchange import RedisExchange
 from crawlproject.frontier.redis.handover import Handover
 from crawlproject.frontier.redis.mail import Outbox
 from crawlproject.frontier.redis.members import Shares
@@ -90,7 +90,7 @@ class RedisWorker:
         )
         self._wake: Callable[[], None] = lambda: None
         self.was_forgotten = not heard.was_known  # the server knows nothing of this worker
-        self._exchange: Exchange | None = None
+        self._exchange: RedisExchange | None = None
         self._has_left = False
         self._reception.hear(heard, clock())
         if handover.is_new and (heard.was_known or heard.absent):
@@ -113,7 +113,7 @@ class RedisWorker:
         self._wake = loop.wake
         reception = self._reception
         reception.start(loop.call_soon, loop.failed)
-        exchange = Exchange(
+        exchange = RedisExchange(
             self._crew,
             clock=self._clock,
             beat=lambda: ("end" if self._has_left else "beat", self._pages, reception.report),

@@ -83,7 +83,7 @@ class UrlStatus:
     visit: Visit | None = None
     number: int = 0
     frontier: FrontierStatus | None = None
-    path: tuple[Step, ...] = ()
+    path: tuple[PathStep, ...] = ()
     refused: tuple[RefusalCounts, ...] = ()
     unlisted: tuple[RefusalCounts, ...] = ()
     links: tuple[LinkTo, ...] = ()
@@ -169,7 +169,7 @@ def links_to(folder: Path, url: str) -> list[LinkTo]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """A page on the path. ``anchor`` and ``context_score`` belong to the link that led here; a seed has neither."""
 
     url: str
@@ -181,7 +181,7 @@ class Step:
     context_score: float
 
 
-def path_to(crawl_dir: Path, url: str) -> list[Step]:
+def path_to(crawl_dir: Path, url: str) -> list[PathStep]:
     """The path to the canonical ``url``, from the seed to the page itself; empty when it was never fetched.
 
     The first step has no parent, unless the history was truncated. Raises ``BadCrawlDir`` for a damaged history.
@@ -189,13 +189,13 @@ def path_to(crawl_dir: Path, url: str) -> list[Step]:
     return paths_to(crawl_dir, [url])[url]
 
 
-def paths_to(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[Step]]:
+def paths_to(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[PathStep]]:
     """``path_to`` for several pages in one pass.
 
     A page precedes the pages found on it in the history. So the file is read backwards, and the number of URLs still
     wanted never exceeds the number of URLs given.
     """
-    paths: dict[str, list[Step]] = {url: [] for url in urls}
+    paths: dict[str, list[PathStep]] = {url: [] for url in urls}
     wanted: dict[str, list[str]] = {url: [url] for url in paths}
     for visit in _backwards(crawl_dir / HISTORY, wanted):
         for end in wanted.pop(visit.url):
@@ -205,8 +205,8 @@ def paths_to(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[Step]]:
     return {url: path[::-1] for url, path in paths.items()}
 
 
-def _step(visit: Visit) -> Step:
-    return Step(
+def _step(visit: Visit) -> PathStep:
+    return PathStep(
         visit.url, visit.title, visit.relevance, visit.score, visit.parent, visit.anchor, visit.context_score
     )  # fmt: skip
 

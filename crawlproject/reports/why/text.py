@@ -35,7 +35,7 @@ from crawlproject.records import (
     Visit,
 )
 from crawlproject.reports.console import console_for
-from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, Step, UrlStatus
+from crawlproject.reports.why.lookup import Cause, FrontierStatus, LinkTo, PathStep, UrlStatus
 from crawlproject.storage.logs import SHOWN
 from crawlproject.urls.hosts import page_path
 from crawlproject.urls.post import post_of
@@ -249,7 +249,7 @@ def _parts_table(parts: Mapping[str, float]) -> Table:
     return table
 
 
-def _path_rows(path: Sequence[Step]) -> LinkRows:
+def _path_rows(path: Sequence[PathStep]) -> LinkRows:
     rows = []
     for number, step in enumerate(path):
         name = "seed" if step.parent is None else str(number)
