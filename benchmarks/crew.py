@@ -47,7 +47,7 @@ from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.factory import open_frontier
 from crawlproject.frontier.redis.connection import Server
 from crawlproject.frontier.redis.crew import Answer, Crew, Heard, Step
-from crawlproject.frontier.redis.exchange import CALM, Arrival, Exchange
+from crawlproject.frontier.redis.exchange import CALM, Arrival, RedisExchange
 from crawlproject.frontier.redis.report import Report
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import CallerLoop
@@ -89,12 +89,12 @@ class Exchanges:
     """The exchanges of the workers, which are stepped in turn in place of running in threads."""
 
     def __init__(self) -> None:
-        self._next_look: dict[Exchange, float] = {}  # by the virtual clock
+        self._next_look: dict[RedisExchange, float] = {}  # by the virtual clock
         self._has_moved = False
 
     def start(self, workers: Sequence[CrawlSimulation], limit: int) -> None:
         loop = CallerLoop(call_soon=lambda call: call(), wake=lambda: None, failed=_raise)
-        with patch.object(Exchange, "start", lambda exchange: self._next_look.setdefault(exchange, 0.0)):
+        with patch.object(RedisExchange, "start", lambda exchange: self._next_look.setdefault(exchange, 0.0)):
             for worker in workers:
                 worker.crawl.peers.start(limit, loop)
         for exchange in self._next_look:
@@ -109,7 +109,7 @@ class Exchanges:
                 self._step(exchange)
         return self._has_moved
 
-    def finish(self, exchange: Exchange, patience: float) -> bool:
+    def finish(self, exchange: RedisExchange, patience: float) -> bool:
         """In place of ``close``."""
         exchange.work.candidates.clear()
         self._step(exchange)
@@ -117,7 +117,7 @@ class Exchanges:
             self._step(exchange)
         return True
 
-    def _step(self, exchange: Exchange) -> None:
+    def _step(self, exchange: RedisExchange) -> None:
         self._has_moved |= exchange.work.is_urgent()
         exchange._next_beat = exchange._next_lesson = 0.0
         exchange._step()
@@ -149,7 +149,7 @@ def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages, limit: int) ->
             quiet_since = now
         for worker in workers:
             worker.pass_time(now)
-    with patch.object(Exchange, "close", lambda *given: exchanges.finish(*given)):
+    with patch.object(RedisExchange, "close", lambda *given: exchanges.finish(*given)):
         for worker in workers:
             worker.close()
 
