@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -72,11 +73,14 @@ class MemoryStore:
         return (entry.record for entry in self.entries.values())
 
     def waiting_groups(self, now: float) -> Iterator[tuple[CrawlUrl, int]]:
-        groups: dict[tuple[str, int, bool], list[CrawlUrl]] = {}
+        counts: Counter[tuple[str, int, bool]] = Counter()
+        first: dict[tuple[str, int, bool], CrawlUrl] = {}
         for entry in self.entries.values():
             url = entry.record
-            groups.setdefault((entry.host, url.precedence, url.not_before > now), []).append(url)
-        return ((group[0], len(group)) for group in groups.values())
+            group = entry.host, url.precedence, url.not_before > now
+            counts[group] += 1
+            first.setdefault(group, url)
+        return ((first[group], number) for group, number in counts.items())
 
     def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
         """Of these nothing but the keys is kept."""

@@ -260,6 +260,8 @@ def test_the_archive_can_be_rendered_again(crawled: Crawled, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert stored(tmp_path / "again") >= ALL
     second = Crawled(crawled.topic, tmp_path / "again", crawled.web)
+    counts = json.loads((second.folder / "crawl.json").read_text())["stats"]
+    requests = {name: n for name, n in counts.items() if name.startswith("render/")}
     for url in sorted(ALL):
-        assert second.body(url) == crawled.body(url), url
+        assert second.body(url) == crawled.body(url), (url, requests)
     assert scrapy("export", crawled.folder, "--to", "wacz", tmp_path / "crawl.wacz").returncode == 0

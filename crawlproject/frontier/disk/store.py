@@ -110,7 +110,7 @@ class DiskStore:
         for first, rows in self._rows.snapshot(files.urls_known):
             places = np.flatnonzero(in_states(rows, WAITING))
             some, held = rows[places], files.held_until.many(places + first) > now
-            groups = (some["host"].astype(np.int64) * len(CLASS_BITS) + classes_of(some)) * 2 + held
+            groups = (some["host"].astype(np.int64) * len(CLASS_BITS) + classes_of(some)) * 2 + held  # one number each
             _, firsts, counts = np.unique(groups, return_index=True, return_counts=True)
             for place, count in zip(places[firsts].tolist(), counts.tolist(), strict=True):
                 yield files.record(first + place, UrlRow(*rows[place].tolist())), count

@@ -82,9 +82,7 @@ class Work:
     letters: deque[tuple[str, bytes]] = field(default_factory=deque)
     messages: deque[tuple[int, bytes]] = field(default_factory=deque)
     attached: deque[tuple[str, float, bytes]] = field(default_factory=deque)
-    ended: deque[tuple[HostVisit, float]] = field(
-        default_factory=deque
-    )  # with the end of the rest, by the monotonic clock
+    ended: deque[tuple[HostVisit, float]] = field(default_factory=deque)  # with the end of the rest, monotonic
     passed: deque[tuple[str, float]] = field(default_factory=deque)
     visits: deque[HostVisit] = field(default_factory=deque)  # begun already, to further places
     candidates: deque[VisitCandidate] = field(default_factory=deque)

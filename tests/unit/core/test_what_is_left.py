@@ -101,3 +101,12 @@ def test_the_report_says_what_waits_behind_what(tmp_path: Path) -> None:
     table = text[text.index('id="waiting"') : text.index('id="refused"')]
     words = ["in the order of their scores", "earned", "links of copies"]
     assert sorted(words, key=table.index) == words
+
+
+def test_of_very_many_hosts_the_first_are_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlproject.core.stats._MOST", 2)
+    crawl = crawl_in(tmp_path)
+    crawl.frontier.put_many(CrawlUrl(f"http://{host}.example/{n}", 0.5, 1) for host in "bcd" for n in range(3))
+    counts = crawl.stats.waiting_by_class(1_700_000_000.0, lambda url: False)
+    looked_at = counts["waiting/in_turn"]
+    assert 2 <= looked_at <= 6 and counts["waiting/not_counted"] == len(crawl.frontier) - looked_at

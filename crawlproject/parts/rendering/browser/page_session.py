@@ -22,7 +22,7 @@ AFTER_CLICK = 1_000  # milliseconds of the page's time
 HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to look at the page
 LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
-READING, READING_SHARE = 4.0, 0.4  # seconds, or this share of the page's time if that is more; half of them for frames
+READING = 4.0  # seconds, half of them for frames
 # A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
 MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
@@ -103,8 +103,7 @@ class PageSession:
                 if ended is not None:
                     return ended
             try:
-                reading = max(READING, READING_SHARE * seconds)
-                return await asyncio.wait_for(self._read(most, reading), reading)
+                return await asyncio.wait_for(self._read(most), READING)
             except TimeoutError:
                 return self._lost(TIMEOUT)
         except CommandFailed:
@@ -204,8 +203,8 @@ class PageSession:
             with suppress(BrowserGone):
                 self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
 
-    async def _read(self, most: int, seconds: float) -> Snapshot:
-        html = await self._frames.read(partial(self._devtools.send, session=self._session), most, seconds / 2)
+    async def _read(self, most: int) -> Snapshot:
+        html = await self._frames.read(partial(self._devtools.send, session=self._session), most, READING / 2)
         return Snapshot(html=html) if html else Snapshot(failure=EMPTY)
 
     async def _close(self) -> None:
