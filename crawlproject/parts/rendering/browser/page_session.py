@@ -256,10 +256,15 @@ class PageSession:
                 self._finish(Snapshot(failure=CRASH))
             elif told["frame"]["id"] == self._target and self._reloads:
                 self._settle(SETTLING)
+        elif (
+            event == "Page.frameStartedLoading"
+        ):  # of which the page's time knows nothing: its request may come too late
+            if told["frameId"] != self._target:
+                self._frames.requested(told["frameId"])
         elif event == "Page.frameStoppedLoading":
             self._frames.loaded(told["frameId"])
         elif event == "Emulation.virtualTimeBudgetExpired":
-            if self._frames.are_loading:  # of which the page's time knows nothing
+            if self._frames.are_loading:
                 asyncio.get_running_loop().call_later(LOOK, self._settle, LONGER)
             else:
                 self._finish(None)
@@ -292,21 +297,40 @@ class PageSession:
                 self._fulfil(request, self._document)
                 self._document, self._url = None, asked.url
                 return
-            if not self._may_reload(asked):
-                self._fail(request, BLOCKED)
-                if asked.method == "GET":
-                    self._finish(Snapshot(redirect=asked.url))
+            if asked.method != "GET" or asked.url != self._url or self._reloads >= RELOADS:
+                self._leave(request, asked)
                 return
             self._reloads += 1
+            reply = self._reload
+        else:
+            reply = self._reply
         if asked.kind == DOCUMENT:
             self._frames.requested(told["frameId"])
-        task = asyncio.ensure_future(self._reply(request, told["frameId"], asked))
+        task = asyncio.ensure_future(reply(request, told["frameId"], asked))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    def _may_reload(self, asked: PageRequest) -> bool:
-        same = asked.method == "GET" and asked.url == self._url
-        return same and self._reloads < RELOADS and "cookie" in asked.headers
+    def _leave(self, request: str, asked: PageRequest) -> None:
+        """The page goes elsewhere: nothing loads in its place."""
+        with suppress(BrowserGone):
+            self._fail(request, BLOCKED)
+        if asked.method == "GET":
+            self._finish(Snapshot(redirect=asked.url))
+
+    async def _reload(self, request: str, frame: str, asked: PageRequest) -> None:
+        """Load the page again, with its cookies, if it has any.
+
+        The browser is asked for them: a cookie that a script set just before may be missing in the request.
+        """
+        try:
+            found = await self._devtools.send("Network.getCookies", self._session, urls=[asked.url])
+        except (BrowserGone, CommandFailed):
+            found = {"cookies": []}
+        cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in found["cookies"])
+        if cookies:
+            await self._reply(request, frame, replace(asked, headers={**asked.headers, "cookie": cookies}))
+        else:
+            self._leave(request, asked)
 
     async def _reply(self, request: str, frame: str, asked: PageRequest) -> None:
         answer = await self._answer(asked)
