@@ -59,7 +59,7 @@ def test_a_signal_says_at_once_what_is_awaited_and_leaves_a_report(
     folder = tmp_path / "crawl"
     with signalled(tmp_path, *sent) as process:
         while "in flight" not in process.said()[1]:
-            assert process.poll() is None, "it is said while the fetches of two seconds are under way"
+            assert process.poll() is None, "it is said while the fetches are under way"
             time.sleep(0.01)
         assert process.wait(60) == 3
     assert re.search(rf"^Stopping after \d fetch(es)? in flight{re.escape(said)}$", process.said()[1], re.MULTILINE)
@@ -68,7 +68,7 @@ def test_a_signal_says_at_once_what_is_awaited_and_leaves_a_report(
 
 
 def test_a_second_signal_ends_the_crawl_at_once_with_3_and_a_word(tmp_path: Path) -> None:
-    with signalled(tmp_path, signal.SIGINT) as process:
+    with signalled(tmp_path, signal.SIGINT, seconds=20.0) as process:
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
@@ -79,13 +79,13 @@ def test_a_second_signal_ends_the_crawl_at_once_with_3_and_a_word(tmp_path: Path
 
 
 @contextmanager
-def signalled(tmp_path: Path, *sent: signal.Signals) -> Iterator[Started]:
-    """A crawl whose fetches take two seconds, and that was sent signals while some were under way."""
+def signalled(tmp_path: Path, *sent: signal.Signals, seconds: float = 4.0) -> Iterator[Started]:
+    """A crawl whose fetches take so many seconds, and that was sent signals while some were under way."""
     topic, folder = topic_file(tmp_path, "http://portal.example/"), tmp_path / "crawl"
     web = host_farm(20, 10)
     for url in web.urls():
         if "portal" not in url:
-            web.replies[url] = replace(web.replies[url], seconds=2.0)
+            web.replies[url] = replace(web.replies[url], seconds=seconds)
     with running(web, latency=True) as server:
         arguments = ("crawl", "topical", "-a", f"topic={topic}")
         with start(*arguments, port=server.port, **QUICK, CRAWL_DIR=folder, CONCURRENT_REQUESTS=4) as process:
