@@ -248,18 +248,19 @@ class Crawl:
         origin = origin_of(url.url)
         waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
         retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
-        until = fetch.at + retry.rest
-        if retry.again:
-            self.wait_again(
-                url, fetch if retry.url_only else replace(fetch, at=until), until if retry.url_only else 0.0
-            )
-            return
-        if not retry.url_only:
-            self.frontier.block_host(host_of(url.url), until)
-            self.ordering.host_blocked(host_of(url.url))
-            for part in self.parts:
-                part.unreachable(url, until)
-        self.fail(url, error, fetch)
+        host, until = host_of(url.url), fetch.at + retry.rest
+        if retry.again and retry.url_only:
+            self.wait_again(url, fetch, until)
+        elif retry.again:
+            self.wait_again(url, replace(fetch, at=until))
+            self.frontier.block_host(host, until)  # nobody waits for it as for a host that only rests
+        else:
+            if not retry.url_only:
+                self.frontier.block_host(host, until)
+                self.ordering.host_blocked(host)
+                for part in self.parts:
+                    part.unreachable(url, until)
+            self.fail(url, error, fetch)
 
     def wait_again(self, url: CrawlUrl, fetch: Fetch, not_before: float = 0.0) -> None:
         """Nothing came, and it is not the fault of the host: the URL waits for another try, when the host has rested."""

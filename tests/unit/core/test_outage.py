@@ -13,7 +13,7 @@ from support.webs import DictWeb, host_farm, page
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.records import Fetch, Topic
+from crawlproject.records import ACTIVE, UNINFORMATIVE, CrawlUrl, Fetch, Topic
 from crawlproject.storage.append_log import read_lines
 
 PORTAL = "http://portal.example/"
@@ -119,3 +119,28 @@ def test_dead_hosts_do_not_stop_a_crawl_while_others_answer(
     crawl, seconds, _ = crawl_through(tmp_path, web, lambda at, url: "dead" in url, **settings)
     assert crawl.folder.history.pages == 30 and seconds < most
     assert crawl.stats.counters().get("outages", 0) == (dead == 300)
+
+
+@pytest.mark.parametrize("frontier", ["memory", "disk"])
+def test_while_pages_are_scarce_nobody_waits_for_the_dead(tmp_path: Path, frontier: str) -> None:
+    """What comes after all others comes before the next try of a host that does not answer, and after a host that rests."""
+    settings = {"FRONTIER": frontier, "CRAWL_MAX_PAGES": 1_000, "CRAWL_RETRY_DELAY": 60, "POLITENESS_MIN_DELAY": 20}
+    crawl = assemble(Topic("reef", ("reef",), (PORTAL,)), read_options(settings), clock=lambda: BEGIN, folder=tmp_path)
+    seed = crawl.take(BEGIN)
+    assert seed is not None
+    crawl.frontier.put_many(
+        CrawlUrl(f"http://{host}.example/{n}", 0.5, 1, PORTAL, precedence=precedence)
+        for host, precedence in (("dead", ACTIVE), ("good", ACTIVE), ("late", UNINFORMATIVE))
+        for n in (1, 2)
+    )
+    crawl.fail(seed, "http 404", Fetch(404, BEGIN, 0.1))
+    taken = []
+    for seconds in range(0, 120):
+        while url := crawl.take(now := BEGIN + seconds):
+            taken.append((seconds, url.url.removeprefix("http://").replace(".example", "")))
+            if "dead" in url.url:
+                crawl.unreachable(url, "timeout", Fetch(0, now, 0.1))
+            else:
+                crawl.fail(url, "http 404", Fetch(404, now, 0.1))
+    assert taken == [(0, "dead/1"), (0, "good/1"), (21, "good/2"), (21, "late/1"), (42, "late/2"), (81, "dead/1")]
+    crawl.close("stopped", BEGIN + 120)
