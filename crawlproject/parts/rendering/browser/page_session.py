@@ -256,9 +256,8 @@ class PageSession:
                 self._finish(Snapshot(failure=CRASH))
             elif told["frame"]["id"] == self._target and self._reloads:
                 self._settle(SETTLING)
-        elif (
-            event == "Page.frameStartedLoading"
-        ):  # of which the page's time knows nothing: its request may come too late
+        elif event == "Page.frameStartedLoading":
+            # The page's time knows nothing of frames, and may be over before the request of one is told.
             if told["frameId"] != self._target:
                 self._frames.requested(told["frameId"])
         elif event == "Page.frameStoppedLoading":
