@@ -16,7 +16,6 @@ them in a loop, without Scrapy.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from crawlproject.core.admission import Admission, EntryRules
@@ -249,18 +248,16 @@ class Crawl:
         waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
         retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
         host, until = host_of(url.url), fetch.at + retry.rest
-        if retry.again and retry.url_only:
-            self.wait_again(url, fetch, until)
-        elif retry.again:
-            self.wait_again(url, replace(fetch, at=until))
+        if not retry.url_only:
             self.frontier.block_host(host, until)  # nobody waits for it as for a host that only rests
-        else:
-            if not retry.url_only:
-                self.frontier.block_host(host, until)
-                self.ordering.host_blocked(host)
-                for part in self.parts:
-                    part.unreachable(url, until)
-            self.fail(url, error, fetch)
+        if retry.again:
+            self.wait_again(url, fetch, until if retry.url_only else 0.0)
+            return
+        if not retry.url_only:
+            self.ordering.host_blocked(host)
+            for part in self.parts:
+                part.unreachable(url, until)
+        self.fail(url, error, fetch)
 
     def wait_again(self, url: CrawlUrl, fetch: Fetch, not_before: float = 0.0) -> None:
         """Nothing came, and it is not the fault of the host: the URL waits for another try, when the host has rested."""

@@ -142,5 +142,5 @@ def test_while_pages_are_scarce_nobody_waits_for_the_dead(tmp_path: Path, fronti
                 crawl.unreachable(url, "timeout", Fetch(0, now, 0.1))
             else:
                 crawl.fail(url, "http 404", Fetch(404, now, 0.1))
-    assert taken == [(0, "dead/1"), (0, "good/1"), (21, "good/2"), (21, "late/1"), (42, "late/2"), (81, "dead/1")]
+    assert taken == [(0, "dead/1"), (0, "good/1"), (21, "good/2"), (21, "late/1"), (42, "late/2"), (60, "dead/1")]
     crawl.close("stopped", BEGIN + 120)

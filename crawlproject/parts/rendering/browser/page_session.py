@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.parts.rendering.browser.chromium import BrowserGone, CommandFailed, DevTools, Params
 from crawlproject.parts.rendering.browser.frames import WORLD, Frames
-from crawlproject.parts.rendering.browser_requests import DOCUMENT, MOST_SENT, PageRequest
+from crawlproject.parts.rendering.browser.paused_requests import PageAnswer, page_request
+from crawlproject.parts.rendering.browser_requests import DOCUMENT, PageRequest
 
 if TYPE_CHECKING:
     from crawlproject.parts.rendering.browser.clicks import Clicks
@@ -34,19 +34,6 @@ ABORTED = "Aborted"  # a frame stays empty, a page as it is; blocked, it would s
 TIMEOUT = "timeout"
 CRASH = "crash"
 EMPTY = "empty"
-
-
-@dataclass(frozen=True, slots=True)
-class PageAnswer:
-    """A response for a page."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes = b""
-
-    def without(self, name: str) -> PageAnswer:
-        """The same without a header, by its lower-case name."""
-        return replace(self, headers=tuple(pair for pair in self.headers if pair[0].lower() != name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +272,7 @@ class PageSession:
 
     def _asked(self, told: Params) -> None:
         request = told["requestId"]
-        asked = replace(_request(told, self._frames.depth(told["frameId"])), clicked=self._clicking is not None)
+        asked = replace(page_request(told, self._frames.depth(told["frameId"])), clicked=self._clicking is not None)
         if asked.kind == DOCUMENT and asked.depth == 0:
             if self._clicking:
                 self._fail(request, ABORTED)
@@ -346,27 +333,4 @@ class PageSession:
         self._devtools.post("Fetch.failRequest", self._session, requestId=request, errorReason=reason)
 
     def _fulfil(self, request: str, answer: PageAnswer) -> None:
-        self._devtools.post(
-            "Fetch.fulfillRequest",
-            self._session,
-            requestId=request,
-            responseCode=answer.status,
-            responseHeaders=[{"name": name, "value": value} for name, value in answer.headers],
-            body=b64encode(answer.body).decode(),
-        )
-
-
-def _request(told: Params, depth: int) -> PageRequest:
-    asked = told["request"]
-    headers = {name.lower(): value for name, value in asked.get("headers", {}).items()}
-    return PageRequest(asked["url"], asked["method"], told["resourceType"], headers, _body(asked), depth)
-
-
-def _body(asked: Params) -> bytes | None:
-    """None for the content of a file, for what the browser keeps to itself, and for more than is ever sent."""
-    parts = [part.get("bytes") for part in asked.get("postDataEntries", ())]
-    if not parts:
-        return None if asked.get("hasPostData") else b""
-    if None in parts or sum(map(len, parts)) > 2 * MOST_SENT:
-        return None
-    return b"".join(map(b64decode, parts))
+        self._devtools.post("Fetch.fulfillRequest", self._session, requestId=request, **answer.told())

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from crawlproject.adapters.running import count, robots_agent
 from crawlproject.parts.rendering.browser.chromium import BrowserGone, Chromium, find_chromium
 from crawlproject.parts.rendering.browser.clicks import Clicks
-from crawlproject.parts.rendering.browser.page_session import CRASH, PageAnswer, PageSession, Snapshot
+from crawlproject.parts.rendering.browser.page_session import CRASH, PageSession, Snapshot
+from crawlproject.parts.rendering.browser.paused_requests import PageAnswer
 from crawlproject.parts.rendering.browser.resources import Resources
 
 if TYPE_CHECKING:

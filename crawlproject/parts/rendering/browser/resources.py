@@ -33,7 +33,7 @@ from crawlproject.http.connection_failures import ExchangeLost
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.pages.html.head import robots_rules
 from crawlproject.pages.html.parse import parse_document
-from crawlproject.parts.rendering.browser.page_session import PageAnswer
+from crawlproject.parts.rendering.browser.paused_requests import PageAnswer
 from crawlproject.parts.rendering.browser_requests import DOCUMENT, SCRIPT, PageRequest, RequestRules, preflight
 from crawlproject.urls.hosts import host_of
 

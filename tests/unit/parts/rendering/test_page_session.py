@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from crawlproject.parts.rendering.browser.page_session import PageAnswer, PageSession, Snapshot
+from crawlproject.parts.rendering.browser.page_session import PageSession, Snapshot
+from crawlproject.parts.rendering.browser.paused_requests import PageAnswer
 from crawlproject.parts.rendering.browser_requests import PageRequest
 
 URL = "http://a.example/"
