@@ -135,7 +135,7 @@ fuzz: $(VENV)/.installed-dev
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers $(CORES)
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

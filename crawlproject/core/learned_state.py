@@ -14,13 +14,13 @@ from __future__ import annotations
 import importlib
 import io
 import pickle
-from array import array
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from crawlproject.orderings.base import BaseOrdering
 
@@ -91,14 +91,19 @@ def set_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
             setattr(thing, name, value)
 
 
-def packed(table: bytearray | array[int]) -> Packed:
+def empty_table(places: int, dtype: npt.DTypeLike) -> memoryview[int]:
+    """Zeros, which take no memory before they are written to."""
+    return np.zeros(places, dtype).data
+
+
+def packed(table: memoryview[int]) -> Packed:
     """A large table, most of which may be empty."""
     pieces = np.frombuffer(table, np.uint8).reshape(-1, _PIECE)
     places = np.flatnonzero(pieces.any(axis=1)).astype("<u4")
     return pieces.size, places.tobytes(), pieces[places].tobytes()
 
 
-def unpack(found: Packed, table: bytearray | array[int]) -> None:
+def unpack(found: Packed, table: memoryview[int]) -> None:
     """Write that into an empty table. Raises ``Unfit`` before anything has changed."""
     size, places, filled = found
     pieces = np.frombuffer(table, np.uint8).reshape(-1, _PIECE)

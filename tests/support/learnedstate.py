@@ -31,7 +31,7 @@ def state(thing: Any, run_time: Mapping[str, frozenset[str]], seen: frozenset[in
     seen |= {id(thing)}
     if isinstance(thing, np.ndarray | np.generic):
         return thing.dtype.str, thing.shape, thing.tobytes()
-    if isinstance(thing, bytearray):
+    if isinstance(thing, bytearray | memoryview):
         return bytes(thing)
     if isinstance(thing, array):
         return thing.typecode, thing.tobytes()

@@ -86,10 +86,10 @@ cdef inline uint64_t mixed(const unsigned char* minima, int bin, uint64_t host) 
     return value ^ value >> 33
 
 
-def count_minima(array.array table not None, const unsigned char[::1] minima not None, uint64_t host, uint32_t name):
+def count_minima(uint32_t[::1] table not None, const unsigned char[::1] minima not None, uint64_t host, uint32_t name):
     """``template_text._count``."""
-    cdef uint32_t* slots = <uint32_t*>table.data.as_voidptr
-    cdef uint64_t mask = len(table) - 1, value
+    cdef uint32_t* slots = &table[0]
+    cdef uint64_t mask = table.shape[0] - 1, value
     cdef uint64_t values[128]
     cdef uint32_t tag, held
     cdef int bin, bins = min(minima.shape[0] // 2, 128)
@@ -115,12 +115,12 @@ cdef inline bint is_common(const uint32_t* slots, uint64_t mask, uint64_t value,
 
 
 def same_minima(
-    array.array table not None, const unsigned char[::1] one not None, uint64_t host,
+    const uint32_t[::1] table not None, const unsigned char[::1] one not None, uint64_t host,
     const unsigned char[::1] other not None, uint64_t other_host, uint32_t least
 ):
     """``template_text._same``."""
-    cdef const uint32_t* slots = <const uint32_t*>table.data.as_voidptr
-    cdef uint64_t mask = len(table) - 1
+    cdef const uint32_t* slots = &table[0]
+    cdef uint64_t mask = table.shape[0] - 1
     cdef int bin, same = 0, left = 0
     for bin in range(one.shape[0] // 2):
         if is_common(slots, mask, mixed(&one[0], bin, host), least) and is_common(

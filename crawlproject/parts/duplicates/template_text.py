@@ -7,11 +7,10 @@ with twenty translations that are half done: what pages share that have one name
 
 from __future__ import annotations
 
-from array import array
-
+import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.core.learned_state import Packed, packed, unpack
+from crawlproject.core.learned_state import Packed, empty_table, packed, unpack
 from crawlproject.urls.hosts import host_of
 
 try:
@@ -36,7 +35,7 @@ class TemplateText:
     """
 
     def __init__(self) -> None:
-        self._table = array("I", bytes(4 * _PLACES))
+        self._table = empty_table(_PLACES, np.uint32)
 
     def learned(self) -> Packed:
         """All that is known, for a checkpoint."""
@@ -72,7 +71,7 @@ def _mixed(minima: bytes, place: int, host: int) -> int:
     return value ^ value >> 33
 
 
-def _count(table: array[int], minima: bytes, host: int, name: int) -> None:
+def _count(table: memoryview[int], minima: bytes, host: int, name: int) -> None:
     for place in range(len(minima) // 2):
         value = _mixed(minima, place, host)
         slot, tag = value & len(table) - 1, value >> 32 & _TAG
@@ -84,7 +83,7 @@ def _count(table: array[int], minima: bytes, host: int, name: int) -> None:
             table[slot] = held - 1 if held & 15 > 1 else tag | name << 4 | 1
 
 
-def _same(table: array[int], one: bytes, host: int, other: bytes, other_host: int, least: int) -> tuple[int, int]:
+def _same(table: memoryview[int], one: bytes, host: int, other: bytes, other_host: int, least: int) -> tuple[int, int]:
     """How many minima are equal, of how many that are not of both templates."""
 
     def is_common(value: int) -> bool:

@@ -21,9 +21,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from crawlproject.core.learned_state import Packed, packed, unpack
+from crawlproject.core.learned_state import Packed, empty_table, packed, unpack
 from crawlproject.pages.page_types import PARKED
 from crawlproject.records import FetchEvent, Visit
 from crawlproject.urls.hosts import domain_of, folder_of, host_of
@@ -118,7 +119,7 @@ class NewLinkRatio:
     """The registrable domains of a crawl. Told of each page that is kept; memory is bounded."""
 
     def __init__(self) -> None:
-        self._seen = bytearray((_PLACES + 1) >> 3)
+        self._seen = empty_table((_PLACES + 1) >> 3, np.uint8)
         self._sites: OrderedDict[str, tuple[float, int]] = OrderedDict()  # ratio, and pages
 
     def learned(self) -> tuple[Packed, OrderedDict[str, tuple[float, int]]]:

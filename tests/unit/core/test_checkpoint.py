@@ -71,6 +71,7 @@ def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB,
     now = crawl_on(crawl, web, fetches // 2)
     wait_for(folder / NAME)
     first = (folder / NAME).read_bytes()
+    crawl.services.checkpoints.forbid()
     crawl_on(crawl, web, fetches - fetches // 2, begin=now)
     assert orjson.loads(first.partition(b"\n")[0])["place"]["lines"] < crawl.folder.history.lines
     left = Path(shutil.copytree(folder, folder.with_name("left"), ignore=shutil.ignore_patterns("*.tmp")))
@@ -111,6 +112,7 @@ def assert_known_as_a_whole_replay_knows(left: Path, ordering: str, web: RandomW
     """A crawl that goes on from its checkpoint, and one without: what they know, and what they fetch then."""
     whole = Path(shutil.copytree(left, left.with_name("whole")))
     remove_checkpoints(whole)
+    settings = {"CRAWL_CHECKPOINT_SECONDS": 1000, **settings}
     crawls = [opened(folder, ordering, **settings) for folder in (left, whole)]
     assert [crawl.folder.warnings for crawl in crawls] == [[], []]
     assert differences(known(crawls[0]), known(crawls[1])) == []

@@ -267,5 +267,5 @@ def test_compiled_readers_ask_for_no_others() -> None:
 def test_pages_of_real_webs(name: str, tmp_path: Path) -> None:
     path = shared_data(f"{name}/{name}.warc.gz")
     web = open_web(path, cache_dir=tmp_path)
-    for number, url in enumerate(Random(4).sample(sorted(web.urls()), 500)):
+    for number, url in enumerate(Random(4).sample(sorted(web.urls()), 150)):
         check(web.get(url).body, url=url, tag_paths=number % 2 == 0)
