@@ -7,7 +7,8 @@ All crawl the same endless web through the same proxy on loopback, as many pages
 people run it: the default ordering, budgets, duplicates, templates and rules, without politeness;
 ``dom`` is the same with that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's
 ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP strategy; none of
-these stores anything. CPU is user plus system time of the crawling process from the first request to the
+these stores anything. ``plain, 2 MB`` has pages of 2 MB for its memory, as the topical crawl has, by two variables of the
+environment. CPU is user plus system time of the crawling process from the first request to the
 last, so the server does not count. ``--rival-python`` is an interpreter with crawl4ai and
 crawlee[parsel]; without it they are left out.
 
@@ -33,6 +34,8 @@ KEYWORDS = ["coral reef fish"]
 SLOW = {"crawl4ai": 10}  # how many times fewer pages a crawl has, whose rate does not depend on their number
 
 OURS: dict[str, dict[str, str]] = {"default": {}, "dom": {"ORDERING": "dom"}}
+
+HUGE_PAGES = {"PYTHONMALLOC": "malloc", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 Runs = dict[str, list[dict[str, float]]]
 
@@ -73,13 +76,15 @@ class Bench:
     def names(self) -> list[str]:
         """The crawls to compare: ours first, then what each is compared to."""
         rivals = ["crawlee", "crawl4ai"] if self.rival_python else []
-        return [*OURS, "plain", *rivals]
+        return [*OURS, "plain", "plain, 2 MB", *rivals]
 
     def run(self, name: str, pages: int) -> dict[str, float]:
         """One crawl in a process of its own; what its meter wrote."""
         report = self.folder / "meter.json"
         report.unlink(missing_ok=True)
-        if name == "plain":
+        environment = self.environment(report)
+        if name.startswith("plain"):
+            environment |= HUGE_PAGES if name != "plain" else {}
             command = [sys.executable, "-c", PLAIN, str(pages), *SEEDS]
         elif name == "crawlee":
             command = self._rival("crawlee_parsel", pages, report)
@@ -87,7 +92,7 @@ class Bench:
             command = self._rival("crawl4ai_best_first", pages // SLOW[name], report)
         else:
             command = self.topical("benchmarks.meter.Meter", pages, OURS[name])
-        ran = subprocess.run(command, cwd=ROOT, env=self.environment(report), capture_output=True, text=True)
+        ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
         if ran.returncode or not report.exists():
             raise SystemExit(f"{name}: exit code {ran.returncode}\n{ran.stderr[-2000:]}")
         found: dict[str, float] = json.loads(report.read_text())
@@ -125,14 +130,14 @@ def table(found: Runs) -> str:
     """Medians of each crawl, and how many times its rate ours is: the median and the range over the runs."""
     heads = ("pages", "pages/CPU s", "ms CPU/page", "pages/s", "peak MB")
     lines = [
-        f"{'crawl':10}" + "".join(f"{head:>13}" for head in heads) + "".join(f"{f'{ours} / it':>24}" for ours in OURS)
+        f"{'crawl':12}" + "".join(f"{head:>13}" for head in heads) + "".join(f"{f'{ours} / it':>24}" for ours in OURS)
     ]
     for name, runs in found.items():
         rate = median(rates(runs))
         wall = median(run["pages"] / run["wall_seconds"] for run in runs)
         pages, peak = median(run["pages"] for run in runs), median(run["peak_mb"] for run in runs)
         ratios = "".join(f"{ratio(found[ours], runs):>24}" for ours in OURS)
-        lines.append(f"{name:10}{pages:13.0f}{rate:13.0f}{1000 / rate:13.2f}{wall:13.0f}{peak:13.0f}{ratios}")
+        lines.append(f"{name:12}{pages:13.0f}{rate:13.0f}{1000 / rate:13.2f}{wall:13.0f}{peak:13.0f}{ratios}")
     return "\n".join(lines)
 
 

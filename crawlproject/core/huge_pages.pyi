@@ -1,0 +1,3 @@
+"""The interface of ``huge_pages.pyx``."""
+
+def use() -> None: ...
