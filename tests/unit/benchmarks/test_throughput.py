@@ -24,7 +24,7 @@ def test_ratios_are_taken_run_by_run() -> None:
 
 
 def test_rivals_run_only_where_they_are_installed(tmp_path: Path) -> None:
-    assert throughput.Bench("http://127.0.0.1:1", tmp_path, None).names() == ["default", "dom", "plain"]
+    assert throughput.Bench("http://127.0.0.1:1", tmp_path, None).names() == ["default", "dom", "plain", "plain, 2 MB"]
     assert "crawlee" in throughput.Bench("http://127.0.0.1:1", tmp_path, "python").names()
 
 

@@ -176,7 +176,7 @@ def test_whatever_the_server_does_a_page_is_judged(broken: JudgeServer, reason: 
         judge = a_judge("llm", tmp_path, KEYWORDS_ONLY, JUDGE_URL=server.url, JUDGE_SECONDS=seconds, **ROBUST)
         assert relevance(judge, UNSURE) == pytest.approx(1 / 3)
         assert counted(judge) == {"asked": 1, f"failed/{reason}": 1} and len(server.asked) == 1
-    assert [*read_lines(tmp_path / llm.NAME)] == []
+        assert [*read_lines(tmp_path / llm.NAME)] == []  # a server that hangs answers when the block ends
 
 
 def test_nobody_at_the_address(tmp_path: Path) -> None:
