@@ -91,6 +91,7 @@ class _CheckpointFile:
     seconds: float
     due: float = 0.0
     began: float = 0.0
+    system: float = 0.0  # CPU seconds of the kernel for this process by then
     child: int = 0
 
 
@@ -141,6 +142,9 @@ class Checkpoints:
         if not self._is_on or not self._forks:
             return
         self._latest = max(now, self._latest)
+        for file in (self._whole, self._newer):
+            if file.child:
+                self._look_after(file)
         if self._is_due(self._whole, now):
             self._fork(self._whole, now)
             self._newer.due = now + self._newer.seconds
@@ -159,11 +163,12 @@ class Checkpoints:
             self._write(self._whole, self._head())
 
     def _is_due(self, file: _CheckpointFile, now: float) -> bool:
-        """Whether it is time; not before the last one is written, and the later the more CPU time that took."""
+        """Whether it is time; not before the last one is written, and the later the more CPU time that took.
+
+        Of this process, too: while the child lives, each page of memory that the crawl writes to is copied.
+        """
         if not file.due:
             file.due = now + file.seconds
-        if now >= file.due and file.child:
-            self._look_after(file)
         return now >= file.due and not file.child and self._is_on
 
     def _look_after(self, file: _CheckpointFile) -> None:
@@ -175,11 +180,14 @@ class Checkpoints:
             file.child = 0
             self._is_on = not status  # what was refused once would be again: the history has it all
             cost = used.ru_utime + used.ru_stime if used else 0.0
+            copied = os.times().system - file.system  # what any fork costs the crawl
             file.due = max(file.due, file.began + cost / _SHARE)
+            for each in (self._whole, self._newer):
+                each.due = max(each.due, file.began + copied / _SHARE)
 
     def _fork(self, file: _CheckpointFile, now: float) -> None:
         head = self._head()
-        file.began, file.due = now, now + file.seconds
+        file.began, file.due, file.system = now, now + file.seconds, os.times().system
         if file is self._whole:
             self._lines = head["place"]["lines"]
         file.child = os.fork()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
@@ -16,7 +19,7 @@ from support.randomweb import RandomWeb, crawl_on
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
-from crawlproject.core import learned_state
+from crawlproject.core import checkpoint, learned_state
 from crawlproject.core.checkpoint import NAME, NEWER
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.learned_state import Unfit
@@ -296,6 +299,19 @@ def test_a_crawl_that_ends_leaves_one(tmp_path: Path, monkeypatch: pytest.Monkey
     crawl_on(crawl, WEB, 60)
     crawl.close("stopped", 2000.0)
     assert orjson.loads((folder / NAME).open("rb").readline())["place"]["lines"] == crawl.folder.history.lines
+
+
+def test_forks_that_are_dear_for_the_crawl_are_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forks, seconds, fork = list[str](), count(), os.fork
+    monkeypatch.setattr(checkpoint.os, "fork", lambda: (forks.append("one"), fork())[1])
+    monkeypatch.setattr(checkpoint.os, "times", lambda: SimpleNamespace(system=float(next(seconds))))
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    now = crawl_on(crawl, WEB, 30)
+    for _ in range(4):
+        wait_for(tmp_path / "crawl" / NAME)
+        now = crawl_on(crawl, WEB, 30, begin=now)
+    assert forks and len(forks) <= 2, "each took a second of the kernel, which is a fiftieth of all that was left"
+    crawl.close("stopped", now)
 
 
 def test_none_is_written_where_none_is_wanted(tmp_path: Path) -> None:
