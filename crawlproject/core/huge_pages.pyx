@@ -2,7 +2,7 @@
 """Memory of the process in pages of 2 MB, on Linux with glibc; elsewhere nothing happens.
 
 Python's small objects are in arenas of 1 MiB, each mapped by itself, so none can have such a page. Here arenas are cut from
-regions that can, and those that malloc takes are asked for, too.
+regions that ask for such pages, and what malloc takes asks for them as well (transparent huge pages).
 """
 
 cdef extern from *:
@@ -75,7 +75,7 @@ cdef extern from *:
         PyObjectArenaAllocator ours = {NULL, take_arena, give_arena};
         PyObject_GetArenaAllocator(&before);
         PyObject_SetArenaAllocator(&ours);
-        /* The data segment grows by 64 MB at a time, and by all that is not very large: what is mapped by itself has small pages. */
+        /* malloc maps blocks from 4 MB on by themselves, and these have small pages; all others are in the data segment. */
         mallopt(M_TOP_PAD, 64 << 20);
         mallopt(M_TRIM_THRESHOLD, 256 << 20);
         mallopt(M_MMAP_THRESHOLD, 4 << 20);

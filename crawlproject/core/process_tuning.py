@@ -43,7 +43,7 @@ def tune_process() -> None:
 def take_huge_pages() -> None:
     """From now on the process has memory in pages of 2 MB, where Linux allows it and the part is compiled.
 
-    A crawl has 250 MB in 60,000 pages of 4 KiB. Each is a fault, and there are more than a processor remembers the places of.
+    A crawl has 250 MB in more than 40,000 pages of 4 KiB. Each is a fault, and an entry of the TLB, which holds fewer.
     """
     if huge_pages is not None:
         huge_pages.use()
