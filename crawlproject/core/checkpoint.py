@@ -30,6 +30,7 @@ import crawlproject
 from crawlproject.core import learned_state
 from crawlproject.core.learned_state import Unfit
 from crawlproject.core.ordering_feed import OrderingFeed
+from crawlproject.core.process_tuning import collapse_huge_pages
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import Topic
@@ -179,6 +180,7 @@ class Checkpoints:
         if child:
             file.child = 0
             self._is_on = not status  # what was refused once would be again: the history has it all
+            collapse_huge_pages()
             cost = used.ru_utime + used.ru_stime if used else 0.0
             copied = os.times().system - file.system  # what any fork costs the crawl
             file.due = max(file.due, file.began + cost / _SHARE)

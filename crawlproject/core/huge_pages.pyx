@@ -16,12 +16,16 @@ cdef extern from *:
     #ifndef MADV_COLLAPSE
     #define MADV_COLLAPSE 25  /* of Linux 6.1 */
     #endif
-    enum { SUPPORTED = 1, ARENA = 1 << 20, HUGE_PAGE = 2 << 20, REGION = 32 << 20, MOST = 8192, KEPT = 32 };
+    enum { SUPPORTED = 1, ARENA = 1 << 20, HUGE_PAGE = 2 << 20, ARENAS = 32, REGIONS = 8192, KEPT = 32 };
 
     static PyObjectArenaAllocator before;
-    static char *regions[MOST], *cursor, *end, *advised;
-    static void *spare[MOST];
-    static int region_count, spare_count;
+    static char *regions[REGIONS], *heap, *advised;  /* a region has ARENAS arenas */
+    static int arena_count, spare_count, spare[REGIONS * ARENAS];
+    static char has_no_memory[REGIONS * ARENAS];  /* of arenas that are spare */
+
+    static char *address_of(int arena) {
+        return regions[arena / ARENAS] + (arena % ARENAS) * ARENA;
+    }
 
     static char *aligned(void *address) {
         return (char *)(((uintptr_t)address + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
@@ -46,32 +50,52 @@ cdef extern from *:
     static void *take_arena(void *context, size_t size) {
         if (size != ARENA) return before.alloc(before.ctx, size);
         advise_heap();
-        if (spare_count) return spare[--spare_count];
-        if (cursor == end) {
-            char *region;
-            if (region_count == MOST) return before.alloc(before.ctx, size);
-            region = mmap(NULL, REGION + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (region == MAP_FAILED) return before.alloc(before.ctx, size);
-            cursor = regions[region_count++] = aligned(region);
-            end = cursor + REGION;
-            madvise(cursor, REGION, MADV_HUGEPAGE);
+        if (spare_count) {
+            int arena = spare[--spare_count];
+            has_no_memory[arena] = 0;
+            return address_of(arena);
         }
-        cursor += ARENA;
-        return cursor - ARENA;
+        if (arena_count % ARENAS == 0) {
+            char *region;
+            if (arena_count == REGIONS * ARENAS) return before.alloc(before.ctx, size);
+            region = mmap(NULL, ARENAS * ARENA + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (region == MAP_FAILED) return before.alloc(before.ctx, size);
+            regions[arena_count / ARENAS] = aligned(region);
+            advise(aligned(region), aligned(region) + ARENAS * ARENA, 0);
+        }
+        return address_of(arena_count++);
     }
 
-    static void give_arena(void *context, void *arena, size_t size) {
-        int number;
-        for (number = region_count; number--;)
-            if (regions[number] <= (char *)arena && (char *)arena < regions[number] + REGION) {
-                if (spare_count >= KEPT) madvise(arena, size, MADV_DONTNEED);
-                if (spare_count < MOST) spare[spare_count++] = arena;
+    static void give_arena(void *context, void *address, size_t size) {
+        int region;
+        for (region = 0; region * ARENAS < arena_count; region++) {
+            size_t offset = (char *)address - regions[region];  /* wraps round where it is below */
+            if (offset < ARENAS * ARENA) {
+                int arena = region * ARENAS + (int)(offset / ARENA);
+                if (spare_count >= KEPT) {
+                    madvise(address, size, MADV_DONTNEED);
+                    has_no_memory[arena] = 1;
+                }
+                spare[spare_count++] = arena;
                 return;
             }
-        before.free(before.ctx, arena, size);
+        }
+        before.free(before.ctx, address, size);
     }
 
-    static void begin(void) {
+    /* But not what was given back, which would come back with zeros. */
+    static void collapse_all(void) {
+        int from, to;
+        for (from = 0; from < arena_count; from = to) {
+            to = from + 1;
+            if (has_no_memory[from]) continue;
+            while (to < arena_count && to % ARENAS && !has_no_memory[to]) to++;
+            advise(address_of(from), address_of(from) + (size_t)(to - from) * ARENA, 1);
+        }
+        if (heap) advise(heap, sbrk(0), 1);
+    }
+
+    static void begin(char *start_of_heap) {
         PyObjectArenaAllocator ours = {NULL, take_arena, give_arena};
         PyObject_GetArenaAllocator(&before);
         PyObject_SetArenaAllocator(&ours);
@@ -79,17 +103,20 @@ cdef extern from *:
         mallopt(M_TOP_PAD, 64 << 20);
         mallopt(M_TRIM_THRESHOLD, 256 << 20);
         mallopt(M_MMAP_THRESHOLD, 4 << 20);
+        heap = start_of_heap;
         advised = sbrk(0);
     }
     #else
     enum { SUPPORTED = 0 };
     static void advise(char *from, char *to, int now) {}
-    static void begin(void) {}
+    static void collapse_all(void) {}
+    static void begin(char *start_of_heap) {}
     #endif
     """
     const int SUPPORTED
     void advise(char *start, char *end, int now)
-    void begin()
+    void collapse_all()
+    void begin(char *start_of_heap)
 
 _began = False
 
@@ -97,6 +124,7 @@ _began = False
 def use() -> None:
     """From now on; what the process has by now is copied into such pages, where Linux can do that (6.1). Once for a process."""
     global _began
+    cdef char *heap = NULL
     if not SUPPORTED or _began:
         return
     _began = True
@@ -105,6 +133,17 @@ def use() -> None:
     for line in lines:
         span, rights, *_, name = [*line.split(None, 5), ""][:6]
         if rights == "rw-p" and name in ("", "[heap]"):
-            low, _, high = span.partition("-")
-            advise(<char*><size_t>int(low, 16), <char*><size_t>int(high, 16), 1)
-    begin()
+            low, high = (int(address, 16) for address in span.split("-"))
+            advise(<char*><size_t>low, <char*><size_t>high, 1)
+            if name:
+                heap = <char*><size_t>low
+    begin(heap)
+
+
+def collapse() -> None:
+    """Put small pages together again into which a fork has split those of 2 MB: Linux does so by itself, but too slowly.
+
+    While the child lives, each page that this process writes to is split and copied. 180 MB take 30 ms.
+    """
+    if _began:
+        collapse_all()

@@ -49,6 +49,12 @@ def take_huge_pages() -> None:
         huge_pages.use()
 
 
+def collapse_huge_pages() -> None:
+    """A child that was forked has ended: this process has pages of 2 MB again where the fork has split them."""
+    if huge_pages is not None:
+        huge_pages.collapse()
+
+
 def _take_long_turns() -> None:
     """The process does not interrupt others when it wakes up, and runs longer at a time (from Linux 6.12 on).
 

@@ -305,12 +305,15 @@ def test_forks_that_are_dear_for_the_crawl_are_rare(tmp_path: Path, monkeypatch:
     forks, seconds, fork = list[str](), count(), os.fork
     monkeypatch.setattr(checkpoint.os, "fork", lambda: (forks.append("one"), fork())[1])
     monkeypatch.setattr(checkpoint.os, "times", lambda: SimpleNamespace(system=float(next(seconds))))
+    collapsed = list[int]()
+    monkeypatch.setattr(checkpoint, "collapse_huge_pages", lambda: collapsed.append(len(forks)))
     crawl = opened(tmp_path / "crawl", "adaptive")
     now = crawl_on(crawl, WEB, 30)
     for _ in range(4):
         wait_for(tmp_path / "crawl" / NAME)
         now = crawl_on(crawl, WEB, 30, begin=now)
     assert forks and len(forks) <= 2, "each took a second of the kernel, which is a fiftieth of all that was left"
+    assert len(collapsed) == len(forks), "once for each, when it has ended"
     crawl.close("stopped", now)
 
 

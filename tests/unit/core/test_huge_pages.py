@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +14,11 @@ from support.crawling import ROOT
 from crawlproject.core import process_tuning
 
 SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+LINUX = tuple(map(int, platform.release().split(".")[:2])) if sys.platform == "linux" else (0, 0)
 BEFORE = """
 import json, os, resource, sys
 from pathlib import Path
-from crawlproject.core.process_tuning import take_huge_pages
+from crawlproject.core.process_tuning import collapse_huge_pages, take_huge_pages
 
 def memory(kind):
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
@@ -70,6 +72,7 @@ for _ in range(4):
     assert are_whole(many)
     most = memory("Rss")
     del many
+    collapse_huge_pages()  # takes nothing that was given back
     freed.append(memory("Rss"))
 print(json.dumps({"begun": begun, "most": most, "freed": max(freed), "whole": are_whole(kept)}))
 """)
@@ -109,6 +112,31 @@ print(json.dumps({"child": status, "whole": are_whole(have) and are_whole(more)}
     assert found["whole"] and not found["child"]
 
 
+@pytest.mark.skipif(LINUX < (6, 1), reason="Linux cannot collapse pages when it is asked to")
+def test_what_a_fork_has_split_is_put_together_again() -> None:
+    found = run("""
+take_huge_pages()
+have = objects(800_000), [bytes(4000) for _ in range(18_000)]  # 80 MB each
+before = memory("AnonHugePages")
+reading, writing = os.pipe()
+child = os.fork()
+if not child:
+    os.close(writing)
+    os.read(reading, 1)  # until the parent has written
+    os._exit(0)
+more = [text for text in have[0]], [data for data in have[1]]  # counts references, so each page is written to
+os.close(writing)
+os.waitpid(child, 0)
+split = memory("AnonHugePages")
+collapse_huge_pages()
+whole = are_whole(have[0]) and all(data == bytes(4000) for data in have[1])
+print(json.dumps({"before": before, "split": split, "after": memory("AnonHugePages"), "whole": whole}))
+""")
+    assert found["whole"]
+    assert found["split"] < found["before"] / 2 < 0.9 * found["before"] < found["after"], found
+
+
 def test_without_the_compiled_part_all_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process_tuning, "huge_pages", None)
     process_tuning.take_huge_pages()
+    process_tuning.collapse_huge_pages()
