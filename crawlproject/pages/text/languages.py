@@ -13,7 +13,7 @@ from crawlproject.errors import BadInput
 from crawlproject.extras import need
 from crawlproject.options import TermForm
 from crawlproject.pages.text import stop_word_lists
-from crawlproject.pages.text.tokenizer import LETTER_APOSTROPHE, Bigrams, Tokenizer, Words
+from crawlproject.pages.text.tokenizer import LETTER_APOSTROPHE, CharacterGroups, Tokenizer, Words
 
 # Language code -> algorithm of PyStemmer. English has the original Porter algorithm, as in the papers.
 _ALGORITHMS = {
@@ -36,14 +36,14 @@ _WORD = re.compile(rf"[{_UNSPACED_LETTERS}]|[^\W\d_{_UNSPACED_LETTERS}]+")
 
 
 def is_unspaced(language: str) -> bool:
-    """Whether the language puts no spaces between words, so that its terms are pairs of characters."""
+    """Whether the language puts no spaces between words, so that its terms are groups of characters."""
     return language in _UNSPACED
 
 
 def tokenizer(language: str) -> Tokenizer:
     """Raises ``MissingExtra`` for a language that spaCy cuts into words, where that is not installed."""
     if is_unspaced(language):
-        return Bigrams()
+        return CharacterGroups()
     if language in _CUT_BY_SPACY:
         need(f"the language {language!r}", "nlp", "spacy")
         from crawlproject.pages.text.spacy_language import SpacyWords  # takes a second

@@ -1,6 +1,6 @@
 """Text to word tokens, before stop words and stems, and the chunks of text whose terms are remembered.
 
-``Words`` serves most languages that put spaces between words, ``Bigrams`` those that do not. ``SpacyWords``
+``Words`` serves most languages that put spaces between words, ``CharacterGroups`` those that do not. ``SpacyWords``
 (``spacy_language.py``) serves the few whose apostrophes need a list of words.
 
 A chunk is what stands between white space and ASCII punctuation. Nearly always it is one word that was seen before: each
@@ -31,11 +31,11 @@ SEPARATORS = bytes(
 Analyze = Callable[[str], Iterable[str]]
 
 _JOINERS = f"{SOFT_HYPHEN}\u200d"  # inside words, though no letters; the second makes conjuncts, as in Sinhala
-# Scripts written without spaces: Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han; and Hangul, whose words are phrases.
-_UNSPACED = (
-    "\u0e01-\u0e4e\u0e81-\u0ecd\u0f40-\u0fbc\u1000-\u1049\u1780-\u17d3\u3041-\u3096\u30a1-\u30fe"
-    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
-)
+# Scripts written without spaces. A character is a syllable or a word: hiragana, Han; and Hangul, whose words are phrases.
+_SYLLABLES = "\u3041-\u3096\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
+_KATAKANA = "\u30a1-\u30fa\u30fc-\u30fe"
+_LETTERS = "\u0e01-\u0e4e\u0e81-\u0ecd\u0f40-\u0fbc\u1000-\u1049\u1780-\u17d3"  # Thai, Lao, Tibetan, Myanmar, Khmer
+_LONG = "\u30fc"  # after a vowel of katakana; at the end of a word some write it, and some do not
 
 
 class Tokenizer(Protocol):
@@ -66,24 +66,31 @@ class Words:
         return position if rest is None else rest.end()
 
 
-class Bigrams:
-    """Tokens are the overlapping pairs of characters in each run of an unspaced script, and the ``Words`` between.
+class CharacterGroups:
+    """Tokens are the overlapping groups of characters in each run of an unspaced script, and the ``Words`` between.
 
-    The usual way to index text without a dictionary of its words. A run of one character is a token by itself.
+    The usual way to index text without a dictionary of its words is by pairs. Pairs of letters say little, and so do those of
+    katakana, which spells borrowed words by a few endings: there four are a group. A run that is shorter is a token by itself.
     """
 
     def __init__(self) -> None:
         self._words = Words()
-        self._split = re.compile(f"([{_UNSPACED}]+)").split
-        self._is_unspaced = re.compile(f"[{_UNSPACED}]").match
+        self._runs = re.compile(
+            f"([{_SYLLABLES}]+)|([{_KATAKANA}]+|[{_LETTERS}]+)|[^{_SYLLABLES}{_KATAKANA}{_LETTERS}]+"
+        )
+        self._is_unspaced = re.compile(f"[{_SYLLABLES}{_KATAKANA}{_LETTERS}]").match
 
     def __call__(self, text: str) -> list[str]:
         tokens: list[str] = []
-        for number, piece in enumerate(self._split(text)):
-            if number % 2 == 0:
-                tokens += self._words(piece)
+        for found in self._runs.finditer(text):
+            kind, run = found.lastindex, found[0]
+            if kind is None:
+                tokens += self._words(run)
+            elif kind == 1:
+                tokens += map("".join, pairwise(run)) if len(run) > 1 else [run]
             else:
-                tokens += map("".join, pairwise(piece)) if len(piece) > 1 else [piece]
+                run = run.rstrip(_LONG) or run
+                tokens += [run[start : start + 4] for start in range(max(1, len(run) - 3))]
         return tokens
 
     def boundary(self, text: str, position: int) -> int:

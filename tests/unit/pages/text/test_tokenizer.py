@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawlproject.pages.text.tokenizer import Bigrams, Tokenizer, Words
+from crawlproject.pages.text.tokenizer import CharacterGroups, Tokenizer, Words
 
 
 @cache
@@ -42,8 +42,25 @@ def test_words_of_spacy(language: str, text: str, tokens: list[str]) -> None:
     assert words_of(language)(text) == tokens
 
 
-def test_bigrams_overlap_inside_a_run_and_leave_other_words_alone() -> None:
-    assert Bigrams()("北京大学 in 京，Python3") == ["北京", "京大", "大学", "in", "京", "Python3"]
+def test_groups_overlap_inside_a_run_and_leave_other_words_alone() -> None:
+    assert CharacterGroups()("北京大学 in 京，Python3") == ["北京", "京大", "大学", "in", "京", "Python3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("인터넷 검색", ["인터", "터넷", "검색"]),
+        ("時々食べる", ["時々", "々食", "食べ", "べる"]),
+        ("パーティションを作成", ["パーティ", "ーティシ", "ティショ", "ィション", "を作", "作成"]),
+        ("ファイル・システム", ["ファイル", "システム"]),
+        ("サーバーのログ", ["サーバ", "の", "ログ"]),
+        ("ー", ["ー"]),
+        ("ภาษาไทย", ["ภาษา", "าษาไ", "ษาไท", "าไทย"]),
+        ("ទំព័រ", ["ទំព័", "ំព័រ"]),
+    ],
+)
+def test_a_group_has_four_letters_of_borrowed_words_and_of_alphabets(text: str, tokens: list[str]) -> None:
+    assert CharacterGroups()(text) == tokens
 
 
 @pytest.mark.parametrize(
@@ -63,10 +80,10 @@ def test_a_word_is_not_cut(text: str, position: int, boundary: int) -> None:
 
 
 def test_unspaced_text_can_be_cut_anywhere() -> None:
-    assert [Bigrams().boundary("北京abc", position) for position in range(6)] == [0, 1, 5, 5, 5, 5]
+    assert [CharacterGroups().boundary("北京abc", position) for position in range(6)] == [0, 1, 5, 5, 5, 5]
 
 
-@given(st.text(), st.integers(0, 20), st.sampled_from([Words, Bigrams, lambda: words_of("fr")]))
+@given(st.text(), st.integers(0, 20), st.sampled_from([Words, CharacterGroups, lambda: words_of("fr")]))
 def test_boundaries_lie_ahead_and_cut_no_token_of_words(
     text: str, position: int, new_tokenizer: Callable[[], Tokenizer]
 ) -> None:
