@@ -42,6 +42,7 @@ OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than tho
 PREFERRED = "preferred"  # of a duplicate that replaces others in the collection: how well its language fits, 1 to 6
 
 
+IMPLIED = "implied"  # ``Link.tag_path`` of a link that the page does not have (``Part.implied``)
 PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
 SITEMAP = "sitemap"
 FEED = "feed"

@@ -89,6 +89,9 @@ class Following(BaseOrdering):
             self._pages.popitem(last=False)
         self._inner.observe(page)
 
+    def implied(self, page: Page) -> None:
+        self._inner.implied(page)
+
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         return self._inner.inherited_for_links(page)
 

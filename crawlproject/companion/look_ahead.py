@@ -39,6 +39,7 @@ SETTINGS: dict[str, Any] = {
     "CRAWL_REVISIT": "",
     "CRAWL_SITEMAPS": 0,
     "CRAWL_FEEDS": 0,
+    "CRAWL_FRONT_PAGES": False,  # so many clicks ahead is by links
     "CRAWL_SERIES": 0,
     "CRAWL_FORMS": 0,
     "CRAWL_RENDER": "never",

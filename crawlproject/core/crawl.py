@@ -98,7 +98,7 @@ class Crawl:
         self.budget_in_flight = (
             self.budget.is_in_flight
         )  # whether the open leases may already fill the budget of the crawl
-        feed = OrderingFeed(ordering, judgments, parts.bound("followed"))
+        feed = OrderingFeed(ordering, judgments, parts)
         self.admission = admission = Admission(
             rules=EntryRules(
                 options.crawl_allowed_domains, make_traps(options, frontier), (*parts.refusals, robots.refusal)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from crawlproject.core.part import Parts
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import with_context_score
-from crawlproject.records import JUDGED, UNINFORMATIVE, CrawlUrl, FetchEvent, Page
+from crawlproject.records import JUDGED, UNINFORMATIVE, CrawlUrl, FetchEvent, Link, Page
 from crawlproject.storage.logs import write_agents
 
 AGENTS_KEPT = 1_000
+IMPLIED_KEPT = 100_000
+NO_PARTS = Parts()
 
 
 class OrderingFeed:
@@ -20,15 +23,15 @@ class OrderingFeed:
     The ordering sees each page discounted by its spam score; one that a person has judged (``judgments``, by URL) with a
     relevance of 1 or 0 instead. It learns nothing from a page that repeats another, or whose
     file is gone, but that the URL no longer waits. Of a listing, and of a page that needs a browser, it learns the links.
-    ``followed`` give a page as its links are followed (``Part.followed``).
+    The parts say which links of a page are followed (``Part.followed``), and which others are (``Part.implied``).
     """
 
-    def __init__(
-        self, ordering: BaseOrdering, judgments: Mapping[str, bool], followed: Sequence[Callable[[Page], Page]] = ()
-    ) -> None:
+    def __init__(self, ordering: BaseOrdering, judgments: Mapping[str, bool], parts: Parts = NO_PARTS) -> None:
         self.ordering = ordering
         self.judgments = judgments
-        self._followed = followed
+        self._followed = parts.bound("followed")
+        self._implied = parts.bound("implied")
+        self._offered: set[str] = set()  # URLs of implied links
         self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
 
     def replace(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
@@ -66,6 +69,13 @@ class OrderingFeed:
         for followed in self._followed:
             page = followed(page)
         page = self._discounted(page)
+        yield from self._scored(page)
+        if implied := tuple(self._implied_by(page)):
+            page = replace(page, links=implied)
+            self.ordering.implied(page)
+            yield from filter(None, self._scored(page))
+
+    def _scored(self, page: Page) -> Iterator[CrawlUrl | None]:
         inherited = self.ordering.inherited_for_links(page)
         for link in page.links:
             score = self.ordering.score(page, link)
@@ -74,6 +84,16 @@ class OrderingFeed:
             else:
                 depth, context_score = page.depth + 1, link.context_score
                 yield CrawlUrl(link.url, score, depth, page.url, link.anchor, context_score, 0.0, inherited)
+
+    def _implied_by(self, page: Page) -> Iterator[Link]:
+        """Links that no page before has implied. When there are very many of these all are forgotten: it does no harm."""
+        for implied in self._implied:
+            for link in implied(page):
+                if link.url not in self._offered:
+                    if len(self._offered) >= IMPLIED_KEPT:
+                        self._offered.clear()
+                    self._offered.add(link.url)
+                    yield link
 
     def copied(self, page: Page) -> Iterator[CrawlUrl]:
         """The links of a duplicate. They wait behind all others, with its score: the ordering has not seen the page."""

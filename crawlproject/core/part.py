@@ -43,7 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
-from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Link, Page, Topic
 
 if TYPE_CHECKING:
     from typing import Self
@@ -236,6 +236,13 @@ class Part:
     def followed(self, page: Page) -> Page:
         """The page as its links are followed: some of them may be left out."""
         return page
+
+    def implied(self, page: Page) -> Iterable[Link]:
+        """Links that a page does not have, and that its links suggest. Their ``tag_path`` is ``IMPLIED``.
+
+        They are scored and offered after its own, each URL once as a rule, and are in no link log.
+        """
+        return ()
 
     def before_links(self, page: Page) -> Iterable[CrawlUrl]:
         """URLs that are offered before the links of a page that came, in the step that ends its lease."""

@@ -137,6 +137,12 @@ class BaseOrdering:
         """Learn the links of a sitemap, which is not content; called before they are scored."""
         self.observe(page)
 
+    def implied(self, page: Page) -> None:
+        """The links of ``page`` are now others, which it does not have (``Part.implied``); called before these are scored.
+
+        Some may be known. The page was observed, or not at all if others have its text.
+        """
+
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         """The values that the links of ``page`` inherit; linked pages have them as ``Page.inherited``.
 

@@ -44,6 +44,10 @@ class FishSearch(BaseOrdering):
         """Number the distinct links of the page in document order."""
         self._page = page.url
         self._rank = {}
+        self.implied(page)
+
+    def implied(self, page: Page) -> None:
+        """They are numbered after those of the page."""
         for link in page.links:
             self._rank.setdefault(link.url, len(self._rank))
 

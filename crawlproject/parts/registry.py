@@ -33,6 +33,7 @@ OURS = {  # in the order in which they are asked; name of the folder -> name of 
     "duplicates": "Duplicates",
     "verticals": "Verticals",
     "earlier": "EarlierCrawls",
+    "front_pages": "FrontPages",
     "listings": "Listings",
     "forms": "FormPart",
     "rendering": "Rendering",

@@ -30,6 +30,8 @@ def test_a_crawl_leaves_its_folder_complete(tmp_path: Path) -> None:
         done = crawl(topic_file(tmp_path, "http://a.example/"), folder, port=server.port)
     assert done.returncode == 0, done.stderr
     lines = {line["url"]: line for line in history(folder)}
+    front_page = lines.pop("http://b.example/")
+    assert front_page["parent"] == "http://a.example/" and front_page["error"] == "http 404"
     assert set(lines) == {"http://a.example/", "http://b.example/coral", "http://b.example/cars"}
     assert lines["http://b.example/coral"]["parent"] == "http://a.example/"
     assert lines["http://b.example/coral"]["depth"] == 1

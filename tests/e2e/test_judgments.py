@@ -22,6 +22,7 @@ from crawlproject.parts.judgments.part import Judgments
 from crawlproject.records import Topic
 from crawlproject.storage.read import read_links, read_visits
 from crawlproject.urls.canonical import make_canonicalizer
+from crawlproject.urls.hosts import origin_of
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages
 from crawlproject.webs.sample import SampleWeb
 
@@ -176,6 +177,7 @@ def test_links_of_relevant_pages_rise_and_the_others_fall(tmp_path: Path, archiv
     links = dict(read_links(tmp_path))
     on_relevant = {target for url in relevant for target in links.get(url, ())} & before.keys()
     on_judged = on_relevant | {target for url in irrelevant for target in links.get(url, ())}
+    on_judged |= {f"{origin_of(target)}/" for target in on_judged}  # front pages that they imply
     assert on_relevant and all(after[url] == 1.0 for url in on_relevant)
     assert any(after[url] < before[url] for url in on_judged & before.keys() - on_relevant)
     assert all(after[url] == before[url] for url in before.keys() - on_judged)

@@ -81,7 +81,8 @@ def test_what_a_robots_txt_redirects_to_waits_for_its_host(tmp_path: Path) -> No
         entries[url] = Reply(url, 200, {"content-type": "text/plain"}, b"User-agent: *\nDisallow: /p0\n")
     topic = topic_file(tmp_path, "http://portal.example/")
     with AccessLog(tmp_path / "log") as log, running(DictWeb(entries), latency=True, log=log) as server:
-        done = crawl(topic, tmp_path / "crawl", port=server.port, POLITENESS_MIN_DELAY=DELAY)
+        settings = {"POLITENESS_MIN_DELAY": DELAY, "CRAWL_FRONT_PAGES": False}
+        done = crawl(topic, tmp_path / "crawl", port=server.port, **settings)
     assert done.returncode == 0, done.stderr
     requests = by_host(read_log(tmp_path / "log"))
     bound = {f"http://{name}.example/p0" for name in targets}

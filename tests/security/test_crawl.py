@@ -90,4 +90,4 @@ def test_a_proxy_is_asked_for_nothing_that_is_spelled_out(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     assert stored(tmp_path / "crawl") == {"http://a.example:5000/", "http://b.example/"}
     assert {access["host"] for access in read_log(tmp_path / "log")} == {"a.example:5000", "b.example"}
-    assert refusals(tmp_path / "crawl") == {"safety/address": 4, "safety/port": 1}
+    assert refusals(tmp_path / "crawl") == {"safety/address": 5, "safety/port": 1}, "and the front page above /latest/"

@@ -7,6 +7,7 @@ page ─► worth ─► its links: rows of evidence ─► value = worth + pros
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
@@ -23,7 +24,7 @@ from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStati
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.summing import SummingOrdering
 from crawlproject.pages.text.counting import Numbers
-from crawlproject.records import JUDGED, CrawlUrl, Link, Page
+from crawlproject.records import IMPLIED, JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
 
 Vector = npt.NDArray[np.float64]
@@ -153,6 +154,14 @@ class Adaptive(SummingOrdering):
         self._promise(page, *self._note_links(page, self._terms.numbers(page.terms), 0.0))
         self.failed(page.url)
 
+    def implied(self, page: Page) -> None:
+        page = self._with_new_links(page)
+        self._promise(page, *self._note_links(page, self._terms.numbers(page.terms), self._worth_of(page)))
+
+    def _with_new_links(self, page: Page) -> Page:
+        """The page without links to rows: they are known by links that there are."""
+        return replace(page, links=tuple(link for link in page.links if self._table.row(link.url) is None))
+
     def failed(self, url: str) -> None:
         self._ended.add(url)
         self._forget(url)
@@ -273,7 +282,8 @@ class Adaptive(SummingOrdering):
         anchors, contexts = [link.anchor_span for link in links], [link.context_span for link in links]
         self._table.describe(rows, text, anchors, contexts, words)
         self._evidence.leave(self._table.groups[known])
-        places = [(host, link.tag_path) for link in links]
+        # Links that no page has are alike on all hosts.
+        places = [(host if link.tag_path != IMPLIED else "", link.tag_path) for link in links]
         self._table.groups[rows] = self._evidence.join(
             list(map(host_of, urls)), list(map(folder_of, urls)), places, parent
         )

@@ -98,7 +98,7 @@ class Relearning:
 
     def __init__(self, services: Services, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
         self._services = services
-        self._feed = OrderingFeed(ordering, judgments, services.parts.bound("followed"))
+        self._feed = OrderingFeed(ordering, judgments, services.parts)
         self._links = LinkReplay(services, self._feed, rescores=True)
         self.fresh: deque[FetchEvent] = deque()  # fetches that have ended since
         history = services.folder.history

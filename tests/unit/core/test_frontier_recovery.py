@@ -25,7 +25,8 @@ NOW = 2000.0
 
 
 def opened(folder: Path, frontier: str, ordering: str = "dom", **settings: Any) -> Crawl:
-    options = read_options({**PLAIN, "FRONTIER": frontier, "ORDERING": ordering, **settings})
+    fixed = {**PLAIN, "FRONTIER": frontier, "ORDERING": ordering, "CRAWL_FRONT_PAGES": False}
+    options = read_options({**fixed, **settings})
     return assemble(Topic("reefs", ("coral reef",), WEB.seeds), options, clock=lambda: NOW, folder=folder)
 
 

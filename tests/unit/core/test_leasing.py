@@ -21,7 +21,7 @@ SEED = "http://www.seed.example/"
 
 
 def a_crawl(folder: Path, ordering: str = "best_first", **settings: object) -> Crawl:
-    fast = {"POLITENESS_MIN_DELAY": 0.1, "POLITENESS_FACTOR": 0, "ORDERING": ordering}
+    fast = {"POLITENESS_MIN_DELAY": 0.1, "POLITENESS_FACTOR": 0, "ORDERING": ordering, "CRAWL_FRONT_PAGES": False}
     topic = Topic("reef", ("coral reef",), (SEED,))
     crawl = assemble(topic, read_options({**fast, **settings}), clock=lambda: 0.0, folder=folder)
     crawl.fail(taken(crawl), "http 404", Fetch(404, 1.0, 0.1))

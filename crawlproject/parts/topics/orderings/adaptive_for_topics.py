@@ -131,6 +131,17 @@ class AdaptiveForTopics(Adaptive):
         self._promise(page, rows, fresh)
         self.failed(page.url)
 
+    def implied(self, page: Page) -> None:
+        page = self._with_new_links(page)
+        of_keywords = counts_of_some(page.counts, self._keywords)
+        worths = [model.worth(page, of_keywords) for model in self._models]
+        rows, fresh = self._note_links(
+            page, self._terms.numbers(page.terms), float(self.share.values(np.array(worths)))
+        )
+        for model, worth in zip(self._models, worths, strict=True):
+            model.meet(rows, fresh, worth)
+        self._promise(page, rows, fresh)
+
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """What each topic adds by its name, exploration, and by how much the score was out of date."""
         row = self._table.row(url.url)

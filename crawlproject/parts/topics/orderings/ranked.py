@@ -145,6 +145,10 @@ class RankedTopics(BaseOrdering):
             ordering.listed(seen)
         self._table.remove(page.url)
 
+    def implied(self, page: Page) -> None:
+        for ordering, seen in zip(self._orderings, self._seen(page), strict=True):
+            ordering.implied(seen)
+
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
         found = [o.inherited_for_links(seen) for o, seen in zip(self._orderings, self._seen(page), strict=True)]
         length = max(map(len, found), default=0)

@@ -55,7 +55,13 @@ def test_no_ordering_beats_the_bound_and_none_the_omniscient_one_by_more_than_a_
 ) -> None:
     web, targets = clustered_web(seed)
     names = [name for name in ORDERINGS if name not in ("context_graph", "reinforcement")]
-    stage = Runner(web, lambda _: {**settings, "PAGE_DUPLICATES": False}, pages=PAGES, agent="test", concurrency=1)
+    stage = Runner(
+        web,
+        lambda _: {**settings, "PAGE_DUPLICATES": False, "CRAWL_FRONT_PAGES": False},
+        pages=PAGES,
+        agent="test",
+        concurrency=1,
+    )
     runs = stage.rehearse(Topic("reef", ("coral reef",), (PORTAL,), targets=targets), names, tmp_path)
     found = {name: found_by(folder, targets) for name, folder, _ in runs}
     least = json.loads((tmp_path / "reef" / "reachable.json").read_text())["least_pages"]

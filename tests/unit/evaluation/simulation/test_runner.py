@@ -61,9 +61,11 @@ def rehearse(
     concurrency: int = 64,
     **settings: object,
 ):
-    """Rehearse on one topic; the outcome of each ordering."""
+    """Rehearse on one topic; the outcome of each ordering. Only what there are links to is fetched."""
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=tuple(targets))
-    stage = Runner(web, lambda _: settings, pages=pages, agent=AGENT, concurrency=concurrency)
+    stage = Runner(
+        web, lambda _: {"CRAWL_FRONT_PAGES": False, **settings}, pages=pages, agent=AGENT, concurrency=concurrency
+    )
     return {name: crawl for name, _, crawl in stage.rehearse(topic, names, out)}
 
 
@@ -389,7 +391,7 @@ def test_pages_are_read_anew_for_other_terms_and_not_for_another_judge() -> None
 def test_a_web_without_end_ends_with_the_budget(tmp_path: Path) -> None:
     web = EndlessWeb(dict([page(PORTAL, "/0", text="coral reef")]))
     seen: Counter[int] = Counter()
-    stage = Runner(web, lambda _: {}, pages=80, agent=AGENT)
+    stage = Runner(web, lambda _: {"CRAWL_FRONT_PAGES": False}, pages=80, agent=AGENT)
     topic = Topic("reef", ("coral reef",), (PORTAL,), targets=(PORTAL,))
     for _, _, crawl in stage.rehearse(topic, ["best_first"], tmp_path, lambda crawl: seen.update([crawl.stats.pages])):
         assert crawl is not None and crawl.stats.pages == 80

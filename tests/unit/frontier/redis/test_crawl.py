@@ -25,7 +25,9 @@ LINKS = [f"http://h{number}.example/{page}" for number in range(12) for page in 
 def worker(folder: Path, database: redis.Redis, name: str, **settings: object) -> Crawl:
     where = database.connection_pool.connection_kwargs
     asked = {"FRONTIER": "redis", "REDIS_PORT": where["port"], "REDIS_DB": where["db"], "CRAWL_WORKER": name}
-    options = read_options({"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, **asked, **settings})
+    options = read_options(
+        {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "CRAWL_FRONT_PAGES": False, **asked, **settings}
+    )
     return assemble(Topic("reef", ("coral reef",), (FRONT,)), options, clock=time.time, folder=folder / name)
 
 

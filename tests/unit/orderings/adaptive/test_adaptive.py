@@ -22,7 +22,7 @@ from crawlproject.storage.append_log import read_lines
 
 GOOD, BAD = "html body main a", "html body footer a"
 PORTAL = "http://portal.example/"
-IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1}
+IMPATIENT = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "FRONTIER_BATCH_SIZE": 1, "CRAWL_FRONT_PAGES": False}
 
 
 def adaptive(**parameters: object) -> Adaptive:

@@ -1,0 +1,21 @@
+"""Why a page was offered to which no page links: it is the front page of a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crawlproject.reports.why.asked import Asked
+from crawlproject.reports.why.lookup import links_to
+from crawlproject.storage.read import LINKS
+from crawlproject.urls.hosts import origin_of
+
+
+def sentences(asked: Asked) -> Iterator[str]:
+    """That its host was found. A rehearsal keeps no links, so nothing can be said of it. Raises ``BadCrawlDir``."""
+    found = asked.found
+    record = found.visit or (found.frontier and found.frontier.record)
+    may_be = found.url == f"{origin_of(found.url)}/" and (asked.folder / LINKS).exists()
+    if not (may_be and record and record.parent and not record.anchor):
+        return
+    if not any(link.source == record.parent for link in links_to(asked.folder, found.url)):
+        yield "That page does not link to it, but to others of its host, whose front page it is (CRAWL_FRONT_PAGES)."
