@@ -107,7 +107,7 @@ class Link:
     ``url`` is canonical. ``anchor`` is the visible text of the link, white space folded, without controls. ``anchor_span`` and
     ``context_span`` are the terms of the anchor and of the sub-tree under the link's aggregation node (paper 003
     section 4.4). ``context_score`` is the cosine similarity, 0 to 1, of that context and the topic's keywords.
-    ``tag_path`` names the elements from the root to the link, such as ``html body div#main ul li a``.
+    ``tag_path`` names the elements from the root to the link, such as ``html body div#main ul li a``, or is ``IMPLIED``.
     """
 
     url: str

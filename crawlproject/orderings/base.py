@@ -140,7 +140,7 @@ class BaseOrdering:
     def implied(self, page: Page) -> None:
         """The links of ``page`` are now others, which it does not have (``Part.implied``); called before these are scored.
 
-        Some may be known. The page was observed, or not at all if others have its text.
+        Some may be known. The page was observed or listed.
         """
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:

@@ -56,7 +56,7 @@ RUN_TIME = {
     "DuplicateIndex": frozenset({"_latest"}),  # the page that was looked at last
     "UrlTemplates": frozenset({"_turns"}),
     "DuplicateInspector": frozenset({"_examined", "_stored_until", "_seen", "_link_counts", "latest"}),
-    "OrderingFeed": frozenset({"_latest", "_implied", "_offered"}),
+    "OrderingFeed": frozenset({"_latest", "_implied", "_offered"}),  # hooks, and what is not asked twice
     "Adaptive": frozenset({"_latest"}),
     "Intelligent": frozenset({"_page", "_latest"}),
     "Reinforcement": frozenset({"_page"}),

@@ -126,7 +126,7 @@ RUN_TIME = {
     "DuplicateInspector": frozenset(
         {"_examined", "_stored_until", "_seen", "_link_counts", "latest"}
     ),  # _seen: the texts of late, which fade anyway; _link_counts: those of a run
-    "OrderingFeed": frozenset({"_latest", "_implied", "_offered"}),
+    "OrderingFeed": frozenset({"_latest", "_implied", "_offered"}),  # hooks, and what is not asked twice
     "Adaptive": frozenset({"_latest"}),  # evidence that is computed once
     "Intelligent": frozenset({"_page", "_latest"}),  # the page whose links are scored next
     "InfoSpiders": frozenset({"_page"}),

@@ -17,6 +17,7 @@ from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.records import CrawlUrl, Fetch, Topic
+from crawlproject.urls.hosts import origin_of
 
 FRONT = "http://a.example/"
 LINKS = [f"http://h{number}.example/{page}" for number in range(12) for page in range(5)]
@@ -88,6 +89,22 @@ def test_each_worker_fetches_the_urls_of_its_hosts(tmp_path: Path, database: red
     fetched = run(crew, loop, lambda urls: len(urls) > len(LINKS))
     assert sorted(url for _, url in fetched) == sorted([FRONT, *LINKS])
     assert {name for name, _ in fetched} == {"first", "second"}
+    for name, url in fetched:
+        assert crew[name == "second"].peers.is_own(queue_of(url))
+    loop.run_until(lambda: not any(crawl.peers.pending(crawl.frontier) for crawl in crew))
+    close(*crew)
+
+
+def test_front_pages_are_fetched_by_the_workers_of_their_hosts(
+    tmp_path: Path, database: redis.Redis, loop: Loop
+) -> None:
+    crew = [
+        worker(tmp_path, database, name, ORDERING="adaptive", CRAWL_FRONT_PAGES=True) for name in ("first", "second")
+    ]
+    start(crew, loop)
+    expected = sorted({FRONT, *LINKS, *(f"{origin_of(url)}/" for url in LINKS)})
+    fetched = run(crew, loop, lambda urls: len(urls) >= len(expected))
+    assert sorted(url for _, url in fetched) == expected
     for name, url in fetched:
         assert crew[name == "second"].peers.is_own(queue_of(url))
     loop.run_until(lambda: not any(crawl.peers.pending(crawl.frontier) for crawl in crew))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tracemalloc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -17,7 +18,7 @@ from crawlproject.errors import BadSetting
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.adaptive.adaptive import REVISE_EVERY, Adaptive
 from crawlproject.orderings.adaptive.link_features import KINDS
-from crawlproject.records import CrawlUrl, Page, Reply, Topic
+from crawlproject.records import IMPLIED, CrawlUrl, Link, Page, Reply, Span, Topic
 from crawlproject.storage.append_log import read_lines
 
 GOOD, BAD = "html body main a", "html body footer a"
@@ -270,6 +271,37 @@ def test_what_is_kept_does_not_grow_with_what_waits() -> None:
     small, large = kept(40), kept(400)
     assert large[0] == 10 * small[0]
     assert large[1] < 300_000 > small[1], "up to 352 rows between two scorings, for 800 URLs and for 8,000"
+
+
+# ------------------------------------------------------------ links that no page has
+
+
+def imply(ordering: Adaptive, page: Page, url: str) -> None:
+    ordering.implied(replace(page, links=(Link(url, "", Span(0, 0), Span(0, 0), 0.0, IMPLIED),)))
+
+
+def test_what_they_are_worth_is_learned_on_all_hosts_together() -> None:
+    ordering = adaptive()
+    for n in range(12):
+        home = a_page(f"http://a{n}.example/p", "coral reef", (f"http://b{n}.example/x", "", GOOD))
+        ordering.observe(home)
+        imply(ordering, home, f"http://b{n}.example/")
+        ordering.observe(a_page(f"http://b{n}.example/x", "coral reef"))
+        ordering.observe(a_page(f"http://b{n}.example/", "steam"))
+    home = a_page("http://c.example/p", "coral reef", ("http://d.example/x", "", GOOD))
+    ordering.observe(home)
+    imply(ordering, home, "http://d.example/")
+    linked, implied = (ordering.explain(CrawlUrl(f"http://d.example/{name}", 0.0))["place"] for name in ("x", ""))
+    assert implied < linked, "though nothing is known of links on this host"
+
+
+def test_one_that_is_known_stays_what_it_is() -> None:
+    ordering, url = adaptive(), CrawlUrl("http://b.example/", 0.0)
+    first = a_page("http://a.example/", "coral reef", (url.url, "coral", GOOD))
+    ordering.observe(first)
+    before = ordering.explain(url)
+    imply(ordering, a_page("http://c.example/", "coral reef reef"), url.url)
+    assert before and ordering.explain(url) == before
 
 
 # ------------------------------------------------------------ whole crawls
