@@ -100,7 +100,7 @@ class TopicCommand(Subcommand):
         )
         leaves = "from-taxonomy: only categories that have no others below them"
         parser.add_argument("--leaves", action="store_true", help=leaves)
-        exactly = "from-taxonomy: seeds of NAME.far.toml no fewer than --distance links away"
+        exactly = "from-taxonomy: seeds of NAME.far.toml at the start of a path of --distance links, not of a shorter one alone"
         parser.add_argument("--exactly", action="store_true", help=exactly)
         far = "from-taxonomy: also write NAME.far.toml, with seeds --distance links away in this web or crawl"
         parser.add_argument("--neighbours", metavar="WEB", default="", help=far)

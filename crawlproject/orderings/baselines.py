@@ -1,7 +1,7 @@
 """What others are compared with: orderings that learn nothing from the text of pages.
 
 Breadth-first: a queue (paper 003 section 4.2), the baseline of every comparison. Random: every known URL is equally likely
-to be next, the lower bound (paper 002 section 5). The location metric (paper 002 section 2): host and path alone. Near the
+to be next, the lower bound (paper 002 section 3). The location metric (paper 002 section 2): host and path alone. Near the
 root of each site (paper 004 section 4.1): links within it alone.
 """
 

@@ -14,9 +14,10 @@ from crawlproject.records import Link, Page
 class FishSearch(BaseOrdering):
     """Potential scores 1, 0.5 or 0.
 
-    The first ``factor * width`` links of a relevant page (relevance above ``threshold``) score 1, the first ``width`` links of
-    another page 0.5, the rest 0. A link inherits the full ``depth`` from a relevant page, one less from another; at 0 it
-    is not followed. Defaults: depth 3, width 5, factor 1.5 (the constant a > 1 of the algorithm), threshold 0.
+    The first ``factor * width`` links of a relevant page (relevance above ``threshold``), rounded up, score 1, the first
+    ``width`` links of another page 0.5, the rest 0. A link inherits the full ``depth`` from a relevant page, one less from
+    another. A page with depth 0 is fetched; its links are followed if it is relevant. Defaults: depth 3, width 5, factor 1.5
+    (the constant a > 1 of the algorithm), threshold 0.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class FishSearch(BaseOrdering):
         self._rank: dict[str, int] = {}
 
     def score(self, page: Page, link: Link) -> float | None:
-        if self._depth_left(page) <= 0:
+        if self._depth_left(page) < 0:
             return None
         if page.url != self._page:
             self.observe(page)
@@ -68,7 +69,7 @@ class SharkSearch(BaseOrdering):
     ``inherited`` is ``delta * sim`` of the page when that is above 0, else ``delta`` times what the page itself inherited
     (eq. 3). ``neighborhood`` is ``beta * anchor + (1 - beta) * context`` (eq. 5), where the context counts as 1 as soon as the
     anchor matches (eq. 4); the augmented context is the text under the aggregation node. As in fish search, a path ends
-    after ``depth`` pages in a row without any similarity. Defaults: gamma 0.5, delta 0.5, beta 0.8, depth 3. A seed inherits 0.
+    after ``depth + 1`` pages in a row without any similarity. Defaults: gamma 0.5, delta 0.5, beta 0.8, depth 3. A seed inherits 0.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class SharkSearch(BaseOrdering):
 
     def score(self, page: Page, link: Link) -> float | None:
         inherited, depth_left = self.inherited_for_links(page)
-        if depth_left <= 0:
+        if depth_left < 0:
             return None
         anchor = self.context.judge.span_score(page.terms, link.anchor_span)
         context = 1.0 if anchor > 0 else link.context_score

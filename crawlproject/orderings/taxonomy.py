@@ -120,8 +120,8 @@ class Taxonomy:
     The probability of a leaf is the product along its path: at each node, naive Bayes chooses among the children, which are
     equally likely before, and known by all examples below them (Chakrabarti, van den Berg and Dom 1999).
 
-    A class is good where its examples are. All leaves below a node that is marked good are good, so that ``relevance`` is the
-    sum over the good nodes.
+    A leaf is good where its examples are. An example that is not good, of a class below a good one, is not: in the paper
+    all that is below a good class is good.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -144,7 +144,7 @@ class Taxonomy:
         return min(1.0, sum(share for leaf, share in self.probabilities(counts).items() if leaf[-1] == GOOD))
 
     def is_good(self, counts: Counts) -> bool:
-        """Whether the likeliest leaf is good, or below a good node: the rule of hard focus (000 section 3.3)."""
+        """Whether the likeliest leaf is good: the rule of hard focus (000 section 3.3)."""
         return self.likeliest(counts)[0][-1] == GOOD
 
     def is_parent(self, counts: Counts) -> bool:

@@ -102,14 +102,14 @@ def neighbours(
 ) -> list[str]:
     """At most ``most`` random pages from which an example is ``distance`` links away, or fewer (001 section 2.1: 2).
 
-    ``sources`` are the pages that link to each URL. ``exactly``: no fewer, as in the paper, which draws from the in-links of
+    ``sources`` are the pages that link to each URL. ``exactly``: by a way of so many, as in the paper, which draws from the in-links of
     in-links.
     """
     reached, layer = set(examples), set(examples)
     for _ in range(distance):
-        layer = {source for url in layer for source in sources.get(url, ())} - reached
+        layer = {source for url in layer for source in sources.get(url, ())}
         reached |= layer
-    around = sorted(layer if exactly else reached.difference(examples))
+    around = sorted((layer if exactly else reached).difference(examples))
     return sorted(random.sample(around, min(most, len(around))))
 
 

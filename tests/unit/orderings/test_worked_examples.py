@@ -113,8 +113,12 @@ def test_fish_search_lets_the_school_thrive_and_die() -> None:
     barren = a_page("http://b.example/", links=links, inherited=(3,))
     assert [ordering.score(barren, link) for link in links] == [0.5] * 5 + [0.0] * 5
     assert ordering.inherited_for_links(barren) == (2,)
-    last = a_page("http://c.example/", links=links, inherited=(1,))
+    last_but_one = a_page("http://c.example/", links=links, inherited=(1,))
+    assert [ordering.score(last_but_one, link) for link in links] == [0.5] * 5 + [0.0] * 5
+    assert ordering.inherited_for_links(last_but_one) == (0,)
+    last = a_page("http://d.example/", links=links, inherited=(0,))
     assert [ordering.score(last, link) for link in links] == [None] * 10
+    assert ordering.score(a_page(links=links, relevance=0.2, inherited=(0,)), links[0]) == 1.0
 
 
 def test_shark_search_without_a_word_in_the_anchor() -> None:
@@ -131,11 +135,11 @@ def test_shark_search_with_a_word_in_the_anchor() -> None:
 
 
 def test_shark_search_lets_inherited_scores_decay() -> None:
-    """Eq. 3, second case: three barren pages after one of similarity 0.8: 0.4, 0.2, 0.1, then the path dies."""
+    """Eq. 3, second case: four barren pages after one of similarity 0.8: 0.4, 0.2, 0.1, 0.05, then the path dies."""
     ordering = SharkSearch(a_context())
     inherited_by_links = ordering.inherited_for_links(a_page(relevance=0.8))
     assert inherited_by_links == (0.4, 3)
-    for inherited, depth in [(0.2, 2), (0.1, 1)]:
+    for inherited, depth in [(0.2, 2), (0.1, 1), (0.05, 0)]:
         barren = a_page(inherited=inherited_by_links)
         inherited_by_links = ordering.inherited_for_links(barren)
         assert inherited_by_links == pytest.approx((inherited, depth))

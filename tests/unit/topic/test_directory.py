@@ -113,3 +113,5 @@ def test_neighbours_lead_to_an_example_in_so_many_links() -> None:
     assert len(neighbours(["a"], sources, Random(1), most=2)) == 2
     assert neighbours(["x"], sources, Random(1)) == []
     assert neighbours(["a"], sources, Random(1), exactly=True) == ["d"], "b and c are one link away"
+    both = {**sources, "c": ["b"]}
+    assert neighbours(["a"], both, Random(1), exactly=True) == ["b", "d"], "b is an in-link of the in-link c, too"
