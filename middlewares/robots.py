@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from scrapy import Request
-from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.exceptions import IgnoreRequest, NotConfigured, NotSupported
 from scrapy.http.request import NO_CALLBACK
 
 from crawlproject.adapters.host_turns import HostTurns
 from crawlproject.adapters.refused import Refused
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import (
+    ASKED_REST,
     AWAITED_ROBOTS,
     RESOURCE,
     ROBOTS,
@@ -37,6 +38,7 @@ from crawlproject.adapters.running import (
 from crawlproject.configuration import read_options
 from crawlproject.core.responses import FLOOD
 from crawlproject.core.robots import MAX_REDIRECTS, RobotsCache, RobotsRules
+from crawlproject.core.services import UNREACHABLE
 from crawlproject.errors import InvalidUrl
 from crawlproject.http.connection_failures import ExchangeLost, Unanswered, connection_failure
 from crawlproject.urls.canonical import canonical_or_none, canonical_url
@@ -53,7 +55,6 @@ PATIENCE = 30.0  # seconds that a redirect of a robots.txt waits for another hos
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
-_TRIES = "robots_tries"  # meta: fetches of robots.txt that failed
 
 
 class HostBusy(Exception):
@@ -68,7 +69,6 @@ class RobotsMiddleware(Component):
             raise NotConfigured
         super().__init__(crawler)
         self.options = read_options(crawler.settings)
-        self.retry_times = crawler.settings.getint("RETRY_TIMES") if crawler.settings.getbool("RETRY_ENABLED") else 0
         self.cache = RobotsCache(
             size=self.options.crawl_robots_cache_size,
             max_age=self.options.crawl_robots_max_age,
@@ -94,13 +94,11 @@ class RobotsMiddleware(Component):
                 await self._turns.rest(0.0)  # its host is being visited for a page in the browser
         if fetched and rules.sitemaps and crawl and (lease := lease_of(crawl, request)):
             crawl.robots_read(rules, lease)
-        if rules.failure and crawl and not crawl.connections.is_given_up(origin) and self._is_leased(request):
+        if fetched and rules.asked_rest:
+            request.meta[ASKED_REST] = rules.asked_rest
+        if rules.unreachable and crawl and not crawl.connections.is_given_up(origin) and self._is_leased(request):
             self.cache.forget(origin)
-            raise Unanswered(rules.failure)  # the crawl tries the host again later
-        if rules.unreachable and not rules.failure and fetched and self._may_try_again(request):
-            self.cache.forget(origin)
-            request.meta[AWAITED_ROBOTS] = True
-            return request
+            raise Unanswered(rules.failure or UNREACHABLE)  # the crawl tries the host again later
         if not rules.allows(request.url):
             count(self.crawler, f"robots/refused/{rules.reason}")
             if fetched and self._is_leased(request):
@@ -110,12 +108,6 @@ class RobotsMiddleware(Component):
             request.meta[AWAITED_ROBOTS] = request.meta[_ALLOWED] = True
             return request
         return None
-
-    def _may_try_again(self, request: Request) -> bool:
-        """Whether the page may wait in the frontier for another try of robots.txt, ``RETRY_TIMES`` in all."""
-        tries = request.meta.get(_TRIES, 0)
-        request.meta[_TRIES] = tries + 1
-        return tries < self.retry_times and self._is_leased(request)
 
     async def _fetch_once(self, origin: str, *, retry: bool) -> tuple[RobotsRules, bool]:
         """The rules of ``origin``, and whether it was this call that fetched them."""
@@ -152,10 +144,10 @@ class RobotsMiddleware(Component):
                     break
                 if known := self._known(target):
                     return self._share(known, passed)
-                response = await self._follow(target, passed[-1], response, retry=retry)
                 passed.append(target)
-        except ExchangeLost:
-            raise  # the page waits again, and with it its robots.txt
+                response = await self._follow(target, passed[-2], response, retry=retry)
+        except (ExchangeLost, NotSupported):
+            raise  # the page waits again, and with it its robots.txt; or nothing can be fetched at all
         except Exception as failure:
             if lacking := memory_error(failure):
                 raise lacking from failure
@@ -172,7 +164,10 @@ class RobotsMiddleware(Component):
         headers = {
             name.decode("latin-1").lower(): values[-1].decode("latin-1") for name, values in response.headers.items()
         }
-        return self._share(self.cache.store(origin, response.status, headers, response.body, time()), passed)
+        rules = self.cache.store(origin, response.status, headers, response.body, time())
+        if host_of(passed[-1]) == host_of(url):
+            rules.asked_rest = response.meta.get(ASKED_REST, 0.0)
+        return self._share(rules, passed)
 
     async def _follow(self, target: str, url: str, redirect: Response, *, retry: bool) -> Response:
         """What a redirect of a robots.txt leads to, asked for when its host has rested; ``url`` is the one before."""

@@ -6,6 +6,7 @@ A fetch without any reply (no address, refused, broken off, timeout) is not over
 - A *host* that fails while others answer is tried again after ``delay`` seconds, twice as long each time, at most
   ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before. Each of its ports counts
   for itself: many a site answers over http only. Beside one that answers, one that does not keeps only its own URLs waiting.
+- A *robots.txt* that is an error, or too much to ask for now, forbids its host alone, which is tried again in the same way.
 - ``ANY_HOSTS`` hosts that fail in a row may all be dead, so hosts that have answered before are asked next.
 - An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before fail in a row, or one of those and ``ANY_HOSTS`` in all, or
   twice as many of which none has, or that nothing else is left to try. The crawl pauses then, and probes with one URL at delays
@@ -74,19 +75,26 @@ class Connections:
 
     # ------------------------------------------------------------ events
 
-    def answered(self, origin: str, now: float) -> None:
-        """Any reply came from ``origin``."""
+    def answered(self, origin: str, now: float, *, open_to_us: bool = True) -> None:
+        """Any reply came from ``origin``; its robots.txt is an error unless it is ``open_to_us``."""
         if origin not in self._answering:
             _remember(self._answering, origin, None)
             _remember(self._alive, _host(origin), None)
+        if self._failing and open_to_us:
+            self._failing.pop(origin, None)
         if self._in_a_row:
             self._in_a_row.clear()
-            self._failing.pop(origin, None)
             if self.began is not None:
                 self.latest = now - self.began
                 self.began = None
-        elif self._failing:
-            self._failing.pop(origin, None)
+
+    def turned_away(self, origin: str) -> Retry:
+        """Nothing of ``origin``, which has answered, may be asked for, since its robots.txt is an error."""
+        failures = self._failing.pop(origin, 0) + 1
+        _remember(self._failing, origin, failures)
+        if failures > self._retries(origin):
+            return Retry(LONGEST * self._delay, again=False)
+        return Retry(self._rest(failures))
 
     def failed(self, key: str, origin: str, now: float, *, waiting: int, in_flight: int, error: str = "") -> Retry:
         """No reply came from ``origin`` for the URL ``key``; ``waiting`` hosts have URLs, ``in_flight`` others are fetched."""
@@ -111,8 +119,7 @@ class Connections:
         closed = self._is_closed_port(origin)
         if failures > self._retries(origin):
             return Retry(self._delay if closed else LONGEST * self._delay, again=False, url_only=closed)
-        rest = self._delay * min(LONGEST, 2.0 ** (failures - 1))
-        return Retry(rest, again=tries <= PAGE_RETRIES, url_only=closed)
+        return Retry(self._rest(failures), again=tries <= PAGE_RETRIES, url_only=closed)
 
     # ------------------------------------------------------------ questions
 
@@ -141,11 +148,11 @@ class Connections:
         return self.began is not None and now >= (self.deadline() or inf)
 
     def is_in_doubt(self, origin: str) -> bool:
-        """Whether ``origin`` did not answer, and may yet: its robots.txt shows whether it is the host or a page."""
+        """Whether ``origin`` did not answer, or turned us away, and may yet answer: its robots.txt shows it."""
         return 0 < self._failing.get(origin, 0) <= self._retries(origin)
 
     def is_given_up(self, origin: str) -> bool:
-        """Whether ``origin`` did not answer, and is not waited for any longer."""
+        """Whether ``origin`` did not answer, or turned us away, and is not waited for any longer."""
         return self._failing.get(origin, 0) >= self._retries(origin) + 1 and self.began is None
 
     # ------------------------------------------------------------ inside
@@ -157,6 +164,10 @@ class Connections:
         if known >= KNOWN_HOSTS or len(self._in_a_row) >= most:
             return True
         return alone and (known > 0 or not self._answering)
+
+    def _rest(self, failures: int) -> float:
+        """Seconds until a host is tried again that has failed so often."""
+        return self._delay * min(LONGEST, 2.0 ** (failures - 1))
 
     def _retries(self, origin: str) -> int:
         return KNOWN_RETRIES if origin in self._answering else NEW_RETRIES

@@ -29,7 +29,7 @@ from crawlproject.core.part import PartOf, Parts, Setup
 from crawlproject.core.prior_knowledge import parameters_in_use
 from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
-from crawlproject.core.services import FetchPlan, PageHandler, Services, UnknownHandler
+from crawlproject.core.services import UNREACHABLE, FetchPlan, PageHandler, Services, UnknownHandler
 from crawlproject.core.stats import CrawlStats
 from crawlproject.core.stopping import NAME as STOPPING
 from crawlproject.core.stopping import NO_NETWORK, OVER, PageBudget, Scarcity, Stopping
@@ -177,7 +177,7 @@ class Crawl:
             return
         self._robots.learn(origin, rules)
         host = host_of(f"{origin}/")
-        self.connections.answered(origin, now)
+        self.connections.answered(origin, now, open_to_us=not rules.unreachable)
         seconds = rules.crawl_delay(self.options.politeness_max_crawl_delay)
         self.frontier.crawl_delay(host, seconds)
         self.services.history.crawl_delay(host, seconds)
@@ -243,11 +243,16 @@ class Crawl:
         return self.services.kinds[url.kind].receive(url, reply, fetch, page)
 
     def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """Nobody answered, neither for the page nor for its robots.txt: it waits for another try, or it fails with ``error``."""
+        """Nobody answered for the page or its robots.txt, or that is an error (``UNREACHABLE``): the page waits for another try, or
+        that was the last one.
+        """
         origin = origin_of(url.url)
-        waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
-        retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
-        host, until = host_of(url.url), fetch.at + retry.rest
+        if error == UNREACHABLE:
+            retry = self.connections.turned_away(origin)
+        else:
+            waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
+            retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
+        host, until = host_of(url.url), fetch.at + max(retry.rest, fetch.asked_rest)
         if not retry.url_only:
             self.frontier.block_host(host, until)  # nobody waits for it as for a host that only rests
         if retry.again:
@@ -257,7 +262,10 @@ class Crawl:
             self.ordering.host_blocked(host)
             for part in self.parts:
                 part.unreachable(url, until)
-        self.fail(url, error, fetch)
+        if error == UNREACHABLE:
+            self.refuse(url, error)
+        else:
+            self.fail(url, error, fetch)
 
     def wait_again(self, url: CrawlUrl, fetch: Fetch, not_before: float = 0.0) -> None:
         """Nothing came, and it is not the fault of the host: the URL waits for another try, when the host has rested."""

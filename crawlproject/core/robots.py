@@ -147,6 +147,7 @@ class RobotsRules:
         self.expires = expires
         self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
         self.failure = ""  # why nobody answered, where that is known
+        self.asked_rest = 0.0  # seconds for which the server asked to be left alone
         self.sitemaps: tuple[str, ...] = ()
         self._parser: Protego | None = None
         self.reason = "unreachable" if self.unreachable else "forbidden"  # why a URL may not be fetched

@@ -28,7 +28,7 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.post import Post
 
 TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
-UNREACHABLE = "robots/unreachable"
+UNREACHABLE = "robots/unreachable"  # a robots.txt did not come, is an error, or too much to ask for now
 NO_PART = "kind/unknown"  # why a URL is refused whose part is not here any more
 
 

@@ -28,7 +28,7 @@ _SILENT = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeo
 
 
 class Unanswered(Exception):
-    """Nobody answered when robots.txt was asked for; ``error`` names the failure."""
+    """No robots.txt came that can be followed; ``error`` names the failure."""
 
     def __init__(self, error: str) -> None:
         super().__init__(error)

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +136,24 @@ def test_a_slow_page_of_a_quick_host_comes_in_the_end(tmp_path: Path) -> None:
         done = crawl(topic_file(tmp_path, seed), folder, CRAWL_MIN_TIMEOUT=0.5, **RETRIES, **local(port))
     assert done.returncode == 0, done.stderr
     assert stored(folder) == {seed, f"{seed}slow"}
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_robots_txt_that_is_an_error_for_a_while_costs_no_url(tmp_path: Path, status: int) -> None:
+    asked: list[float] = []
+
+    class Site(HtmlHandler):
+        def do_GET(self) -> None:
+            if self.path == "/robots.txt":
+                asked.append(time.monotonic())
+                self.answer(status if len(asked) < 3 else 404, "", Retry_After="1")
+            else:
+                self.answer(200, "coral <a href=/one>reef</a> <a href=/two>reef</a> " + self.path)
+
+    with listening(Site) as port:
+        seed, folder = f"http://127.0.0.1:{port}/", tmp_path / "crawl"
+        done = crawl(topic_file(tmp_path, seed), folder, **RETRIES, **local(port))
+    assert done.returncode == 0 and reason(folder) == "finished", done.stderr
+    assert stored(folder) == {seed, f"{seed}one", f"{seed}two"}
+    assert len(asked) == 3
+    assert all(then - before >= 1.0 for before, then in pairwise(asked)), "as its Retry-After asks"

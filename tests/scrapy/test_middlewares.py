@@ -19,11 +19,12 @@ from scrapy.utils.project import get_project_settings
 from support.webs import DictWeb, page, robots
 
 from crawlproject.adapters.refused import Refused
-from crawlproject.adapters.running import AS_SPELLED, AWAITED_ROBOTS, ROBOTS, attach
+from crawlproject.adapters.running import AS_SPELLED, ASKED_REST, AWAITED_ROBOTS, ROBOTS, attach
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
-from crawlproject.core.connections import NEW_RETRIES
+from crawlproject.core.connections import KNOWN_RETRIES, NEW_RETRIES
 from crawlproject.core.crawl import Crawl
+from crawlproject.core.services import UNREACHABLE
 from crawlproject.frontier.factory import MARGIN
 from crawlproject.http.connection_failures import Unanswered, connection_failure
 from crawlproject.records import Reply, Topic
@@ -51,7 +52,7 @@ class Engine:
         reply = self.web.get(request.url)
         if reply.error:
             raise TimeoutError(reply.error)
-        return Response(request.url, reply.status, dict(reply.headers), reply.body)
+        return Response(request.url, reply.status, dict(reply.headers), reply.body, request=request)
 
 
 def a_crawler(*entries: tuple[str, Reply], **settings: object) -> Any:
@@ -323,13 +324,32 @@ def test_a_crawl_delay_reaches_the_frontier(tmp_path: Path) -> None:
 
 
 def test_a_leased_page_waits_for_another_try_of_an_unreachable_robots_txt(tmp_path: Path) -> None:
-    crawler = a_crawler((f"{HOME}robots.txt", Reply("", 503)), RETRY_TIMES=2)
-    topical(crawler, tmp_path, HOME)
+    crawler = a_crawler((f"{HOME}robots.txt", Reply("", 503)))
+    crawl = topical(crawler, tmp_path, HOME)
     middleware, request = RobotsMiddleware(crawler), Request(HOME)
-    outcomes = [ask(middleware, request)[0] for _ in range(3)]
-    assert outcomes[:2] == [request, request] and reasons(outcomes[2:]) == {"robots/unreachable": 1}
-    assert crawler.engine.fetched == {f"{HOME}robots.txt": 3}
+    for attempt in range(1, KNOWN_RETRIES + 2):
+        (failure,) = ask(middleware, request)
+        assert isinstance(failure, Unanswered) and connection_failure(failure) == UNREACHABLE
+        assert crawler.engine.fetched == {f"{HOME}robots.txt": attempt}, "it is asked again each time"
+        crawl.connections.turned_away("http://a.example")
+    assert [reasons(ask(middleware, request)) for _ in range(2)] == [{"robots/unreachable": 1}] * 2
+    assert crawler.engine.fetched.total() == KNOWN_RETRIES + 2, "and then no more"
     assert all(meta["dont_retry"] for meta in crawler.engine.metas), "a retry at once would visit the host unasked"
+
+
+def test_a_robots_txt_may_ask_to_wait(tmp_path: Path) -> None:
+    crawler = a_crawler((f"{HOME}robots.txt", Reply("", 429)))
+    topical(crawler, tmp_path, HOME)
+    download = crawler.engine.download_async
+
+    async def asking(request: Request) -> Response:
+        request.meta[ASKED_REST] = 30.0  # as ``Leases`` notes it
+        return await download(request)
+
+    crawler.engine.download_async = asking
+    request = Request(HOME)
+    assert isinstance(ask(RobotsMiddleware(crawler), request)[0], Unanswered)
+    assert request.meta[ASKED_REST] == 30.0
 
 
 SILENT = f"{HOME}robots.txt", Reply("", 0, error="timeout")
@@ -352,11 +372,11 @@ def test_a_leased_page_whose_host_does_not_answer_is_left_to_the_crawl_until_it_
 
 def test_a_host_that_leads_its_robots_txt_to_a_dead_one_is_not_dead(tmp_path: Path) -> None:
     dead = "http://dead.example/robots.txt"
-    crawler = a_crawler(led_on(f"{HOME}robots.txt", dead), (dead, Reply("", 0, error="timeout")), RETRY_TIMES=1)
+    crawler = a_crawler(led_on(f"{HOME}robots.txt", dead), (dead, Reply("", 0, error="timeout")))
     topical(crawler, tmp_path, HOME)
     middleware, request = RobotsMiddleware(crawler), Request(HOME)
-    outcomes = [ask(middleware, request)[0] for _ in range(2)]
-    assert outcomes[0] is request and reasons(outcomes[1:]) == {"robots/unreachable": 1}
+    (failure,) = ask(middleware, request)
+    assert isinstance(failure, Unanswered) and connection_failure(failure) == UNREACHABLE
 
 
 def test_robots_txt_shows_whether_a_host_is_away_or_a_page(tmp_path: Path) -> None:

@@ -16,12 +16,14 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 
 class HtmlHandler(QuietHandler):
-    def answer(self, status: int, html: str) -> None:
+    def answer(self, status: int, html: str, **headers: str) -> None:
         """Send what stands between ``<html>`` and ``</html>``."""
         body = f"<!doctype html><html lang=en>{html}</html>".encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)
 

@@ -151,9 +151,9 @@ class CrawlSimulation:
         """Whether robots.txt allows it; if not, the lease is ended."""
         if rules.allows(url.url):
             return True
-        if rules.failure and not self.crawl.connections.is_given_up(origin_of(url.url)):
+        if rules.unreachable and not self.crawl.connections.is_given_up(origin_of(url.url)):
             self._robots.forget(origin_of(url.url))
-            self.crawl.unreachable(url, rules.failure, Fetch(0, self.now, 0.0))
+            self.crawl.unreachable(url, rules.failure or UNREACHABLE, Fetch(0, self.now, 0.0))
             return False
         self.crawl.refuse(url, UNREACHABLE if rules.unreachable else FORBIDDEN)
         return False

@@ -46,6 +46,34 @@ def test_a_host_that_is_away_while_others_answer_is_tried_again_ever_later_and_t
         assert not told.connections.outages
 
 
+def test_a_host_whose_robots_txt_is_an_error_is_tried_again_as_one_that_does_not_answer() -> None:
+    told = Told()
+    connections = told.connections
+    for retry in range(KNOWN_RETRIES):
+        connections.answered("away", 1.0, open_to_us=False)
+        assert connections.turned_away("away") == (5.0 * 2.0**retry, True, False)
+        assert connections.is_in_doubt("away") and not connections.is_given_up("away")
+    connections.answered("away", 2.0, open_to_us=False)
+    assert connections.turned_away("away") == (300.0, False, False)
+    assert connections.is_given_up("away") and not told.is_out()
+    told.answered("away")
+    assert not connections.is_given_up("away"), "it is open again"
+    assert connections.turned_away("away").rest == 5.0
+
+
+def test_hosts_that_turn_us_away_are_no_outage_and_end_one() -> None:
+    told = Told()
+    for number in range(2 * ANY_HOSTS):
+        told.connections.answered(f"h{number}", 1.0, open_to_us=False)
+        told.connections.turned_away(f"h{number}")
+    assert not told.is_out()
+    for number in range(KNOWN_HOSTS):
+        told.failed(f"h{number}")
+    assert told.is_out()
+    told.connections.answered("h0", 9.0, open_to_us=False)
+    assert not told.is_out()
+
+
 def test_what_fails_with_nobody_answering_in_between_does_not_count_against_its_host() -> None:
     """It may be the network."""
     told = Told()
