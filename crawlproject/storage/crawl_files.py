@@ -126,8 +126,8 @@ class FolderLock:
     """Holds ``folder`` for this process until ``close`` or until the process ends, however it ends.
 
     It is a kernel lock on the file ``lock``, which also contains the process id and stays behind, unless the crawl is refused
-    before it begins (``withdraw``). A process may lock a folder twice. Raises ``BadCrawlDir`` when another process holds the
-    lock, and ``StorageFailed``.
+    before it begins (``withdraw``). Raises ``BadCrawlDir`` when it is held already, by another process or by this one, and
+    ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -161,7 +161,7 @@ class FolderLock:
 
 
 def holder_of(folder: Path) -> str | None:
-    """The id of another process that holds ``folder``, or None. Writes nothing."""
+    """The id of the process that holds ``folder``, which may be this one, or None. Writes nothing."""
     path = folder / LOCK
     try:
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -174,9 +174,12 @@ def holder_of(folder: Path) -> str | None:
 
 
 def _locked(file: int) -> bool:
-    """Try to take the lock; return success. On a file system without locks, the crawl runs unlocked."""
+    """Try to take the lock; return success. On a file system without locks, the crawl runs unlocked.
+
+    The lock is that of the open file. One by ``lockf`` is the process's, and lost as soon as it closes any file at this path.
+    """
     try:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as refused:
         return refused.errno not in (errno.EACCES, errno.EAGAIN)
     return True

@@ -47,7 +47,8 @@ class PageRepository:
     """Bodies as received (after decompression) under ``folder/<2 hex>/<2 hex>/<32 hex>``.
 
     Files are written under a temporary name and renamed, so none is ever incomplete. Storing a page again replaces it. Of its
-    earlier versions the last ``versions - 1`` stay beside it, with the number of the version behind their name: ``.3``.
+    earlier versions the last ``versions - 1`` stay beside it, with the number of the version behind their name: ``.3``. So does
+    the one before until the new one is in the history (``settle``): the file of a crawl that was killed may be newer.
     """
 
     def __init__(self, folder: Path, *, versions: int = 1) -> None:
@@ -70,8 +71,8 @@ class PageRepository:
             with self._opened(draft) as file:
                 if file.write(body) != len(body):
                     raise OSError("the write was incomplete (is the disk full?)")
-            if replaced and self._earlier:
-                self._keep_earlier(place, replaced)
+            if replaced:
+                _keep(place, replaced)
             os.replace(draft, place)
         except OSError as error:
             with suppress(OSError):
@@ -79,27 +80,37 @@ class PageRepository:
             raise StorageFailed(f"cannot store the page {url} as {place}: {error}") from error
         return name
 
+    def settle(self, url: str, replaced: int) -> None:
+        """The version behind ``replaced`` is in the history: those that are not to be kept are removed."""
+        for number, path in self.versions(url).items():
+            if number <= replaced - self._earlier:
+                path.unlink(missing_ok=True)
+
     def load(self, url: str, digest: str = "") -> bytes:
         """The stored body. Raises ``FileNotFoundError`` for a page that was never stored, or whose file is damaged: ``digest`` is
         the MD5 of its body; empty: not compared.
         """
         path = _brought_to(self.folder, page_name(url))
         body = path.read_bytes()
-        if digest and md5(body, usedforsecurity=False).hexdigest() != digest:
-            raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
-        return body
+        if not digest or _digest(body) == digest:
+            return body
+        for earlier in self.versions(url).values():  # a crawl that was killed had stored the next one
+            if _digest(body := earlier.read_bytes()) == digest:
+                return body
+        raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
+
+    def load_version(self, url: str, version: int) -> bytes:
+        """The body of the latest version that the history knows. Raises ``FileNotFoundError`` if it was never stored."""
+        path = _brought_to(self.folder, page_name(url))
+        with suppress(FileNotFoundError):
+            return path.with_name(f"{path.name}.{version}").read_bytes()
+        return path.read_bytes()
 
     def versions(self, url: str) -> dict[int, Path]:
         """The earlier versions that were kept, by number."""
         path = _brought_to(self.folder, page_name(url))
         found = {each.name.partition(".")[2]: each for each in path.parent.glob(f"{path.name}.*")}
         return {int(number): each for number, each in found.items() if number.isdigit()}
-
-    def _keep_earlier(self, place: str, version: int) -> None:
-        with suppress(FileNotFoundError):  # there was none after all
-            with suppress(FileExistsError):  # a crawl that was killed has kept it
-                os.link(place, f"{place}.{version}")
-            os.unlink(f"{place}.{version - self._earlier}")
 
     def __contains__(self, url: str) -> bool:
         return _brought_to(self.folder, page_name(url)).exists()
@@ -119,9 +130,25 @@ def stored_body(folder: Path, visit: Visit) -> bytes:
     for place in (path.with_name(f"{path.name}.{visit.version}"), path):
         if place.exists():
             body = place.read_bytes()
-            if not visit.digest or md5(body, usedforsecurity=False).hexdigest() == visit.digest:
+            if not visit.digest or _digest(body) == visit.digest:
                 return body
     raise FileNotFoundError(path)
+
+
+def _keep(place: str, version: int) -> None:
+    """Keep the file that is to be replaced, unless a crawl that was killed has kept it, or there is none after all."""
+    kept = f"{place}.{version}"
+    if os.path.exists(kept):
+        return
+    with suppress(FileNotFoundError):
+        try:
+            os.link(place, kept)
+        except PermissionError:  # no hard links on this file system
+            os.replace(place, kept)
+
+
+def _digest(body: bytes) -> str:
+    return md5(body, usedforsecurity=False).hexdigest()
 
 
 def item_schema() -> dict[str, Any]:

@@ -208,6 +208,7 @@ def test_a_request_in_the_pipelines_is_fetched_again_after_a_kill(tmp_path: Path
     killed.put(Request(A), Request(B))
     killed.answer(killed.issue())
     assert killed.scheduler.next_request() is not None
+    killed.scheduler._lock.close()  # as the system does
     resumed = Engine(JOBDIR=str(tmp_path), FRONTIER=kind)
     assert {request.url for request in resumed.drain()} == {A, B}
 

@@ -7,8 +7,10 @@ index/vectors/       the vectors of ``vectors.py``, if there are any
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -166,12 +168,15 @@ def remove(crawl_dir: Path) -> None:
 
 def remove_folder(folder: Path) -> None:
     """Raises ``StorageFailed``."""
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise StorageFailed(f"cannot remove {folder}: {error}") from error
+    for last in (*[False] * 20, True):
+        try:
+            shutil.rmtree(folder)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            if last or error.errno != errno.ENOTEMPTY:
+                raise StorageFailed(f"cannot remove {folder}: {error}") from error
+            time.sleep(0.05)  # a thread of Tantivy has just written there
 
 
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:

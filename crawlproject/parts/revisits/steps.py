@@ -97,6 +97,8 @@ class RevisitSteps(PageSteps):
             added, removed = passages(before, page.text) if before is not None else ((), ())
             self._of.note(replace(_change(known, visit), added=added, removed=removed))
         self._history.again(visit, replace(page, links=self._unknown_links(page)))
+        if visit.md5:
+            self._folder.pages.settle(page.url, known.version)
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         known, links = self.known(page.url), self._unknown_links(page)
@@ -130,7 +132,7 @@ class RevisitSteps(PageSteps):
     def _text_before(self, url: CrawlUrl, fetch: Fetch) -> str:
         """The text of the stored version; empty when its file is gone."""
         try:
-            body = self._folder.pages.load(url.url)
+            body = self._folder.pages.load_version(url.url, self.known(url.url).version)
         except FileNotFoundError:
             return ""
         return self._text(url, body, fetch)

@@ -307,6 +307,7 @@ def test_versions_and_unchanged_pages(tmp_path: Path, kept: int) -> None:
     pages = PageRepository(crawl / "pages", versions=kept)
     name = pages.store(URL, one)
     pages.store(URL, two, 1)
+    pages.settle(URL, 1)
     first = Visit(URL, 200, 1_700_000_000.0, md5=name, digest=md5(one).hexdigest())
     changed = replace(first, at=first.at + 10, digest=md5(two).hexdigest(), number=2, version=2, change="changed")
     same = replace(changed, at=first.at + 20, status=304, md5="", number=3, change="same")

@@ -16,7 +16,8 @@ from support.webs import DictWeb, page
 
 from crawlproject.errors import BadInput
 from crawlproject.parts.revisits.collection import Collection
-from crawlproject.records import REVISIT, CrawlUrl, Reply, Topic
+from crawlproject.parts.revisits.steps import RevisitSteps
+from crawlproject.records import REVISIT, CrawlUrl, Page, Reply, Topic, Visit
 from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
 from crawlproject.urls.hosts import page_path
@@ -118,6 +119,33 @@ def test_a_change_brings_a_version_a_difference_and_the_new_links(tmp_path: Path
     stored = crawl.crawl.folder.pages
     assert stored.load(f"{ROOT}p1") == web.replies[f"{ROOT}p1"].body
     assert stored.versions(f"{ROOT}p1")[1].read_bytes() == before
+
+
+def test_a_change_is_told_though_a_kill_came_behind_the_page_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file was new, the history was not: later visits compared the page with itself."""
+    web, url = site(), f"{ROOT}p1"
+    first = started(tmp_path, web).run(3600.0)
+    web.replies |= dict([page(url, text="coral reef restored by divers")])
+
+    def killed(steps: RevisitSteps, page: Page, visit: Visit) -> None:
+        if visit.url == url and visit.change == "changed":
+            raise KeyboardInterrupt
+        keep(steps, page, visit)
+
+    keep = RevisitSteps.keep
+    monkeypatch.setattr(RevisitSteps, "keep", killed)
+    with pytest.raises(KeyboardInterrupt):
+        first.run(2 * DAY)
+    monkeypatch.undo()
+    first.crawl.leave("killed", first.now)
+    again = started(tmp_path, web, now=first.now).run(2 * DAY)
+    again.close()
+    (change,) = [change for change in read_changes(tmp_path) if change.url == url]
+    assert (change.change, change.version) == ("changed", 2) and any("divers" in passage for passage in change.added)
+    assert [item["version"] for item in items(tmp_path) if item["url"] == url] == [1, 2]
+    assert not again.crawl.folder.pages.versions(url)
 
 
 def test_another_date_is_no_change(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,20 @@ def test_a_refused_crawl_leaves_no_lock_where_there_was_none(tmp_path: Path) -> 
     FolderLock(tmp_path).close()
     FolderLock(tmp_path).withdraw()
     assert (tmp_path / "lock").exists(), "that of a crawl before"
+
+
+TRY = "import sys; from pathlib import Path; from crawlproject.storage.crawl_files import FolderLock\n"
+TRY += "FolderLock(Path(sys.argv[1]))"
+
+
+def test_the_holder_keeps_the_lock_whatever_it_asks(tmp_path: Path) -> None:
+    """A dashboard lists the folders of other crawls, and its own."""
+    with closing(FolderLock(tmp_path)):
+        assert holder_of(tmp_path) == str(os.getpid())
+        with pytest.raises(BadCrawlDir, match=f"in use by process {os.getpid()}"):
+            FolderLock(tmp_path)
+        other = subprocess.run(
+            [sys.executable, "-c", TRY, str(tmp_path)], capture_output=True, text=True, check=False, cwd=ROOT
+        )
+        assert other.returncode == 1 and f"in use by process {os.getpid()}" in other.stderr
+    assert holder_of(tmp_path) is None

@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+from hashlib import md5
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,7 @@ def test_a_page_that_cannot_be_put_in_its_place_leaves_the_old_one(
 
 LIMITED = """
 import resource, signal, sys
+from hashlib import md5
 from pathlib import Path
 from crawlproject.errors import StorageFailed
 from crawlproject.storage.page_files import PageRepository
@@ -89,3 +91,25 @@ def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     (tmp_path / "pages").write_bytes(b"")
     with pytest.raises(StorageFailed, match="cannot store the page"):
         PageRepository(tmp_path / "pages").store(IOWA, b"")
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+@pytest.mark.parametrize("versions", [1, 2])
+def test_the_version_before_stays_until_the_new_one_is_in_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, versions: int, has_links: bool
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not has_links:  # as on a FAT file system
+        monkeypatch.setattr(os, "link", refuse)
+    pages = PageRepository(tmp_path, versions=versions)
+    pages.store(IOWA, b"one")
+    pages.store(IOWA, b"lost at a kill", 1)
+    assert pages.load(IOWA) == b"lost at a kill" and pages.load_version(IOWA, 1) == b"one"
+    assert pages.load(IOWA, md5(b"one").hexdigest()) == b"one"
+    pages.store(IOWA, b"two", 1)
+    assert pages.load_version(IOWA, 1) == b"one"
+    pages.settle(IOWA, 1)
+    assert pages.load(IOWA) == pages.load_version(IOWA, 2) == b"two"
+    assert list(pages.versions(IOWA)) == ([1] if versions == 2 else [])
