@@ -251,7 +251,9 @@ class Crawl:
             retry = self.connections.turned_away(origin)
         else:
             waiting, in_flight = self.frontier.hosts(), self.frontier.leases() - 1
-            retry = self.connections.failed(url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error)
+            retry = self.connections.failed(
+                url.key, origin, fetch.at, waiting=waiting, in_flight=in_flight, error=error
+            )
         host, until = host_of(url.url), fetch.at + max(retry.rest, fetch.asked_rest)
         if not retry.url_only:
             self.frontier.block_host(host, until)  # nobody waits for it as for a host that only rests

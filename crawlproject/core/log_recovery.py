@@ -9,7 +9,7 @@ be found in their place.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -21,7 +21,7 @@ from crawlproject.pages.text.printable import counted
 from crawlproject.records import NOT_STORED, Page, Visit
 from crawlproject.storage.append_log import ITEMS, read_lines
 from crawlproject.storage.crawl_folder import SAVE_EVERY
-from crawlproject.storage.logs import AWAY, link_lines, read_changes
+from crawlproject.storage.logs import AWAY, RETIRED, link_lines, read_changes
 from crawlproject.storage.page_files import item_fields, withdrawn
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
 
@@ -36,8 +36,9 @@ def recover_logs(services: Services) -> None:
     folder, history = services.folder, services.folder.history
     if not folder.bodies:
         return
+    retired = sum(change.change == RETIRED for change in read_changes(folder.path))
     for log, name, key, expected, recovery in (
-        (folder.items, ITEMS, "url", history.pages, _ItemRecovery(services)),
+        (folder.items, ITEMS, "url", history.items + retired, _ItemRecovery(services)),
         (folder.links, LINKS, "source", history.links, _LinkRecovery(services)),
     ):
         if log is None:
@@ -47,7 +48,9 @@ def recover_logs(services: Services) -> None:
         if damaged:
             which = ", ".join(map(str, damaged[:_NAMED])) + ", ..." * (len(damaged) > _NAMED)
             what = f"{path} had other bytes than were written in {counted(len(damaged), 'line')} ({which})"
-        if lines > expected and not history.revisits:
+        if lines > expected and key == "source" and history.revisits:
+            log.trim(_LastOf(lines - expected, history.last_source))
+        elif lines > expected and not history.revisits:
             log.replace_all(found for url, found in _by(path, key, damaged) if history.has_line(url))
             folder.warnings.append(f"{path} had lines of pages that the history does not know: they are removed")
             lines, damaged = log.count(), ()
@@ -56,6 +59,21 @@ def recover_logs(services: Services) -> None:
             folder.warnings.append(recovery.message(what))
     if len(history) >= SAVE_EVERY and not (folder.path / REFUSED).exists():
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
+
+
+class _LastOf:
+    """Whether a link stays: the last ``surplus`` ones of other pages than ``source``, the last in the history, do not.
+
+    They are of a further visit whose line was not written any more.
+    """
+
+    def __init__(self, surplus: int, source: str) -> None:
+        self._surplus = surplus
+        self._source = source
+
+    def __call__(self, link: Mapping[str, Any]) -> bool:
+        self._surplus -= 1
+        return self._surplus < 0 or link["source"] == self._source
 
 
 class _Recovery(ABC):
@@ -89,7 +107,11 @@ class _ItemRecovery(_Recovery):
     name = "items"
 
     def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
-        there = InStep(_by(self._folder / ITEMS, "url", damaged))
+        items = (
+            (url, [it for it in lines if not it.get("state")])
+            for url, lines in _by(self._folder / ITEMS, "url", damaged)
+        )
+        there = InStep((url, found) for url, found in items if found)
         for visit in read_visits(self._folder):
             if not visit.md5:
                 continue
@@ -111,7 +133,7 @@ class _LinkRecovery(_Recovery):
     def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
         there = InStep(_by(self._folder / LINKS, "source", damaged))
         for visit in read_visits(self._folder):
-            if not (visit.md5 or visit.error in NOT_STORED) or not visit.links:
+            if not visit.links or not (visit.md5 or visit.error in NOT_STORED or visit.number > 1):
                 continue
             found: Any = there.of(visit.url)
             if len(found) < visit.links and (page := self._page(visit)) is not None:

@@ -130,7 +130,7 @@ def read_events(
     for visit in read_visits(services.folder.path, known.behind):
         if visit.at > now:
             visit = replace(visit, at=now)
-        targets = links.of(visit.url)
+        targets = links.of(visit.url) if visit.links else ()
         if visit.is_page or visit.is_listing:
             own = inherited.get(visit.url, ()) if visit.parent else ()
             stored = services.kinds[visit.kind].stored

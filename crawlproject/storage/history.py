@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from hashlib import md5
 from pathlib import Path
 
-from crawlproject.records import LISTINGS, NOT_STORED, Visit
+from crawlproject.records import GONE, LISTINGS, MOVED, NOT_STORED, Visit
 from crawlproject.storage.append_log import AppendLog, TailPosition, read_lines, unexpected
 
 RECENT = 100  # pages in the moving average (000 section 4.2)
@@ -39,6 +39,8 @@ class History:
         self.pages = 0
         self.errors = 0
         self.links = 0  # of pages, as in the link log
+        self.last_source = ""  # the page with the last of these
+        self.items = 0  # as in the item log, but for those that take back a page that the crawl has retired
         self.revisits = 0  # further visits of pages; the other figures are of first visits
         self.last_url = ""
         self.seeds_led_to: set[str] = set()  # targets of redirected seeds, in a resumed crawl
@@ -51,6 +53,7 @@ class History:
                     line["error"],
                     line.get("links", 0),
                     int(line.get("number", 1)),
+                    line.get("change", ""),
                 )
                 if line["redirect"] and not line["depth"]:
                     self.seeds_led_to.add(str(line["redirect"]))
@@ -60,7 +63,7 @@ class History:
     def append(self, visit: Visit) -> None:
         """Write the line of a fetch. Raises ``StorageFailed``."""
         self._log.append(visit)
-        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.links, visit.number)
+        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.links, visit.number, visit.change)
 
     def recent_relevance(self) -> float:
         """Mean relevance of the last ``RECENT`` pages, 0 before the first."""
@@ -93,10 +96,12 @@ class History:
         self._log.sync()
         self._log.close()
 
-    def _count(self, url: str, md5: str, relevance: float, error: str, links: int, number: int) -> None:
+    def _count(self, url: str, md5: str, relevance: float, error: str, links: int, number: int, change: str) -> None:
         self.last_url = url
-        if md5 or error in NOT_STORED:
+        if links and (md5 or error in NOT_STORED or number > 1):
             self.links += links
+            self.last_source = url
+        self.items += bool(md5) or change in (GONE, MOVED)
         if number > 1:
             self.revisits += 1
             if url not in self._urls:

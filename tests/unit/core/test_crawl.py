@@ -368,6 +368,7 @@ def test_a_resume_knows_how_full_each_host_is(tmp_path: Path) -> None:
     url = taken(first)
     page = first.steps.read(url, b"")
     first.steps.keep(page, first.steps.visit(url, page, b"", Fetch(200, 2.0, 0.1)))
+    first.leave("killed", 3.0)
     second = resumed(tmp_path)
     assert len(waiting(second)) == 2 and url.url in waiting(second)
     receive(second, taken(second, 101.0), html("/3", "/4", "http://b.example/", text="coral reef"))

@@ -14,10 +14,12 @@ from support.parts import revisits_of
 from support.timedcrawl import DAY, START, TimedCrawl
 from support.webs import DictWeb, page
 
+from crawlproject.core.replay import read_events
 from crawlproject.errors import BadInput
 from crawlproject.parts.revisits.collection import Collection
 from crawlproject.parts.revisits.steps import RevisitSteps
 from crawlproject.records import REVISIT, CrawlUrl, Page, Reply, Topic, Visit
+from crawlproject.storage.history import History
 from crawlproject.storage.logs import read_changes
 from crawlproject.storage.read import read_visits
 from crawlproject.urls.hosts import page_path
@@ -146,6 +148,52 @@ def test_a_change_is_told_though_a_kill_came_behind_the_page_file(
     assert (change.change, change.version) == ("changed", 2) and any("divers" in passage for passage in change.added)
     assert [item["version"] for item in items(tmp_path) if item["url"] == url] == [1, 2]
     assert not again.crawl.folder.pages.versions(url)
+
+
+def test_links_of_a_visit_without_a_line_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill between them left links that each later page was taken to lack, in all replays."""
+    web, url, new = site(), f"{ROOT}p1", f"{ROOT}new"
+    first = started(tmp_path, web).run(3600.0)
+    web.replies |= dict(
+        [page(url, new, text="coral reef restored by divers"), page(new, f"{new}er", text="nursery"), page(f"{new}er")]
+    )
+
+    def killed(history: History, visit: Visit) -> None:
+        if visit.url == url and visit.number > 1 and visit.md5:
+            raise KeyboardInterrupt
+        append(history, visit)
+
+    append = History.append
+    monkeypatch.setattr(History, "append", killed)
+    with pytest.raises(KeyboardInterrupt):
+        first.run(2 * DAY)
+    monkeypatch.undo()
+    first.crawl.leave("killed", first.now)
+    assert url in (tmp_path / "links.jsonl").read_text().splitlines()[-1]
+    del web.replies[url]
+    web.replies |= dict([page(f"{ROOT}p0", new, text="coral reef of another kind altogether")])
+    again = started(tmp_path, web, now=first.now).run(5 * DAY)
+    events = list(read_events(again.crawl.services, {}, again.now))
+    again.close()
+    assert [event.visit.url for event in events if event.links] == [ROOT, f"{ROOT}p0", new]
+    assert [(e.visit.url, len(e.links), e.visit.links) for e in events if len(e.links) != e.visit.links] == []
+
+
+def test_nothing_is_missed_or_told_of_a_crawl_that_retires_pages(tmp_path: Path) -> None:
+    """It has a line in items.jsonl more for each of these."""
+    web = site(8)
+    started(tmp_path, web, CRAWL_KEEP_PAGES=3).run(60.0).close()
+    assert sum(item["state"] == "retired" for item in items(tmp_path)) == 6
+    for _ in range(2):
+        again = started(tmp_path, web, CRAWL_KEEP_PAGES=3)
+        assert not again.crawl.folder.warnings
+        again.close()
+    kept = [line for line in (tmp_path / "items.jsonl").read_bytes().splitlines(keepends=True) if b"retired" in line]
+    (tmp_path / "items.jsonl").write_bytes(b"".join(kept))
+    again = started(tmp_path, web, CRAWL_KEEP_PAGES=3)
+    again.close()
+    assert "the items of 9 pages were made again" in again.crawl.folder.warnings[0]
+    assert len(items(tmp_path)) == 15
 
 
 def test_another_date_is_no_change(tmp_path: Path) -> None:
