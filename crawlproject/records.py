@@ -126,7 +126,7 @@ class Page:
     ``counts`` their frequencies. ``depth`` is the number of links followed from a seed. ``score`` is what the ordering
     gave the URL before the fetch, ``relevance`` (0 to 1) what the page turned out to be worth. ``inherited`` is what the
     ordering handed down along the path (see ``BaseOrdering.inherited_for_links``). ``indexable`` is False when the page asks
-    not to be kept (``<meta name="robots" content="noindex">``). The inspectors (``inspection/``) fill in the rest:
+    not to be kept (``<meta name="robots" content="noindex">``). The parts (``Part.examine``) fill in the rest:
     ``page_type`` says why the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the
     first page with this text, ``replaces`` that of the copy in whose place the collection keeps this one, ``spam`` (0 to 1) how
     much it looks like spam, and ``signs`` the evidence by name.

@@ -1,4 +1,4 @@
-"""Retries at once what a server answered with a temporary error; who did not answer is tried again later."""
+"""Retries what a server answered with a temporary error, when the host has rested; who did not answer is tried again later."""
 
 from __future__ import annotations
 

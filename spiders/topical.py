@@ -43,7 +43,7 @@ from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.errors import FATAL, BadInput
 from crawlproject.http.connection_failures import ExchangeLost, connection_failure, refuse_tls_settings
 from crawlproject.pages.text.printable import printable
-from crawlproject.parts.registry import part_module
+from crawlproject.parts.registry import module_beside
 from crawlproject.records import CrawlUrl, Reply, Topic
 from crawlproject.topic.folder import find_topic
 from crawlproject.urls.post import FORM_TYPE, POST
@@ -125,7 +125,7 @@ class TopicalSpider(scrapy.Spider):
         if any(crawler.settings.getint(name) for name in _LIMITS):
             spider.crawl.admission.scarcity.limit_pages()
         for part in spider.crawl.parts:
-            if adapter := part_module(part.name, "adapter"):
+            if adapter := module_beside(part.name, "adapter"):
                 adapter.connect(crawler, spider.crawl, kwargs)
         return spider
 

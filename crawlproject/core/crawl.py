@@ -2,7 +2,7 @@
 
 1. The ordering scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing better is due.
-3. The handler of its kind (``kinds/``, or a part's) says what request it becomes. The spider sends it; a rehearsal asks its web.
+3. The handler of its kind (``services.py``, or a part's) says what request it becomes. The spider sends it; a rehearsal asks its web.
 4. ``Crawl.receive`` hands the reply to that handler. What is no page ends there. So does a page that is an error or a
    redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease. When nobody answers, the URL waits for another try.
 5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
@@ -32,10 +32,13 @@ from crawlproject.core.robots import KnownRobots, RobotsRules
 from crawlproject.core.services import UNREACHABLE, FetchPlan, PageHandler, Services, UnknownHandler
 from crawlproject.core.stats import CrawlStats
 from crawlproject.core.stopping import NAME as STOPPING
-from crawlproject.core.stopping import NO_NETWORK, OVER, PageBudget, Scarcity, Stopping
+from crawlproject.core.stopping import FINISHED, NO_NETWORK, OVER, PageBudget, Scarcity, Stopping
 from crawlproject.pages.reader import Reader
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.hosts import host_of, origin_of
+
+
+SOON = 60.0  # seconds: what is due later is worth a look at what it is
 
 
 class Brake(Protocol):
@@ -95,6 +98,8 @@ class Crawl:
         self._brakes: list[Callable[[], float]] = [*(brake.next_time for brake in brakes), *parts.bound("next_time")]
         self._taken: list[Callable[[float], None]] = [*(brake.taken for brake in brakes), *parts.bound("taken")]
         self._end_reasons: list[Callable[[float], str]] = [self.budget.end_reason, *parts.bound("end_reason")]
+        self._nothing_until = 0.0  # when the next URL is due, if all that wait are of parts that are not here
+        self._looked_until = 0.0  # the same, if they are not
         self.budget_in_flight = (
             self.budget.is_in_flight
         )  # whether the open leases may already fill the budget of the crawl
@@ -209,6 +214,8 @@ class Crawl:
         if self.connections.began is not None:
             due = None if self._is_probing() else max(due or 0.0, self.connections.next_take())
             deadline = min(filter(None, (deadline, self.connections.deadline())), default=None)
+        if due is not None and due > now + SOON and self._waits_for_no_part(due):
+            return now
         if due is not None:
             due = max([due, *(next_time() for next_time in self._brakes)])
             due = due if due < float("inf") else None
@@ -216,10 +223,20 @@ class Crawl:
 
     def end_reason(self, now: float) -> str:
         """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
+        if self._nothing_until > now:
+            return FINISHED
         for end_reason in self._end_reasons:
             if reason := end_reason(now):
                 return reason
         return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
+
+    def _waits_for_no_part(self, due: float) -> bool:
+        """Whether nothing happens before ``due``, and what waits is of parts that are not here: visits that nobody asks for."""
+        if due != self._looked_until and not self.frontier.leases() and not self.peers.has_server:
+            self._looked_until = due
+            if all(url.kind not in self.services.kinds for url in self.frontier.waiting()):
+                self._nothing_until = due
+        return self._nothing_until >= due
 
     def _has_to_wait(self, now: float) -> bool:
         """Whether an outage, or a brake, forbids to take anything now."""
@@ -231,7 +248,7 @@ class Crawl:
     def _is_probing(self) -> bool:
         return bool(self.connections.probe) and self.frontier.leased(self.connections.probe) is not None
 
-    # ------------------------------------------------------------ a lease: the handler of its kind (``kinds.py``)
+    # ------------------------------------------------------------ a lease: the handler of its kind (``services.py``)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         """What request a leased URL becomes."""
@@ -243,8 +260,8 @@ class Crawl:
         return self.services.kinds[url.kind].receive(url, reply, fetch, page)
 
     def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """Nobody answered for the page or its robots.txt, or that is an error (``UNREACHABLE``): the page waits for another try, or
-        that was the last one.
+        """Nobody answered for the page or its robots.txt, or that is an error (``UNREACHABLE``): the page waits for
+        another try, or that was the last one.
         """
         origin = origin_of(url.url)
         if error == UNREACHABLE:

@@ -29,7 +29,7 @@ from crawlproject.urls.post import Post
 
 TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
 UNREACHABLE = "robots/unreachable"  # a robots.txt did not come, is an error, or too much to ask for now
-NO_PART = "kind/unknown"  # why a URL is refused whose part is not here any more
+NO_PART_REST = 3_600.0  # seconds until the turn of a URL comes again whose part is not here
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +192,14 @@ class PageHandler(Handler):
 
 
 class UnknownHandler(PageHandler):
-    """URLs of a kind whose part is not here any more, or was not asked for: they are refused when their turn comes."""
+    """URLs of a kind whose part is not here, or was not asked for: they wait until it is."""
 
-    def late_refusal(self, url: CrawlUrl) -> str:
-        return NO_PART
+    def hold_until(self, url: CrawlUrl, now: float) -> float:
+        return now + NO_PART_REST
 
 
 class Handlers(dict[str, Handler]):
-    """By kind of URL; for a kind whose part is not here any more there is that of "" (``UnknownHandler``)."""
+    """By kind of URL; for a kind whose part is not here there is that of "" (``UnknownHandler``)."""
 
     def __missing__(self, kind: str) -> Handler:
         return self[""]

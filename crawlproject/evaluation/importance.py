@@ -73,7 +73,7 @@ def query_product(pool: PagePool) -> Values:
 
 
 def hot(pool: PagePool) -> Values:
-    """1 for a hot page, else 0: a keyword is in its title or ten times in its body (002 section 7, Graph 7; in Graph 6 eleven)."""
+    """1 for a hot page, else 0: a keyword is in its title or ten times in its body (002 section 7; Graph 6: eleven)."""
     return _values([float(pool.hot(page)) for page in pool.pages])
 
 

@@ -96,7 +96,7 @@ class Evicted(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The host was picked, under the k rule. ``host`` is a key of the store (see ``core.UrlStore``)."""
+    """The host was picked, under the k rule. ``host`` is a key of the store (see ``url_store.UrlStore``)."""
 
     host: Any
 
@@ -164,7 +164,7 @@ METHODS: dict[type[Change], str] = {
     Asks: "ask",
     Blocked: "block",
 }
-"""The method of a store (``core.UrlStore``) that makes each change, from its fields in order."""
+"""The method of a store (``url_store.UrlStore``) that makes each change, from its fields in order."""
 _CODES: dict[type[Change], str] = {
     **METHODS,
     Rescored: "score",

@@ -31,7 +31,7 @@ _SHOWING = ("DASHBOARD", "CRAWL_METRICS_", "CRAWL_PROGRESS_SECONDS", "SEARCH_MOD
 
 def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
     """What is crawled in ``folder``, with these ``settings``: those of topic files are not in it. Raises ``BadCrawlDir``."""
-    if (topics := part_module("topics", "stored")) is not None:
+    if (topics := part_module("topics", "topics_log")) is not None:
         return cast(Topic, topics.stored_topic(folder, settings))
     return topic_of(read_info(folder), settings)
 

@@ -69,7 +69,8 @@ class SharkSearch(BaseOrdering):
     ``inherited`` is ``delta * sim`` of the page when that is above 0, else ``delta`` times what the page itself inherited
     (eq. 3). ``neighborhood`` is ``beta * anchor + (1 - beta) * context`` (eq. 5), where the context counts as 1 as soon as the
     anchor matches (eq. 4); the augmented context is the text under the aggregation node. As in fish search, a path ends
-    after ``depth + 1`` pages in a row without any similarity. Defaults: gamma 0.5, delta 0.5, beta 0.8, depth 3. A seed inherits 0.
+    after ``depth + 1`` pages in a row without any similarity. Defaults: gamma 0.5, delta 0.5, beta 0.8, depth 3. A seed
+    inherits 0.
     """
 
     def __init__(

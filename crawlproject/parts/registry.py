@@ -100,16 +100,20 @@ def is_there(part: str) -> bool:
 
 
 def part_module(part: str, module: str) -> ModuleType | None:
-    """A module of a part of ours; None when the part, or the module, is not there."""
-    if not is_there(part) or find_spec(f"crawlproject.parts.{part}.{module}") is None:
-        return None
-    return import_module(f"crawlproject.parts.{part}.{module}")
+    """A module of a part of ours; None when the part is not there."""
+    return import_module(f"crawlproject.parts.{part}.{module}") if is_there(part) else None
+
+
+def module_beside(part: str, module: str) -> ModuleType | None:
+    """A module that a part of ours may have; None when it has not, or is not there."""
+    there = is_there(part) and find_spec(f"crawlproject.parts.{part}.{module}") is not None
+    return part_module(part, module) if there else None
 
 
 def modules_beside(module: str) -> Iterator[ModuleType]:
     """The modules of this name of all parts, in order; those of others are in the package of what their entry point names."""
     for part in OURS:
-        if (found := part_module(part, module)) is not None:
+        if (found := module_beside(part, module)) is not None:
             yield found
     for entry in _entries():
         package = entry.module.rpartition(".")[0]

@@ -102,8 +102,8 @@ def neighbours(
 ) -> list[str]:
     """At most ``most`` random pages from which an example is ``distance`` links away, or fewer (001 section 2.1: 2).
 
-    ``sources`` are the pages that link to each URL. ``exactly``: by a way of so many, as in the paper, which draws from the in-links of
-    in-links.
+    ``sources`` are the pages that link to each URL. ``exactly``: by a way of so many, as in the paper, which draws from
+    the in-links of in-links.
     """
     reached, layer = set(examples), set(examples)
     for _ in range(distance):

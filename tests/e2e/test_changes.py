@@ -160,3 +160,26 @@ def test_a_round_needs_no_port_of_the_crawl_before(folder: Path) -> None:
         manifest["settings"] |= {"dashboard": True, "dashboard_port": port, "crawl_metrics_port": port}
         (folder / "crawl.json").write_text(json.dumps(manifest))
         rounds(folder, "--pages", 10)
+
+
+def test_after_a_round_the_crawl_itself_has_nothing_to_wait_for(folder: Path, tmp_path: Path) -> None:
+    """What waits for the next round stays: it was waited for, or dropped for ever when its time had come."""
+    rounds(folder, "--pages", 15)
+    topic = topic_file(tmp_path, "http://reef.example/", extra='language = "en"\n[crawl]\nCRAWL_MAX_PAGES = 40\n')
+    for _ in range(2):
+        done = crawl(topic, folder, VIRTUAL_WEB=tmp_path / "web", timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert json.loads((folder / "crawl.json").read_text())["reason"] == "finished"
+    assert "13 pages visited" in rounds(folder, "--pages", 15)
+
+
+def test_a_crawl_of_several_topics_is_visited_again(tmp_path: Path) -> None:
+    topics, web, folder = tmp_path / "topics", tmp_path / "web", tmp_path / "crawl"
+    topics.mkdir()
+    write(web, "index.html", "bread.html", text="coral reef")
+    write(web, "bread.html", text="sourdough bread")
+    for name, words in (("reefs", "coral reef"), ("bread", "sourdough")):
+        topic_file(topics, "http://reef.example/", keywords=words).rename(topics / f"{name}.toml")
+    done = scrapy("crawl", "topical", "-a", f"topics={topics}", CRAWL_DIR=folder, VIRTUAL_WEB=web, **AT_ONCE)
+    assert done.returncode == 0, done.stderr
+    assert "2 pages visited" in rounds(folder)

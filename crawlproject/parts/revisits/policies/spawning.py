@@ -2,8 +2,8 @@
 
 A. Dasgupta, A. Ghosh, R. Kumar, C. Olston, S. Pandey, A. Tomkins: The discoverability of the web. WWW 2007: few old pages
 link to most new ones, and how many new links a page had says how many it will have. A link counts only for the visit that
-found it first. So pages with the same new links share what one of them would have: they lose visits, but none of them is dropped, as
-the cover of new links by few pages would do that the authors describe.
+found it first. So pages with the same new links share what one of them would have: they lose visits, but none of them is
+dropped, as the cover of new links by few pages would do that the authors describe.
 """
 
 from __future__ import annotations
