@@ -60,7 +60,10 @@ class ServerAddressMiddleware(Component):
         host, addresses = host_of(request.url), self._of(crawl)
         if addresses.knows(host) or self._is_proxied(request):
             return None
-        found = [address for address in await self._look_up(urlsplit(request.url).hostname or "") if _tells(address)]
+        looked_up = await self._look_up(urlsplit(request.url).hostname or "")
+        if not looked_up:
+            return None  # it is looked up again for the next page
+        found = list(filter(_tells, looked_up))
         if addresses.found(host, found) or lease_of(crawl, request) is None:
             return None
         count(self.crawler, "scheduler/address_in_use")

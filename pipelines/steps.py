@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import DropItem
 
 from crawlproject.adapters.feeds import PageItem
-from crawlproject.adapters.running import Component, crawl_of, stopped, stopping
+from crawlproject.adapters.running import Component, breaking, crawl_of, stopped, stopping
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
 
 
 class PagePipeline(Component):
-    """A step with a page: subclasses say which in ``step``."""
+    """A step with a page: subclasses say which in ``step``.
+
+    An exception that nobody expected costs the page. From the history line on, ``is_committed``, it stops the crawl: else the
+    links of the page would be lost for good.
+    """
+
+    is_committed: ClassVar[bool] = False
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -24,7 +31,7 @@ class PagePipeline(Component):
 
     def process_item(self, item: Any) -> Any:
         if self.crawl is not None and isinstance(item, PageItem):
-            with stopping(self.crawler):
+            with stopping(self.crawler), breaking() if self.is_committed else nullcontext():
                 self.step(item, self.crawl)
             if stopped(self.crawler):
                 raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
@@ -68,6 +75,8 @@ class PagesPipeline(PagePipeline):
 class HistoryPipeline(PagePipeline):
     """Writes links and the item for the index, then the history line that commits them: all or none."""
 
+    is_committed = True
+
     def step(self, item: PageItem, crawl: Crawl) -> None:
         assert item.visit is not None, "the pages pipeline runs before the history pipeline"
         crawl.steps_for(item.lease).keep(item.page, item.visit)
@@ -79,6 +88,8 @@ class FrontierPipeline(PagePipeline):
     A page that is not stored (it asks not to be indexed, or needs a browser) ends here: feed exports and pipelines behind this
     one do not see it.
     """
+
+    is_committed = True
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         crawl.steps_for(item.lease).offer(item.page, item.fetch)

@@ -26,6 +26,7 @@ from crawlproject.adapters.running import (
     AWAITED_ROBOTS,
     ENDED_AT,
     TAKEN_AT,
+    breaking,
     count,
     fetch_of,
     frontier_closing,
@@ -35,7 +36,6 @@ from crawlproject.adapters.running import (
     time,
     wake,
 )
-from crawlproject.errors import FATAL, Broken
 from crawlproject.frontier.shared import CallerLoop
 
 if TYPE_CHECKING:
@@ -276,11 +276,5 @@ class GuardedScheduler(BaseScheduler):
     @contextmanager
     def _guarded(self) -> Iterator[None]:
         """Inside, any exception stops the crawl and is not raised."""
-        with stopping(self.crawler):
-            try:
-                yield
-            except FATAL:
-                raise
-            except Exception as failure:
-                logger.exception("An exception that nobody expected")
-                raise Broken(f"{type(failure).__name__}: {failure}") from failure
+        with stopping(self.crawler), breaking():
+            yield

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
+from scrapy.exceptions import DropItem
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.project import ENVVAR
@@ -222,6 +223,18 @@ def stopping(crawler: Crawler) -> Iterator[None]:
         yield
     except FATAL as failure:
         stop(crawler, failure)
+
+
+@contextmanager
+def breaking() -> Iterator[None]:
+    """Inside, any exception that nobody expected is ``FATAL``."""
+    try:
+        yield
+    except (*FATAL, DropItem):
+        raise
+    except Exception as failure:
+        logger.exception("An exception that nobody expected")
+        raise Broken(f"{type(failure).__name__}: {failure}") from failure
 
 
 def apply_topic_settings(settings: BaseSettings, wanted: Mapping[str, Any]) -> None:

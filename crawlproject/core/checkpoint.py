@@ -179,7 +179,7 @@ class Checkpoints:
             child, status, used = file.child, 0, None
         if child:
             file.child = 0
-            self._is_on = not status  # what was refused once would be again: the history has it all
+            self._is_on = self._is_on and not status  # what was refused once would be again: the history has it all
             collapse_huge_pages()
             cost = used.ru_utime + used.ru_stime if used else 0.0
             copied = os.times().system - file.system  # what any fork costs the crawl

@@ -2,7 +2,8 @@
 
 1. The ordering scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing better is due.
-3. The handler of its kind (``services.py``, or a part's) says what request it becomes. The spider sends it; a rehearsal asks its web.
+3. The handler of its kind (``services.py``, or a part's) says what request it becomes. The spider sends it; a rehearsal asks its
+   web.
 4. ``Crawl.receive`` hands the reply to that handler. What is no page ends there. So does a page that is an error or a
    redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease. When nobody answers, the URL waits for another try.
 5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
@@ -31,12 +32,11 @@ from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules
 from crawlproject.core.services import UNREACHABLE, FetchPlan, PageHandler, Services, UnknownHandler
 from crawlproject.core.stats import CrawlStats
-from crawlproject.core.stopping import NAME as STOPPING
 from crawlproject.core.stopping import FINISHED, NO_NETWORK, OVER, PageBudget, Scarcity, Stopping
+from crawlproject.core.stopping import NAME as STOPPING
 from crawlproject.pages.reader import Reader
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.hosts import host_of, origin_of
-
 
 SOON = 60.0  # seconds: what is due later is worth a look at what it is
 

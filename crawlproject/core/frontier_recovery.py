@@ -16,7 +16,7 @@ from typing import Protocol
 from crawlproject.core.services import Services
 from crawlproject.frontier.base import DurableFrontier, Frontier
 from crawlproject.frontier.changes import best_of_paths
-from crawlproject.records import RETRY_AFTER, UNINFORMATIVE, CrawlUrl, Link, Page, Span, Visit
+from crawlproject.records import ACTIVE, FIRST, PAGE, RETRY_AFTER, UNINFORMATIVE, CrawlUrl, Link, Page, Span, Visit
 from crawlproject.storage.read import HISTORY, read_visits
 from crawlproject.urls.post import is_post
 
@@ -114,7 +114,7 @@ class FrontierRecovery:
     def offer(self, url: CrawlUrl) -> None:
         """What a page, a sitemap or a redirect led to."""
         if url.url != self._last:
-            self._services.admission.offer(url)
+            self._services.kinds.offer(url)
 
     def finish(self) -> None:
         """Everything was offered."""
@@ -138,8 +138,10 @@ class FrontierRecovery:
 
 
 def target_of(visit: Visit) -> CrawlUrl:
-    """What a redirect led to, as ``PageHandler.redirect`` offers it."""
-    return CrawlUrl(visit.redirect, visit.score, visit.depth, visit.parent, visit.anchor, visit.context_score)
+    """What a redirect led to, as its handler offered it; of the classes only that of seeds and listings is known again."""
+    where = visit.redirect, visit.score, visit.depth, visit.parent, visit.anchor, visit.context_score
+    is_first = not visit.depth or visit.kind != PAGE
+    return CrawlUrl(*where, kind=visit.kind, precedence=FIRST if is_first else ACTIVE)
 
 
 def linked_from(visit: Visit, targets: Sequence[str]) -> Page:

@@ -81,14 +81,19 @@ def fields_of(*things: HasFields) -> list[dict[str, Any]]:
 
 
 def set_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
-    """Set these fields again. Raises ``Unfit`` before anything has changed, unless they have the types that they had."""
+    """Set these fields again. Raises ``Unfit`` before anything has changed (``refuse_fields``)."""
+    refuse_fields(found, *things)
+    for values, thing in zip(found, things, strict=True):
+        for name, value in values.items():
+            setattr(thing, name, value)
+
+
+def refuse_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
+    """Raises ``Unfit`` unless these fields have the types that they had."""
     for values, thing in zip(found, things, strict=True):
         types = {name: type(getattr(thing, name)) for name in thing.LEARNED}
         if {name: type(value) for name, value in values.items()} != types:
             raise Unfit(f"the fields of {type(thing).__name__}")
-    for values, thing in zip(found, things, strict=True):
-        for name, value in values.items():
-            setattr(thing, name, value)
 
 
 def empty_table(places: int, dtype: npt.DTypeLike) -> memoryview[int]:

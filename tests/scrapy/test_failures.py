@@ -33,6 +33,7 @@ from crawlproject.core.crawl import Crawl
 from crawlproject.errors import StorageFailed
 from crawlproject.records import CrawlUrl, Topic
 from crawlproject.storage.append_log import read_lines
+from pipelines.steps import FrontierPipeline, HistoryPipeline, RelevancePipeline
 
 SEED = "http://h.example/"
 META = {TAKEN_AT: 100.0, ENDED_AT: 104.0, ASKED_REST: 30.0}
@@ -94,6 +95,30 @@ def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None
     Failures(crawler).item_error({}, Failure(StorageFailed("full")))
     Failures(crawler).spider_error(Failure(ZeroDivisionError()), answer())
     assert stopped(crawler) and crawl.frontier.leases() == 1 and not len(crawl.folder.history)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "step", "stops"),
+    [(RelevancePipeline, "score_page", False), (HistoryPipeline, "keep", True), (FrontierPipeline, "offer", True)],
+)
+def test_what_breaks_behind_the_history_line_stops_the_crawl(
+    crawl: Crawl, crawler: Any, monkeypatch: pytest.MonkeyPatch, pipeline: Any, step: str, stops: bool
+) -> None:
+    """Such as an ordering of one's own: its page is fetched again when that is repaired."""
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    lease, request = leased(crawl), Request(SEED, meta=dict(META))
+    item = PageItem(crawl.steps.read(lease, b"<p>reef"), b"<p>reef", lease, fetch_of(request, 200, 104.0))
+    item.publish(crawl.steps.visit(lease, item.page, item.body, item.fetch))
+    monkeypatch.setattr(crawl.steps, step, broken, raising=True)
+    with pytest.raises(DropItem if stops else ZeroDivisionError) as failure:
+        pipeline(crawler).process_item(item)
+    assert stopped(crawler) == stops
+    if stops:
+        Failures(crawler).item_dropped(item, failure.value)
+        assert crawl.frontier.leases() == 1
 
 
 def test_a_want_of_memory_is_no_fault_of_a_page(crawl: Crawl, crawler: Any) -> None:

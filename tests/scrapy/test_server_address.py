@@ -175,6 +175,17 @@ def test_a_name_without_an_address_is_fetched_which_tells_why(tmp_path: Path) ->
     assert ask(middleware, requests_of(scheduler)) == [None]
 
 
+def test_a_name_that_could_not_be_looked_up_is_looked_up_again(tmp_path: Path) -> None:
+    _, scheduler = crawling(tmp_path, NAMES[:2])
+    servers = NameServer(name0=[])
+    middleware = ServerAddressMiddleware(scheduler.crawler, servers)
+    first, second = requests_of(scheduler)
+    assert ask(middleware, [first]) == [None]
+    servers.addresses.clear()
+    assert ask(middleware, [second]) == [None]
+    assert ask(middleware, [first]) == [first], "its server is being visited"
+
+
 def test_an_address_in_a_url_is_an_address(tmp_path: Path) -> None:
     crawl, scheduler = crawling(tmp_path, ["http://192.0.2.1/", NAMES[0]], CRAWL_ALLOWED_ADDRESSES="192.0.2.0/24")
     outcomes = ask(

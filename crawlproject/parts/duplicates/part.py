@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from crawlproject.core.learned_state import fields_of, set_fields
+from crawlproject.core.learned_state import fields_of, refuse_fields, set_fields
 from crawlproject.core.part import Part, Setup
 from crawlproject.errors import BadSetting
 from crawlproject.pages.text.date_names import date_names
@@ -146,6 +146,7 @@ class Duplicates(Part):
         }
 
     def set_learned(self, learned: Any) -> None:
+        refuse_fields(learned["fields"], *self._by_fields())
         if self.rules is not None:
             self.rules.refuse_unfit(learned["rules"])
         if self.copies is not None:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
-from crawlproject.core.learned_state import fields_of, set_fields
+from crawlproject.core.learned_state import fields_of, refuse_fields, set_fields
 from crawlproject.parts.sites.site import HostHealth, NewLinkRatio, ramp
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page, Visit
@@ -239,8 +239,9 @@ class SiteTracker:
 
     def set_learned(self, learned: Mapping[str, Any]) -> None:
         """Know that again. Raises ``Unfit``."""
-        set_fields(learned["fields"], self.hosts, self.farms, self.sites)
+        refuse_fields(learned["fields"], self.hosts, self.farms, self.sites)
         self._new_links.set_learned(learned["new_links"])
+        set_fields(learned["fields"], self.hosts, self.farms, self.sites)
 
     def counters(self) -> dict[str, int]:
         """Hosts given up, and sites that are part of a link farm."""

@@ -333,6 +333,19 @@ def test_forks_that_are_dear_for_the_crawl_are_rare(tmp_path: Path, monkeypatch:
     crawl.close("stopped", now)
 
 
+def test_what_was_refused_for_one_file_is_not_tried_again_for_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    checkpoints = crawl.services.checkpoints
+    monkeypatch.setattr(checkpoint.os, "wait4", lambda child, _: (child, 256 if child == 1 else 0, None))
+    checkpoints._whole.child, checkpoints._newer.child = 1, 2
+    for file in (checkpoints._whole, checkpoints._newer):
+        checkpoints._look_after(file)
+    assert not checkpoints._is_on
+    crawl.close("stopped", 2000.0)
+
+
 def test_none_is_written_where_none_is_wanted(tmp_path: Path) -> None:
     crawl = opened(tmp_path / "crawl", "adaptive", CRAWL_CHECKPOINT_SECONDS=0)
     crawl_on(crawl, WEB, 100)

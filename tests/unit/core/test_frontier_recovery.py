@@ -16,7 +16,7 @@ from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.disk.url_records import MAPPED, RECORDS
-from crawlproject.records import CrawlUrl, Topic
+from crawlproject.records import FIRST, SITEMAP, CrawlUrl, Fetch, Topic
 
 HOLDS_NOTHING = {"CRAWL_SITE_BUDGET": 0, "TRAP_TEMPLATES": False, "CRAWL_BLOCKED_REST": 0, "CRAWL_LEARN_RULES": False}
 PLAIN = {**HOLDS_NOTHING, "CRAWL_SOFT_404_PROBE": 0, "CRAWL_CLOAKING_PROBE": 0, "POLITENESS_MIN_DELAY": 0}
@@ -103,6 +103,31 @@ def test_a_frontier_that_was_removed_is_made_again(crawled: Crawls, frontier: st
     again = opened(folder, frontier, ordering)
     assert again.folder.warnings == [] and waiting(again).keys() == found.keys()
     again.close("stopped", NOW)
+
+
+def test_what_a_sitemap_led_to_is_a_sitemap_again(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, "disk", CRAWL_SITEMAPS=3)
+    host = WEB.seeds[0]
+    crawl.services.kinds.offer(
+        CrawlUrl(f"{host}sitemap.xml", 0.9, 0, f"{host}robots.txt", kind=SITEMAP, precedence=FIRST)
+    )
+    ended = []
+    while (url := crawl.take(NOW)) is not None:
+        target = f"{host}maps/all.xml"
+        if url.kind == SITEMAP and not ended:
+            ended.append(crawl.redirect(url, target, Fetch(301, NOW, 0.0)))
+        elif url.url == target:
+            crawl.frontier.release(url.key, NOW, 0.0, not_before=NOW + 99.0)
+        else:
+            crawl.fail(url, "http 404", Fetch(404, NOW, 0.0))
+    before = waiting(crawl)
+    crawl.close("stopped", NOW)
+    shutil.rmtree(tmp_path / "frontier")
+    crawl = opened(tmp_path, "disk", CRAWL_SITEMAPS=3)
+    found = waiting(crawl)
+    crawl.close("stopped", NOW)
+    assert ended and found.keys() == before.keys() == {target}
+    assert (found[target].kind, found[target].precedence) == (SITEMAP, FIRST)
 
 
 @pytest.mark.parametrize("frontier", ["memory", "disk"])

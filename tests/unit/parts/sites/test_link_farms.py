@@ -12,10 +12,13 @@ from support.events import page_event
 from support.learnedstate import differences, state
 from support.pages import a_link
 
+from crawlproject.configuration import read_options
+from crawlproject.core.learned_state import Unfit, fields_of
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.parts.sites import link_farms as farms_module
 from crawlproject.parts.sites.link_farms import FARMS, LinkFarms, SiteTracker
+from crawlproject.parts.sites.part import make_tracker
 from crawlproject.parts.sites.site import HostHealth
 from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CLIQUE, NOVELTY, SUSPECTS, Fetch, Link, Page
@@ -290,3 +293,17 @@ def test_memory_is_bounded_and_what_is_forgotten_says_nothing_more(steps) -> Non
         for site in ("new1", "new2", "new3"):
             tour.visit(site)
         assert not tour.seen("list", *[f"s{n}" for n in range(10)]).signs
+
+
+def test_what_cannot_be_used_changes_nothing() -> None:
+    """Else the lines that it knows would be shown to it again."""
+    known = make_tracker((), read_options({}), alone=True)
+    known.sites.add_named("http://a.example/")
+    learned = known.learned()
+    size, *rest = learned["new_links"][0]
+    learned["new_links"] = ((size + 64, *rest), learned["new_links"][1])
+    other = make_tracker((), read_options({}), alone=True)
+    before = repr(fields_of(other.hosts, other.farms, other.sites))
+    with pytest.raises(Unfit):
+        other.set_learned(learned)
+    assert repr(fields_of(other.hosts, other.farms, other.sites)) == before
