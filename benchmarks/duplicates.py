@@ -32,7 +32,7 @@ from crawlproject.core.reading import make_reader
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.minhash import similarity, sketch
-from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, original_of
+from crawlproject.parts.duplicates.index import DuplicateIndex, original_of
 from crawlproject.parts.duplicates.seen_shingles import SeenShingles
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Page
@@ -94,6 +94,7 @@ def judge_generated(reader: Reader, seed: int, per_kind: int) -> dict[str, Score
 def judge_real(reader: Reader, labels: Path, webs: Path) -> dict[str, Score]:
     """Pairs of real pages, by web."""
     scores: dict[str, Score] = defaultdict(Score)
+    index = DuplicateIndex(MemorySketchStore())
     with tempfile.TemporaryDirectory() as cache:
         opened = {}
         for line in labels.read_text().splitlines():
@@ -105,7 +106,7 @@ def judge_real(reader: Reader, labels: Path, webs: Path) -> dict[str, Score]:
                 reply = opened[name].get(url)
                 page = reader.read(url, reply.body, content_type=reply.headers.get("content-type", ""))
                 pages.append(original_of(page, sketch(page)))
-            scores[name].count(label == "1", is_duplicate(*pages))
+            scores[name].count(label == "1", index.is_duplicate(*pages))
     return dict(scores)
 
 

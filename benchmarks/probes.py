@@ -27,7 +27,8 @@ from benchmarks.changing_pages import CHANGES, Serve, added, also, everything, f
 from benchmarks.duplicates import a_reader
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.minhash import sketch
-from crawlproject.parts.duplicates.index import is_duplicate, original_of
+from crawlproject.parts.duplicates.index import DuplicateIndex, original_of
+from crawlproject.parts.duplicates.sketch_store import MemorySketchStore
 from crawlproject.parts.probes.cloaking import can_be_judged, copy_of, judge
 from crawlproject.parts.probes.probe_log import (
     BROWSER,
@@ -113,6 +114,7 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
     """Real pages of a host that shows one of them for whatever is not there; and pages that are not there."""
     said = Counter[str]()
     examples = []
+    index = DuplicateIndex(MemorySketchStore())
     for pages in hosts.values():
         chosen = rng.sample(pages, min(len(pages), LOOKED_AT))
         read = [page for url, body in chosen if not (page := reader.read(url, body, depth=1)).redirect]
@@ -125,7 +127,7 @@ def report_missing(reader: Reader, hosts: dict[str, list[tuple[str, bytes]]], rn
                 if not missing.is_page(page):
                     continue
                 said["missing"] += 1
-                if is_duplicate(original_of(page, sketch(page)), original_of(answer, sketch(answer))):
+                if index.is_duplicate(original_of(page, sketch(page)), original_of(answer, sketch(answer))):
                     said["copies"] += 1
                 elif not page.terms:
                     said["empty"] += 1

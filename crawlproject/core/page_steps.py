@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from crawlproject.pages.page_types import PageTypeInspector
+from crawlproject.pages.page_types import with_page_type
 from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import with_context_score
 from crawlproject.records import NEEDS_BROWSER, NOT_KEPT, UNFOLLOWED, CrawlUrl, Fetch, Page, Visit
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class PageSteps:
-    """Bytes to page to history to links."""
+    """Bytes to page to history to links. ``hook``: which of the parts examines the page."""
+
+    hook: ClassVar[str] = "examine"
 
     def __init__(self, services: Services, reader: Reader) -> None:
         parts = services.parts
@@ -36,9 +38,8 @@ class PageSteps:
         self._offer = services.kinds.offer
         self._ordering = services.ordering
         self._peers = services.peers
-        self._reader = reader
-        self._page_type = PageTypeInspector()
-        self._examine = parts.bound("examine")
+        self.reader = reader
+        self._examine = parts.bound(self.hook)
         self._before_links = parts.bound("before_links")
         self._links = parts.bound("links")
         self._kept = parts.bound("kept")
@@ -48,7 +49,7 @@ class PageSteps:
     def uncounted(self) -> PageSteps:
         """The same steps for pages that were read before: the counters of the crawl do not change."""
         steps = copy(self)
-        steps._reader = self._reader.twin()
+        steps.reader = self.reader.twin()
         return steps
 
     def read(
@@ -62,7 +63,7 @@ class PageSteps:
         now: float = 0.0,
     ) -> Page:
         """Bytes to page; relevance and context scores are still 0."""
-        return self._reader.read(
+        return self.reader.read(
             url.url,
             body[: self.max_bytes],
             content_type=content_type,
@@ -80,7 +81,7 @@ class PageSteps:
 
         The shells of a site whose text scripts make are all alike: they are no duplicates, and teach no rules about its URLs.
         """
-        page = self._page_type.inspect(page, fetch)
+        page = with_page_type(page)
         for examine in self._examine:
             if page.page_type or page.needs_browser:
                 break

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from crawlproject.records import Fetch, Page
+from crawlproject.records import Page
 
 CAPTCHA = "block/captcha"
 CONSENT = "block/consent"
@@ -199,17 +199,10 @@ def _is_missing(title: str, said: str, own: int) -> bool:
     return found is not None and found.start() < _SOON
 
 
-class PageTypeInspector:
-    """Sets the page type that the reader found (``Page.signs``), or that the status implies."""
-
-    def inspect(self, page: Page, fetch: Fetch) -> Page:
-        for page_type in NATURES:
-            if page.signs.get(page_type):
-                return replace(page, page_type=page_type)
-        return page
-
-    def kept(self, page: Page) -> None:
-        """Nothing is remembered."""
+def with_page_type(page: Page) -> Page:
+    """The page with the type that the reader found (``Page.signs``), if it found any."""
+    found = next((page_type for page_type in NATURES if page.signs.get(page_type)), "")
+    return replace(page, page_type=found) if found else page
 
 
 def _any_of(expressions: tuple[str, ...]) -> re.Pattern[str]:

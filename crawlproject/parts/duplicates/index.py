@@ -137,8 +137,8 @@ class DuplicateIndex:
         return first
 
     def is_duplicate(self, page: OriginalPage, first: OriginalPage) -> bool:
-        """As the function, with what is known of the templates of their sites."""
-        if page.text == first.text and _same_whole(first, page):
+        """Whether these two have the same text, as the table above has it, whatever their keys are."""
+        if _same_whole(first, page):
             return True
         return min(page.shingles, first.shingles) >= LEAST_SHINGLES and self._likeness(page, first) > 0.0
 
@@ -211,14 +211,6 @@ def original_of(page: Page, sketch: Sketch, links: Sequence[bytes] | None = None
         language=page.language,
         prose=sketch.prose,
     )
-
-
-def is_duplicate(page: OriginalPage, first: OriginalPage) -> bool:
-    """Whether two pages have the same text, as the table above has it."""
-    if page.text == first.text and _same_whole(first, page):
-        return True
-    long_enough = min(page.shingles, first.shingles) >= LEAST_SHINGLES and _same_prose(page, first)
-    return long_enough and resemblance(page, first) >= threshold(page, first)
 
 
 def leads_elsewhere(duplicate: OriginalPage, first: OriginalPage) -> bool:

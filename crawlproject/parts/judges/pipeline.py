@@ -11,7 +11,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import Component, crawl_of, stopped
 from crawlproject.configuration import read_options
-from crawlproject.pages.page_types import PageTypeInspector
+from crawlproject.pages.page_types import with_page_type
 from crawlproject.pages.text.relevance import BY_KEYWORDS
 from crawlproject.parts.judges.part import Judges
 
@@ -30,7 +30,6 @@ class JudgePipeline(Component):
         super().__init__(crawler)
         if read_options(crawler.settings).topic_relevance in BY_KEYWORDS or not is_asyncio_available():
             raise NotConfigured
-        self._page_type = PageTypeInspector()
 
     async def process_item(self, item: Any) -> Any:
         crawl = crawl_of(self.crawler)
@@ -39,7 +38,7 @@ class JudgePipeline(Component):
             return item
         page, judge = item.page, part.judge
         judge.tell(page.url, None)
-        if page.needs_browser or self._page_type.inspect(page, item.fetch).page_type:
+        if page.needs_browser or with_page_type(page).page_type:
             return item
         question = judge.question(page, judge.first(page))
         if question is None:

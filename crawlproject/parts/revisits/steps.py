@@ -22,10 +22,11 @@ class RevisitSteps(PageSteps):
     Of the links only those are followed that nobody knew. Whether the page is a duplicate of another is not asked again.
     """
 
+    hook = "examine_again"
+
     def __init__(self, services: Services, revisits: Revisits) -> None:
-        vars(self).update(vars(services.steps))  # the same steps, but for those below
+        super().__init__(services, services.steps.reader)
         self._of = revisits
-        self._examine = services.parts.bound("examine_again")
         # Of pages between ``visit`` and ``keep``: the text of the version before, None if it is not known, and that of this one.
         self._before: dict[str, tuple[str | None, str]] = {}
 

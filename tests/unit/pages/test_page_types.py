@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawlproject.pages.page_types import CAPTCHA, CONSENT, PARKED, SOFT_404, PageTypeInspector, page_type_of
-from crawlproject.records import Fetch, Page
+from crawlproject.pages.page_types import CAPTCHA, CONSENT, PARKED, SOFT_404, page_type_of, with_page_type
+from crawlproject.records import Page
 
 PROSE = "The committee met on Tuesday and talked about the roof of the old library, which leaks. " * 8
 
@@ -124,7 +124,6 @@ def test_no_text_takes_long(piece):
 
 
 def test_the_sign_becomes_the_page_type():
-    fetch = Fetch(200, 0.0, 0.1)
-    assert PageTypeInspector().inspect(Page("http://a.example/", signs={PARKED: 1.0}), fetch).page_type == PARKED
+    assert with_page_type(Page("http://a.example/", signs={PARKED: 1.0})).page_type == PARKED
     page = Page("http://a.example/", signs={"linked": 0.9})
-    assert PageTypeInspector().inspect(page, fetch) is page
+    assert with_page_type(page) is page

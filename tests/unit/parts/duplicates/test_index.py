@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from crawlproject.pages.text.minhash import sketch
-from crawlproject.parts.duplicates.index import DuplicateIndex, is_duplicate, leads_elsewhere, original_of
+from crawlproject.parts.duplicates.index import DuplicateIndex, leads_elsewhere, original_of
 from crawlproject.parts.duplicates.sketch_store import DiskSketchStore, MemorySketchStore, OriginalPage
 from crawlproject.records import Link, Page, Span
 
@@ -72,8 +72,8 @@ def test_copies_are_found(first, second):
         index.add(known(f"{A}/other/{number}", text(100 + number), f"Other page {number}"))
     index.add(first)
     assert index.first_with(second) == first
-    assert is_duplicate(second, first)
-    assert is_duplicate(first, second)
+    assert index.is_duplicate(second, first)
+    assert index.is_duplicate(first, second)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_other_pages_are_not(first, second):
     index = DuplicateIndex(MemorySketchStore())
     index.add(first)
     assert index.first_with(second) is None
-    assert not is_duplicate(first, second)
+    assert not index.is_duplicate(first, second)
 
 
 def test_a_short_text_is_a_copy_when_it_has_the_same_links():
