@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from crawlproject.core.part import Parts
+from crawlproject.core.parts import Parts
 from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Scarcity
 from crawlproject.frontier.base import CountingFrontier, Frontier

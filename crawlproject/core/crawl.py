@@ -26,7 +26,8 @@ from crawlproject.core.history_writer import HistoryWriter
 from crawlproject.core.leasing import Leasing
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.page_steps import PageSteps
-from crawlproject.core.part import PartOf, Parts, Setup
+from crawlproject.core.part import Setup
+from crawlproject.core.parts import PartOf, Parts
 from crawlproject.core.prior_knowledge import parameters_in_use
 from crawlproject.core.reading import make_traps
 from crawlproject.core.robots import KnownRobots, RobotsRules

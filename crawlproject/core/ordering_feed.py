@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from crawlproject.core.part import Parts
+from crawlproject.core.parts import Parts
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.pages.text.relevance import with_context_score
 from crawlproject.records import JUDGED, UNINFORMATIVE, CrawlUrl, FetchEvent, Link, Page

@@ -3,7 +3,7 @@ others.
 
 The core knows no part by name. It calls the hooks of this file at the moments that they name; a part overrides those that it
 needs and leaves the others alone. A hook that nobody overrides costs nothing: the methods are bound once, when the crawl is put
-together (``Parts``).
+together (``parts.py``).
 
 **How a part comes into a crawl.** ``parts/registry.py`` lists the parts of this project; those of others are entry points of the
 group ``crawlproject.parts``. For each crawl ``make`` is called with a ``Setup``: it returns the part, or None where the settings
@@ -38,10 +38,10 @@ are left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from crawlproject.records import CrawlUrl, Fetch, FetchEvent, Link, Page, Topic
 
@@ -345,36 +345,3 @@ class Part:
 
     def hear(self, message: Any) -> None:
         """Learn from what the same part of another worker has published by itself (``Peers.publish``)."""
-
-
-PartOf = TypeVar("PartOf", bound=Part)
-
-
-class Parts:
-    """The parts of one crawl, in order. The hooks that somebody overrides are bound here, once."""
-
-    def __init__(self, parts: Iterable[Part] = ()) -> None:
-        self._parts = tuple(parts)
-        self.refusals = self.bound("refusal")
-        self.spellings = self.bound("respelled")
-        self.lowering = self.bound("lowered")
-        self.postponing = self.bound("is_postponed")
-        self.precedences = self.bound("precedence")
-        self.turns = self.bound("turn")
-        self.learning = self.bound("learn")
-
-    def __iter__(self) -> Iterator[Part]:
-        return iter(self._parts)
-
-    def bound(self, hook: str, *, without: Collection[str] = ()) -> list[Callable[..., Any]]:
-        """What those parts do at a hook that need it: their methods, or what they have set in place of them.
-
-        ``without`` those of these names.
-        """
-        default = getattr(Part, hook)
-        hooks = [getattr(part, hook) for part in self._parts if hook not in part.idle and part.name not in without]
-        return [found for found in hooks if getattr(found, "__func__", None) is not default]
-
-    def find(self, kind: type[PartOf]) -> PartOf | None:
-        """The part of this class, if the crawl has it. For whoever knows a part by name: nobody in the core does."""
-        return next((part for part in self._parts if isinstance(part, kind)), None)

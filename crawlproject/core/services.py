@@ -14,7 +14,7 @@ from crawlproject.core.connections import Connections
 from crawlproject.core.history_writer import HistoryWriter
 from crawlproject.core.ordering_feed import OrderingFeed
 from crawlproject.core.page_steps import PageSteps
-from crawlproject.core.part import Parts
+from crawlproject.core.parts import Parts
 from crawlproject.core.peers import Peers
 from crawlproject.core.stopping import Stopping
 from crawlproject.frontier.base import Frontier

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from crawlproject.core.connections import Connections
-from crawlproject.core.part import Parts
+from crawlproject.core.parts import Parts
 from crawlproject.frontier.base import Frontier
 from crawlproject.pages.reader import Reader
 from crawlproject.records import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawlproject.adapters.extensions.progress import Speed
 from crawlproject.adapters.running import INTERRUPTED, crawl_of, time, wake
-from crawlproject.core.part import Parts
+from crawlproject.core.parts import Parts
 from crawlproject.dashboard.crawl_json import counted
 from crawlproject.frontier.base import HostStats, WatchedFrontier
 from crawlproject.reports.live_summary import AGENTS

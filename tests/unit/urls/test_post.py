@@ -12,7 +12,8 @@ from support.pages import a_context
 
 from crawlproject.configuration import read_options
 from crawlproject.core.admission import Admission, EntryRules
-from crawlproject.core.part import Part, Parts
+from crawlproject.core.part import Part
+from crawlproject.core.parts import Parts
 from crawlproject.core.peers import ALONE
 from crawlproject.core.robots import RobotsRules
 from crawlproject.core.stopping import Scarcity

@@ -12,7 +12,7 @@ from support.webs import DictWeb, page
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.core.part import Parts
+from crawlproject.core.parts import Parts
 from crawlproject.evaluation.simulation.runner import Runner
 from crawlproject.orderings.registry import ORDERINGS, make_ordering
 from crawlproject.parts.front_pages.part import FrontPages
