@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ ORDERING = "ordering"  # the section of a file that has it; those of others have
 _FORMAT = {"format": "learned state", "version": 2}
 _SHARE = 0.02  # of the time that writing a file may take
 _OFTENER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
+_LONGEST_CHILD = 60.0  # seconds that the end of a crawl waits for a file that is being written
 _AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
 _OF_ORDERING = (
     "page_",
@@ -156,8 +158,7 @@ class Checkpoints:
         """The crawl ends. Raises ``StorageFailed``."""
         for file in (self._whole, self._newer):
             if file.child:
-                with suppress(ChildProcessError):
-                    os.waitpid(file.child, 0)
+                _end_of(file.child)
                 file.child = 0
         new = self._folder.history.lines - self._lines
         if self._is_on and new >= _AT_THE_END:
@@ -339,3 +340,15 @@ def _sources(learners: Iterable[type]) -> str:
 
 def _digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
+
+
+def _end_of(child: int) -> None:
+    """Wait for a child; one that takes too long is stuck, by a lock that a thread held at the fork, and is killed."""
+    deadline = time.monotonic() + _LONGEST_CHILD
+    with suppress(ChildProcessError):
+        while not os.waitpid(child, os.WNOHANG)[0]:
+            if time.monotonic() > deadline:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return
+            time.sleep(0.01)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -344,6 +345,16 @@ def test_what_was_refused_for_one_file_is_not_tried_again_for_the_other(
         checkpoints._look_after(file)
     assert not checkpoints._is_on
     crawl.close("stopped", 2000.0)
+
+
+def test_the_end_does_not_wait_for_a_child_that_is_stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "_LONGEST_CHILD", 0.1)
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    stuck = subprocess.Popen(["sleep", "100"])
+    crawl.services.checkpoints._newer.child = stuck.pid
+    crawl.close("stopped", 2000.0)
+    assert not Path(f"/proc/{stuck.pid}").exists()
+    stuck.wait()
 
 
 def test_none_is_written_where_none_is_wanted(tmp_path: Path) -> None:
