@@ -13,7 +13,8 @@ pages and seconds; mean over topics ± standard error. In parentheses: the p-val
 `--base`, after Holm's correction for all rows in both directions; + marks a row that is better than the base. *bound* is
 what no crawl can exceed (`least_pages`).
 
-An ordering may have settings: `adaptive,CRAWL_SEED=2`.
+An ordering may have settings: `adaptive,CRAWL_SEED=2`. Front pages are offered to `adaptive` alone, unless settings say so
+(`dom,CRAWL_FRONT_PAGES=True`).
 """
 
 from __future__ import annotations

@@ -32,6 +32,7 @@ from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCacheFolder, location
 
 AGENT = "topical-crawler"
+OURS = ("adaptive",)  # orderings that have front pages; those that were published have them if their row says so
 AS_IS, ACTIVE, K1, ACTIVE_K1 = CONTROLS = ("as_is", "active", "k1", "active_k1")
 
 
@@ -78,7 +79,8 @@ class Row:
     def given(self) -> dict[str, Any]:
         """The settings of its runs."""
         own = dict(part.split("=", 1) for part in self.settings.split(",") if part)
-        return {**own, **({"FRONTIER_BATCH_SIZE": 1} if self.control.endswith(K1) else {})}
+        front_pages = {} if self.name in OURS else {"CRAWL_FRONT_PAGES": "False"}
+        return {**front_pages, **own, **({"FRONTIER_BATCH_SIZE": 1} if self.control.endswith(K1) else {})}
 
 
 BOUND = Row("bound", "", "")  # what no crawl can exceed
