@@ -17,14 +17,15 @@ import numpy.typing as npt
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.active_set import ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
-from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
+from crawlproject.orderings.adaptive.link_rows import LinkRows
+from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
 from crawlproject.orderings.adaptive.shared_sums import NO_TOPS, SAMPLE, SharedSums
 from crawlproject.orderings.adaptive.terms import CONTRAST, Bm25Worth, TermStatistics, UrlWords
 from crawlproject.orderings.base import OrderingContext
 from crawlproject.orderings.summing import SummingOrdering
 from crawlproject.pages.text.counting import Numbers
-from crawlproject.records import IMPLIED, JUDGED, CrawlUrl, Link, Page
+from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
 
 Vector = npt.NDArray[np.float64]
@@ -80,12 +81,12 @@ class Adaptive(SummingOrdering):
         self._terms = TermStatistics()
         keywords = self._terms.numbers(query)
         self._worth = Bm25Worth(self._terms, dict(zip(query, keywords.tolist(), strict=True)))
-        self._words = UrlWords(context.judge.analyzer)
         self._table = LinkTable()
         self._active = ActiveSet(self._table, active, explore)
         self._evidence = LinkFeatures(self._table, self._terms, keywords, kinds_of(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
+        self._links = LinkRows(self._table, self._evidence, self._terms, UrlWords(context.judge.analyzer), self._ended)
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = self._turn = 0
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
@@ -157,6 +158,10 @@ class Adaptive(SummingOrdering):
     def implied(self, page: Page) -> None:
         page = self._with_new_links(page)
         self._promise(page, *self._note_links(page, self._terms.numbers(page.terms), self._worth_of(page)))
+
+    def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Mask]:
+        self._latest = None
+        return self._links.note(page, text, worth)
 
     def _with_new_links(self, page: Page) -> Page:
         """The page without links to rows: they are known by links that there are."""
@@ -241,52 +246,6 @@ class Adaptive(SummingOrdering):
     def left(self, worker: str) -> None:
         if self._shared:
             self._shared.tops.pop(worker, None)
-
-    # ------------------------------------------------------------ links become rows
-
-    def _note_links(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Mask]:
-        """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
-        self._latest = None
-        table, ended = self._table, self._ended
-        links: dict[str, Link] = {}
-        for link in page.links:
-            links.setdefault(link.url, link)
-        found: list[int] = []  # -1 for a new URL
-        known: dict[int, Link] = {}  # rows of which this is the best page with a link
-        new: dict[str, Link] = {}
-        for (url, link), row in zip(links.items(), map(table.row, links), strict=True):
-            if row is not None:
-                found.append(row)
-                if table.meet(row, worth):
-                    known[row] = link
-            elif url not in ended:
-                found.append(-1)
-                new[url] = link
-        rows = np.array(found, np.int64)
-        fresh = rows < 0
-        rows[fresh] = added = table.add(new, worth)
-        if known:
-            better = np.fromiter(known, np.int64, len(known))
-            self._describe(np.concatenate((better, added)), [*known.values(), *new.values()], text, page.url, better)
-        elif new:
-            self._describe(added, list(new.values()), text, page.url, added[:0])
-        return rows, fresh
-
-    def _describe(self, rows: Rows, links: list[Link], text: Numbers, parent: str, known: Rows) -> None:
-        """The terms and groups of rows by their links on the page ``parent``, whose terms are ``text``.
-
-        The ``known`` rows had others before, as on the best page until then.
-        """
-        urls, host = [link.url for link in links], host_of(parent)
-        words = self._words.numbers(urls, WORDS_KEPT, self._terms.ids)
-        anchors, contexts = [link.anchor_span for link in links], [link.context_span for link in links]
-        self._table.describe(rows, text, anchors, contexts, words)
-        self._evidence.leave(self._table.groups[known])
-        # Links that no page has are alike on all hosts.
-        places = [(host if link.tag_path != IMPLIED else "", link.tag_path) for link in links]
-        self._table.groups[rows] = self._evidence.join(
-            list(map(host_of, urls)), list(map(folder_of, urls)), places, parent
-        )
 
     # ------------------------------------------------------------ rows become scores
 

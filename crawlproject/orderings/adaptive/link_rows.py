@@ -1,0 +1,68 @@
+"""The links of a page become rows of a ``LinkTable``, with their terms and groups."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crawlproject.orderings.adaptive.link_features import LinkFeatures
+from crawlproject.orderings.adaptive.link_table import WORDS_KEPT, LinkTable, Mask, Rows, UrlSet
+from crawlproject.orderings.adaptive.terms import TermStatistics, UrlWords
+from crawlproject.pages.text.counting import Numbers
+from crawlproject.records import IMPLIED, Link, Page
+from crawlproject.urls.hosts import folder_of, host_of
+
+
+class LinkRows:
+    """Adds to ``table`` what is neither in it nor ``ended``. A row has groups of ``evidence`` and numbers of ``terms``."""
+
+    def __init__(
+        self, table: LinkTable, evidence: LinkFeatures, terms: TermStatistics, words: UrlWords, ended: UrlSet
+    ) -> None:
+        self._table = table
+        self._evidence = evidence
+        self._terms = terms
+        self._words = words
+        self._ended = ended
+
+    def note(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Mask]:
+        """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
+        table, ended = self._table, self._ended
+        links: dict[str, Link] = {}
+        for link in page.links:
+            links.setdefault(link.url, link)
+        found: list[int] = []  # -1 for a new URL
+        known: dict[int, Link] = {}  # rows of which this is the best page with a link
+        new: dict[str, Link] = {}
+        for (url, link), row in zip(links.items(), map(table.row, links), strict=True):
+            if row is not None:
+                found.append(row)
+                if table.meet(row, worth):
+                    known[row] = link
+            elif url not in ended:
+                found.append(-1)
+                new[url] = link
+        rows = np.array(found, np.int64)
+        fresh = rows < 0
+        rows[fresh] = added = table.add(new, worth)
+        if known:
+            better = np.fromiter(known, np.int64, len(known))
+            self._describe(np.concatenate((better, added)), [*known.values(), *new.values()], text, page.url, better)
+        elif new:
+            self._describe(added, list(new.values()), text, page.url, added[:0])
+        return rows, fresh
+
+    def _describe(self, rows: Rows, links: list[Link], text: Numbers, parent: str, known: Rows) -> None:
+        """The terms and groups of rows by their links on the page ``parent``, whose terms are ``text``.
+
+        The ``known`` rows had others before, as on the best page until then.
+        """
+        urls, host = [link.url for link in links], host_of(parent)
+        words = self._words.numbers(urls, WORDS_KEPT, self._terms.ids)
+        anchors, contexts = [link.anchor_span for link in links], [link.context_span for link in links]
+        self._table.describe(rows, text, anchors, contexts, words)
+        self._evidence.leave(self._table.groups[known])
+        # Links that no page has are alike on all hosts.
+        places = [(host if link.tag_path != IMPLIED else "", link.tag_path) for link in links]
+        self._table.groups[rows] = self._evidence.join(
+            list(map(host_of, urls)), list(map(folder_of, urls)), places, parent
+        )
