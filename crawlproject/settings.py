@@ -88,5 +88,6 @@ REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
 LOG_FORMATTER = "crawlproject.adapters.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {"xml": "crawlproject.adapters.xml_feed.XmlFeed"}
 FEED_STORAGES = {"stdout": "crawlproject.adapters.feeds.PipeStorage"}
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 from support.crawling import QUICK, scrapy, stored, topic_file
 from support.webs import HTML, DictWeb, html, page
@@ -41,3 +42,23 @@ def test_a_feed_has_the_fields_of_an_index_and_no_body(tmp_path: Path) -> None:
     )
     child = lines["http://b.example/"]
     assert (child["parent"], child["depth"], child["status"]) == ("http://a.example/", 1, 200)
+
+
+def test_a_feed_in_xml_is_well_formed(tmp_path: Path) -> None:
+    web = DictWeb(dict([page("http://a.example/", "http://b.example/", text="coral reef")]))
+    web.replies["http://b.example/"] = Reply(
+        "", 200, HTML, html(title="A \x1b[1m reef", text="reef \x0c and \ufffe coral")
+    )
+    feed = tmp_path / "feed.xml"
+    topic = topic_file(tmp_path, "http://a.example/")
+    with running(web) as server:
+        chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl"}
+        done = scrapy("crawl", "topical", "-a", f"topic={topic}", "-O", feed, port=server.port, **chosen)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    items = {item.findtext("url"): item for item in ElementTree.parse(feed).getroot()}
+    child = items["http://b.example/"]
+    assert child.findtext("title") == "A [1m reef"
+    parts = {entry.get("name"): float(entry.text or "") for entry in child.iterfind("parts/value")}
+    stored_items = map(json.loads, (tmp_path / "crawl" / "items.jsonl").read_text().splitlines())
+    assert parts == {item["url"]: item["parts"] for item in stored_items}["http://b.example/"]
+    assert any(" " in name for name in parts if name), "the names of parts are no names of elements"
