@@ -89,5 +89,8 @@ LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy
 LOG_FORMATTER = "crawlproject.adapters.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {"xml": "crawlproject.adapters.xml_feed.XmlFeed"}
-FEED_STORAGES = {"stdout": "crawlproject.adapters.feeds.PipeStorage"}
+FEED_STORAGES = {
+    **dict.fromkeys(("", "file"), "crawlproject.adapters.feeds.FileStorage"),
+    "stdout": "crawlproject.adapters.feeds.PipeStorage",
+}
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
-from crawlproject.adapters.feeds import PageItem, refuse_crawl_files
+from crawlproject.adapters.feeds import PageItem, refuse_feeds
 from crawlproject.adapters.refused import NoRedirect, Refused
 from crawlproject.adapters.request_json import lease_of
 from crawlproject.adapters.running import (
@@ -116,7 +116,7 @@ class TopicalSpider(scrapy.Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
-        refuse_crawl_files(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
+        refuse_feeds(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
         spider.crawl = put_together(
             topic, options, clock=time, folder=folder, cache_dir=cache_dir(), agent=agent, token=token_urlsafe

@@ -12,14 +12,17 @@ import io
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, StdoutFeedStorage
 from w3lib.url import file_uri_to_path
 
 from crawlproject.adapters.running import OUTPUT_FAILED, end
+from crawlproject.errors import BadInput
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.append_log import AppendLog
 from crawlproject.storage.crawl_files import refuse_crawl_file
@@ -37,13 +40,33 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LINES = ("jsonlines", "jsonl", "jl")
+_PARAMETER = "%("  # what follows is filled in when the crawl has begun
 
 
-def refuse_crawl_files(settings: BaseSettings, crawl_dir: Path) -> None:
-    """Raise ``BadInput`` when ``-o``, ``-O`` or ``FEEDS`` names a file of a crawl, such as this one in ``crawl_dir``."""
+def refuse_feeds(settings: BaseSettings, crawl_dir: Path) -> None:
+    """Raise ``BadInput`` when ``-o``, ``-O`` or ``FEEDS`` names a file of a crawl, such as this one in ``crawl_dir``, or one that
+    cannot be written.
+    """
     for uri in map(str, settings.getdict("FEEDS")):
-        if uri.startswith("file:") or "://" not in uri:
-            refuse_crawl_file(Path(file_uri_to_path(uri)), crawl_dir=crawl_dir)
+        if urlsplit(uri).scheme in ("", "file"):
+            path = Path(file_uri_to_path(uri) if uri.startswith("file:") else uri)
+            refuse_crawl_file(path, crawl_dir=crawl_dir)
+            if _PARAMETER not in uri:
+                try:
+                    _try(path)
+                except OSError as failure:
+                    raise BadInput(f"feed {uri}", f"cannot be written: {failure.strerror}") from None
+
+
+def _try(path: Path) -> None:
+    """Open ``path`` for writing, as Scrapy will when the first item is there. Leaves no new file."""
+    with suppress(FileExistsError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.open("xb").close()
+        path.unlink()
+        return
+    if not (path.is_fifo() or path.is_socket()):  # a pipe would end for its reader
+        path.open("ab").close()
 
 
 class SafeFeeds:
@@ -70,6 +93,18 @@ class SafeFeeds:
         for slot in exporter.slots if exporter else ():
             if isinstance(slot.storage, FileFeedStorage):
                 yield slot, slot.storage
+
+
+class FileStorage(FileFeedStorage):
+    """A file. When it cannot be opened after all, as one whose name has a parameter, the crawl ends, with one message."""
+
+    def open(self, spider: Spider) -> IO[bytes]:
+        try:
+            return super().open(spider)
+        except OSError as failure:
+            logger.error("Cannot write the feed %s (%s): the crawl stops.", self.path, failure.strerror)
+            end(spider.crawler, OUTPUT_FAILED)
+            return Path(os.devnull).open("wb")
 
 
 class PipeStorage(StdoutFeedStorage):

@@ -39,7 +39,7 @@ _ENDINGS = {
     "shutdown": "it was interrupted, and can be resumed",
     "no network": "no host answered any more; the crawl can be resumed",
     "storage_failed": "a write to the disk failed, or the server of the frontier; the crawl can be resumed",
-    "output_failed": "standard output was closed; the crawl can be resumed",
+    "output_failed": "the items could not be written out any more; the crawl can be resumed",
     "out_of_memory": "its memory was used up; the crawl can be resumed",
     "memusage_exceeded": "it used more memory than MEMUSAGE_LIMIT_MB; the crawl can be resumed",
     "failed": "the program failed, as the console said; the crawl can be resumed",

@@ -62,3 +62,26 @@ def test_a_feed_in_xml_is_well_formed(tmp_path: Path) -> None:
     stored_items = map(json.loads, (tmp_path / "crawl" / "items.jsonl").read_text().splitlines())
     assert parts == {item["url"]: item["parts"] for item in stored_items}["http://b.example/"]
     assert any(" " in name for name in parts if name), "the names of parts are no names of elements"
+
+
+def test_a_feed_that_cannot_be_opened_is_refused_before_the_crawl_begins(tmp_path: Path) -> None:
+    topic = topic_file(tmp_path, "http://a.example/")
+    (tmp_path / "file").touch()
+    with running(DictWeb({})) as server:
+        for feed in (tmp_path / "file" / "feed.jsonl", f"file://{tmp_path}/file/feed.jsonl", f"{tmp_path}:jsonl"):
+            chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl"}
+            done = scrapy("crawl", "topical", "-a", f"topic={topic}", "-O", feed, port=server.port, **chosen)
+            assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+            assert str(feed).removesuffix(":jsonl") in done.stderr and "cannot be written" in done.stderr
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_a_feed_that_cannot_be_opened_any_more_ends_the_crawl(tmp_path: Path) -> None:
+    topic = topic_file(tmp_path, "http://a.example/")
+    (tmp_path / "topical").touch()
+    with running(DictWeb(dict([page("http://a.example/", text="coral reef")]))) as server:
+        chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl"}
+        feed = tmp_path / "%(name)s" / "feed.jsonl"
+        done = scrapy("crawl", "topical", "-a", f"topic={topic}", "-O", feed, port=server.port, **chosen)
+    assert done.returncode == 3 and "Traceback" not in done.stderr, done.stderr
+    assert f"Cannot write the feed {tmp_path}/topical/feed.jsonl" in done.stderr

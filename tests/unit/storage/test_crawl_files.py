@@ -13,7 +13,7 @@ from support.crawling import ROOT
 from support.invoking import invoke
 from support.items import a_crawl, an_item
 
-from crawlproject.adapters.feeds import refuse_crawl_files
+from crawlproject.adapters.feeds import refuse_feeds
 from crawlproject.commands.changes import ChangesCommand
 from crawlproject.commands.compare import CompareCommand
 from crawlproject.commands.export import ExportCommand
@@ -92,9 +92,9 @@ def test_a_feed_is_no_file_of_its_crawl(tmp_path: Path) -> None:
     target = tmp_path / "new" / "items.jsonl"
     for uri in (str(target), target.as_uri()):
         with pytest.raises(BadInput, match=r"items\.jsonl"):
-            refuse_crawl_files(Settings({"FEEDS": {uri: {"format": "jsonlines"}}}), tmp_path / "new")
+            refuse_feeds(Settings({"FEEDS": {uri: {"format": "jsonlines"}}}), tmp_path / "new")
     feeds = {"s3://bucket/new/items.jsonl": {}, str(tmp_path / "new" / "feed.jsonl"): {}, tmp_path / "items.jsonl": {}}
-    refuse_crawl_files(Settings({"FEEDS": feeds}), tmp_path / "new")
+    refuse_feeds(Settings({"FEEDS": feeds}), tmp_path / "new")
 
 
 @pytest.mark.parametrize("name", ["items.jsonl", "history.jsonl", "links.jsonl", "refused.json", "report.html"])
