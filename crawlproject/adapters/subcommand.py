@@ -142,7 +142,7 @@ def refuse_misspelt_settings(opts: argparse.Namespace) -> None:
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     """Inside, ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and the command's exit code.
 
-    So does the import of a package that is in an extra of ours.
+    So do the import of a package that is in an extra of ours, and a file that may not be read.
 
     What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors come from the web.
     """
@@ -158,6 +158,9 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     except StorageFailed as failure:
         print(visible(f"{program}: {failure}"), file=sys.stderr)
         command.exitcode = STOPPED
+    except PermissionError as denied:
+        print(visible(f"{program}: {denied}"), file=sys.stderr)
+        command.exitcode = BAD_INPUT
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
         command.exitcode = INTERRUPTED

@@ -12,7 +12,7 @@ from typing import Any
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.parts.registry import part_module
-from crawlproject.storage.append_log import ITEMS, parse_line, read_lines
+from crawlproject.storage.append_log import ITEMS, open_to_read, parse_line, read_lines
 from crawlproject.storage.manifest import read_manifest
 from crawlproject.storage.page_files import item_schema
 
@@ -88,7 +88,7 @@ def _counting_lines(path: Path) -> _CountingLines:
     """Most lines are of a first version: their end says so, and they are not parsed."""
     count, last = 0, {}
     replaced: dict[str, tuple[str, int]] = {}
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         for line in file:
             if not line.endswith(b"\n"):
                 break

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from crawlproject.reports.summary import CrawlSummary
 from crawlproject.reports.tallies import LINES, LineSample
-from crawlproject.storage.append_log import ITEMS, parse_line
+from crawlproject.storage.append_log import ITEMS, open_to_read, parse_line
 
 EVIDENCE = "report.json"
 EVIDENCE_SIGNS = (b'{"numbers":[{"anchor":',)
@@ -181,7 +181,7 @@ def excerpts(crawl_dir: Path, urls: Collection[str], keywords: Sequence[str]) ->
     if not path.exists():
         return found
     wanted = set(urls)
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         for number, line in enumerate(file, start=1):
             if line.endswith(b"\n") and _url_of(line) in wanted:
                 item = parse_line(line, path, number)

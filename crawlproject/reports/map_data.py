@@ -16,7 +16,7 @@ import orjson
 from crawlproject.errors import BadInput
 from crawlproject.records import Visit
 from crawlproject.reports.why.lookup import paths_to
-from crawlproject.storage.append_log import unexpected
+from crawlproject.storage.append_log import open_to_read, unexpected
 from crawlproject.storage.read import LINKS, CrawlInfo, present_visits, read_info
 from crawlproject.urls.hosts import host_of, is_within
 
@@ -152,7 +152,7 @@ def _links(folder: Path, sources: Collection[str] | None = None) -> Iterator[tup
         return
     # A canonical URL holds no quote or backslash, so it appears in the line unescaped.
     wanted = None if sources is None else {url.encode() for url in sources}
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         for number, line in enumerate(file, start=1):
             if wanted is not None and line.startswith(_SOURCE):
                 end = line.find(b'"', len(_SOURCE))

@@ -19,7 +19,7 @@ from functools import partial
 from hashlib import md5
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import orjson
 
@@ -181,15 +181,31 @@ def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir
     return BadCrawlDir(place, f"expected a line of JSON ({what}); restore the file or remove the line")
 
 
+def unreadable(path: Path, error: OSError) -> BadCrawlDir:
+    """The error for a file that is there and that, for example, this user may not read."""
+    return BadCrawlDir(str(path), f"cannot be read: {error.strerror}")
+
+
+def open_to_read(path: Path) -> IO[bytes]:
+    """Raises ``FileNotFoundError``, and ``BadCrawlDir`` for a file that cannot be read."""
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def read_lines(path: Path, behind: TailPosition | None = None, *, without: Container[int] = ()) -> Iterator[Any]:
     """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records.
 
     ``behind``: only those behind this position. ``without``: numbers of lines, from 1, that are passed over. Where a power
-    failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage.
+    failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage, and for a file
+    that cannot be read.
     """
     if not path.exists():
         return
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         if behind:
             file.seek(behind.offset)
         for number, line in enumerate(file, start=behind.lines + 1 if behind else 1):
@@ -252,7 +268,7 @@ class TailReader:
     """Reads the complete lines of the file at ``path`` behind ``place``.
 
     ``restarted`` says that the file was replaced, so that reading began at its start. An incomplete last line is left for
-    the next time. Raises ``BadCrawlDir`` for a damaged line.
+    the next time. Raises ``BadCrawlDir`` for a damaged line, and for a file that cannot be read.
     """
 
     def __init__(self, path: Path, place: TailPosition = START) -> None:
@@ -274,7 +290,7 @@ class TailReader:
     def _raw(self, read: Callable[[bytes], Any]) -> Iterator[Any]:
         if not self._path.exists():
             return
-        with self._path.open("rb") as file:
+        with open_to_read(self._path) as file:
             file.seek(self._offset)
             for line in file:
                 if not line.endswith(b"\n"):
@@ -310,7 +326,7 @@ def _bytes_before(path: Path, offset: int) -> bytes:
     """The digest before ``offset``; empty when the file is shorter."""
     length = min(offset, _TAIL)
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             file.seek(offset - length)
             tail = file.read(length)
     except FileNotFoundError:

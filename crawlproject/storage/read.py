@@ -13,7 +13,7 @@ import orjson
 
 from crawlproject.errors import BadCrawlDir
 from crawlproject.records import GONE, LISTINGS, MOVED, QUERY, Topic, Visit
-from crawlproject.storage.append_log import TailPosition, read_lines, unexpected
+from crawlproject.storage.append_log import TailPosition, read_lines, unexpected, unreadable
 
 MANIFEST = "crawl.json"
 HISTORY = "history.jsonl"
@@ -76,6 +76,8 @@ def read_info(folder: Path) -> CrawlInfo:
     try:
         found = read_json(folder / MANIFEST)
     except BadCrawlDir as damage:
+        if isinstance(damage.__cause__, OSError):
+            raise
         raise BadCrawlDir(damage.place, f"{damage.wish}; {REMEDY}") from None
     if found is None:
         raise BadCrawlDir(str(folder), f"expected a crawl folder, but it has no {MANIFEST}")
@@ -202,12 +204,14 @@ def read_refused(folder: Path) -> list[RefusalCounts]:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in a JSON file, or None without a file. Raises ``BadCrawlDir`` when it is damaged."""
+    """The object in a JSON file, or None without a file. Raises ``BadCrawlDir`` when it is damaged, or cannot be read."""
     try:
         found = orjson.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (orjson.JSONDecodeError, OSError) as damage:
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except orjson.JSONDecodeError as damage:
         raise BadCrawlDir(str(path), f"expected a JSON file ({damage})") from None
     if not isinstance(found, dict):
         raise BadCrawlDir(str(path), "expected a JSON object")

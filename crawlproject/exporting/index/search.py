@@ -75,8 +75,10 @@ def searchable(crawl_dir: Path) -> Searchable:
     stamp = crawl_dir / FOLDER / "pages" / "meta.json"
     try:
         changed = stamp.stat().st_mtime_ns
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         raise BadCrawlDir(str(crawl_dir), f"has no index to search; make one: {program} index {crawl_dir}") from None
+    except OSError as error:
+        raise damaged(crawl_dir, error) from None
     return _opened(crawl_dir.resolve(), changed)
 
 

@@ -22,7 +22,7 @@ import tantivy
 from crawlproject.configuration import program
 from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.pages.text.languages import is_unspaced
-from crawlproject.storage.append_log import ITEMS, START, TailPosition, write_atomically
+from crawlproject.storage.append_log import ITEMS, START, TailPosition, unreadable, write_atomically
 from crawlproject.storage.manifest import read_manifest
 
 FOLDER = "index"
@@ -39,6 +39,7 @@ _STEMMERS = {
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch",
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
+_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # as Tantivy's messages have them
 _LOCK = "Lockfile"  # in the message of Tantivy when it cannot lock the folder
 
 
@@ -81,6 +82,8 @@ def open_store(crawl_dir: Path, state: IndexState) -> tantivy.Index:
     except OSError as error:
         raise StorageFailed(f"cannot open the index in {folder}: {error}") from error
     except ValueError as damage:
+        if any(f"(os error {number})" in str(damage) for number in _FULL):
+            raise StorageFailed(f"cannot write the index in {folder}: {damage}") from None
         raise damaged(crawl_dir, damage) from None
     index.register_tokenizer(_TERMS, analyzer(state.language))
     return index
@@ -181,6 +184,8 @@ def remove_folder(folder: Path) -> None:
 
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
     """The error for an index that cannot be read, or whose folder cannot be written."""
+    if isinstance(damage, PermissionError):
+        return unreadable(crawl_dir / FOLDER, damage)
     if _LOCK in str(damage):
         return BadCrawlDir(str(crawl_dir / FOLDER), f"cannot be written ({damage}); is the folder read-only?")
     return BadCrawlDir(

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from crawlproject.records import CrawlUrl, Visit
-from crawlproject.storage.append_log import parse_line, read_lines, unexpected
+from crawlproject.storage.append_log import open_to_read, parse_line, read_lines, unexpected
 from crawlproject.storage.logs import SHOWN
 from crawlproject.storage.read import HISTORY, LINKS, RefusalCounts, first_visits, read_refused, read_visits, visit_from
 
@@ -225,7 +225,7 @@ def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
 
 def lines_backwards(path: Path, block: int = _BLOCK) -> Iterator[bytes]:
     """The lines of a file without line ends, last line first; an incomplete last line is skipped."""
-    with path.open("rb") as file:
+    with open_to_read(path) as file:
         start = file.seek(0, 2)
         rest = b""
         torn = True  # the text after the last newline is not a whole line

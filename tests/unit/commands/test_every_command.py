@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import re
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from subprocess import PIPE, Popen
+from types import SimpleNamespace
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser, ScrapyHelpFormatter
@@ -18,7 +21,7 @@ from support.invoking import invoke
 from support.items import a_crawl, an_item
 
 from crawlproject import commands
-from crawlproject.adapters.subcommand import INTERRUPTED
+from crawlproject.adapters.subcommand import INTERRUPTED, reporting_errors
 from crawlproject.exporting.index import update
 
 NAMES = [module.name for module in iter_modules(commands.__path__)]
@@ -113,6 +116,40 @@ def test_a_file_is_no_crawl_folder(name: str, tmp_path: Path, capsys: pytest.Cap
     (tmp_path / "notes").write_text("kept")
     assert invoke(command_of(name), tmp_path / "notes") == 2
     assert "expected a crawl folder, but it has no crawl.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("history.jsonl", ["report"]),
+        ("history.jsonl", ["why", "http://h.example/"]),
+        ("history.jsonl", ["changes"]),
+        ("history.jsonl", ["map"]),
+        ("links.jsonl", ["map"]),
+        ("items.jsonl", ["export", "--to", "jsonl", "-"]),
+        ("items.jsonl", ["index"]),
+        ("crawl.json", ["report"]),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(
+    name: str, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder in its place, since root may read every file."""
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    visit = {"url": "http://h.example/", "status": 200, "at": 1.0, "md5": "0" * 32}
+    (crawl / "history.jsonl").write_text(json.dumps(visit) + "\n")
+    (crawl / name).unlink(missing_ok=True)
+    (crawl / name).mkdir()
+    assert invoke(command_of(arguments[0]), crawl, *arguments[1:]) == 2
+    assert capsys.readouterr().err == f"scrapy: {crawl / name}: cannot be read: Is a directory\n"
+
+
+def test_a_file_that_may_not_be_opened_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    command = SimpleNamespace(exitcode=0)
+    with reporting_errors(command):  # type: ignore[arg-type]
+        raise PermissionError(errno.EACCES, "Permission denied", "crawls/reefs/pages")
+    assert command.exitcode == 2
+    assert capsys.readouterr().err == "scrapy: [Errno 13] Permission denied: 'crawls/reefs/pages'\n"
 
 
 @pytest.mark.parametrize("arguments", [["index"], ["export", "--to", "csv"]])

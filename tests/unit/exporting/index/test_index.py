@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from hashlib import md5
@@ -270,6 +271,25 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
             update(crawl)
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_a_full_disk_is_no_damage(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, limit[1]))
+    try:
+        with pytest.raises(StorageFailed, match="cannot write the index"):
+            update(crawl)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert update(crawl).added == 1
+
+
+def test_an_index_that_cannot_be_read_is_not_taken_for_none(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, an_item(0, "coral"))
+    (crawl / "index").symlink_to("index")
+    with pytest.raises(BadCrawlDir, match="the index cannot be read"):
+        search(crawl, "coral", 10)
 
 
 def test_a_folder_in_which_nothing_can_be_written_is_searched_all_the_same(tmp_path: Path) -> None:
