@@ -32,6 +32,7 @@ from crawlproject.adapters.running import (
     stopping,
     time,
 )
+from crawlproject.adapters.scrapy_settings import refuse_wrong_components, refuse_wrong_values
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options, refuse_unknown
@@ -103,6 +104,7 @@ class TopicalSpider(scrapy.Spider):
                 crawler.settings.set(setting, kwargs[argument], priority="cmdline")
         refuse_unknown(crawler.settings)
         refuse_tls_settings(crawler.settings)
+        refuse_wrong_values(crawler.settings)
         options = read_options(crawler.settings)
         make_safety(options)  # a wrong entry is told before anything starts
         if options.virtual_web:
@@ -116,6 +118,7 @@ class TopicalSpider(scrapy.Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
+        refuse_wrong_components(crawler.settings)
         refuse_feeds(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
         spider.crawl = put_together(

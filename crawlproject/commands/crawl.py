@@ -22,6 +22,7 @@ from scrapy.utils.project import ENVVAR, get_project_settings
 from crawlproject.adapters.earlier_scrapy import refuse_earlier
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
 from crawlproject.adapters.running import broken, fruitless, interrupted, stopped
+from crawlproject.adapters.scrapy_settings import refuse_wrong_log, refuse_wrong_values
 from crawlproject.adapters.subcommand import (
     STOPPED,
     Described,
@@ -30,7 +31,7 @@ from crawlproject.adapters.subcommand import (
     reporting_errors,
 )
 from crawlproject.configuration import program
-from crawlproject.errors import BadInput, StorageFailed
+from crawlproject.errors import BadInput, BadSetting, StorageFailed
 from crawlproject.extras import named
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ class CrawlCommand(Described, ScrapyCrawl):
         super().process_options(args, opts)
         refuse_options(args)
         refuse_misspelt_settings(opts)
+        assert self.settings is not None, "scrapy.cmdline sets it"
+        try:
+            refuse_wrong_values(self.settings)
+            refuse_wrong_log(self.settings)  # Scrapy opens it before it calls ``run``
+        except BadSetting as wrong:
+            raise UsageError(str(wrong), print_help=False) from None
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
@@ -114,8 +121,10 @@ def crawl_as_told() -> None:
     settings.setdict(wish["settings"], priority="cmdline")
     command = CrawlCommand()
     command.settings = settings
-    command.crawler_process = process = AsyncCrawlerProcess(settings)
     with reporting_errors(command):
+        refuse_wrong_values(settings)
+        refuse_wrong_log(settings)
+        command.crawler_process = process = AsyncCrawlerProcess(settings)
         command.crawl(process.create_crawler("topical"), {"topic": wish["topic"]})
     sys.stderr.flush()
     sys.exit(command.exitcode)
