@@ -76,6 +76,10 @@ def _tell(crawler: Crawler, number: int) -> None:
 
 
 def tell_of_forced_end(crawler: Crawler) -> None:
-    """A second signal has ended the crawl."""
+    """A second signal has ended the crawl, or what comes after its report."""
+    from crawlproject.adapters.extensions.report import ReportWriter  # takes a while to import
+
     close_displays()
-    show(crawler, "Stopped at once, without a report. Nothing is lost: run the same command again to go on.")
+    writer = crawler.get_extension(ReportWriter)
+    lacking = "" if writer is not None and writer.written else ", without a report"
+    show(crawler, f"Stopped at once{lacking}. Nothing is lost: run the same command again to go on.")

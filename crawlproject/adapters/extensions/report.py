@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 class ReportWriter(Component):
     """Runs after the scheduler has closed the crawl, when every file of the folder is complete."""
 
+    written = False
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         extension = super().from_crawler(crawler)
@@ -35,5 +37,6 @@ class ReportWriter(Component):
             try:
                 with stopping(self.crawler):
                     write_report(crawl.folder.path)
+                    self.written = True
             except BadInput as wrong:
                 logger.error("No report was written: %s", wrong)
