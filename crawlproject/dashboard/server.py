@@ -11,7 +11,6 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -222,14 +221,14 @@ class SearchBox:
         """
         if not query.strip():
             return {"total": 0, "hits": []}
-        from crawlproject.exporting.index import search, search_words
+        from crawlproject.exporting.index import noted, search, search_words
         from crawlproject.language_models.embeddings import search_model
 
         self._bring_up_to_date(folder)
         try:
             found = search(folder, query, limit=limit, offset=offset, model=search_model(self._model))
         except BadSetting as wrong:  # of another model than this crawl's vectors, perhaps
-            found = replace(search_words(folder, query, limit=limit, offset=offset), note=f"by words alone: {wrong}")
+            found = noted(search_words(folder, query, limit=limit, offset=offset), f"by words alone: {wrong}")
         if not offset:
             note_search(folder, query, found.total, time())
         return {

@@ -9,9 +9,19 @@ Both may be called during the crawl, from any thread or process. Built on Tantiv
 (``docs/adr/0067-vectors-in-a-mapped-file.md``).
 """
 
-from crawlproject.exporting.index.hybrid import is_behind_vectors, search, search_words
+from crawlproject.exporting.index.hybrid import is_behind_vectors, noted, search, search_words
 from crawlproject.exporting.index.search import Hit, SearchResult
 from crawlproject.exporting.index.store import is_behind
 from crawlproject.exporting.index.update import Updated, update
 
-__all__ = ["Hit", "SearchResult", "Updated", "is_behind", "is_behind_vectors", "search", "search_words", "update"]
+__all__ = [
+    "Hit",
+    "SearchResult",
+    "Updated",
+    "is_behind",
+    "is_behind_vectors",
+    "noted",
+    "search",
+    "search_words",
+    "update",
+]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from crawlproject.errors import NoAnswer
-from crawlproject.exporting.index.search import MAX_QUERY, Hit, Searchable, SearchResult, searchable
+from crawlproject.exporting.index.search import MAX_QUERY, OPERATOR, Hit, Searchable, SearchResult, searchable
 from crawlproject.exporting.index.vectors import (
     Passage,
     VectorReader,
@@ -24,7 +23,6 @@ from crawlproject.pages.text.printable import printable
 
 K = 60  # of Cormack, Clarke and Buettcher
 DEPTH = 100  # pages of each ranking that are fused
-_WORDS_ONLY = re.compile(r'"|(?:^|\s)[+-]\S|\w:\S|^\s*\*\s*$|\b(?:AND|OR|NOT|IN)\b')
 
 
 def search(
@@ -45,11 +43,11 @@ def search(
     words = searchable(crawl_dir)
     query, limit, offset = query[:MAX_QUERY], max(0, limit), max(0, offset)
     changed, state = written(crawl_dir), read_vector_state(crawl_dir)
-    if state is None or not state.rows or not query.strip() or _WORDS_ONLY.search(query):
+    if state is None or not state.rows or not query.strip() or OPERATOR.search(query):
         return words.search(query, limit, offset)
     if model is None:
         note = f"the index has vectors, too: with -s SEARCH_MODEL=... ({state.model}) it is searched by meaning"
-        return replace(words.search(query, limit, offset), note=note)
+        return noted(words.search(query, limit, offset), note)
     if model.name != state.model:
         raise other_model(state, model)
     try:
@@ -58,8 +56,13 @@ def search(
             raise NoAnswer("a vector of another length")
     except NoAnswer as failure:
         note = f"by words alone: the model {model.name} gives no answer ({failure.reason})"
-        return replace(words.search(query, limit, offset), note=note)
+        return noted(words.search(query, limit, offset), note)
     return _fused(words, query, _reader(crawl_dir.resolve(), state, changed).nearest(question, DEPTH), limit, offset)
+
+
+def noted(found: SearchResult, note: str) -> SearchResult:
+    """``found`` with one note more."""
+    return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
 def search_words(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
@@ -109,7 +112,7 @@ def _fused(words: Searchable, query: str, near: Sequence[Passage], limit: int, o
         ranked = [(_scaled(1 / (K + rank)), place) for rank, (_, place) in enumerate(tail, start=DEPTH + 1)]
         others = [match for match in ranked if words.page(match[1]) not in places]
         hits += words.hits(head.query, others[passed : passed + missing])
-    return SearchResult(head.total + len(places) - words.count_among(head.query, [*places]), tuple(hits))
+    return SearchResult(head.total + len(places) - words.count_among(head.query, [*places]), tuple(hits), head.note)
 
 
 def _scaled(worth: float) -> float:

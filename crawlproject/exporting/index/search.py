@@ -28,8 +28,10 @@ SNIPPET = 240  # characters
 Range = tuple[int, int]
 
 _PASSAGE = 3 * SNIPPET  # characters in which the best sentences are looked for
+OPERATOR = re.compile(r'"|(?:^|\s)[+-]\S|\w:\S|^\s*\*\s*$|\b(?:AND|OR|NOT|IN)\b')
 _NO_OPERATOR = re.compile(r"[^\w\s]+|\b(?:AND|OR|NOT|IN)\b")
 _SENTENCE = re.compile(r"\S.*?(?:[.!?…。！？]+(?=\s|$)|[。！？]+|$)")  # without spaCy, which knows abbreviations
+_ONLY_EXCLUDING = "AllButQueryForbiddenError"  # no error for us: Tantivy adds all pages to such a query
 _LOCK = Lock()
 
 
@@ -63,11 +65,14 @@ class SearchResult:
 
 
 class Ranking(NamedTuple):
-    """``total`` pages match a query; ``matches`` are scores and places of those that were asked for, best first."""
+    """``total`` pages match a query; ``matches`` are scores and places of those that were asked for, best first. ``note`` says
+    why operators were not understood.
+    """
 
     query: tantivy.Query
     total: int
     matches: list[tuple[float, tantivy.DocAddress]]
+    note: str
 
 
 def searchable(crawl_dir: Path) -> Searchable:
@@ -100,22 +105,22 @@ class Searchable:
         """The score is BM25 over title, text and the anchor that led to the page, matches in the title counting three times and
         in the anchor twice, times log2(2 + 6 r) for a page of relevance r to the topic: of two pages that match alike the
         more topical one comes first. Words are alternatives; ``+word``, ``-word``, ``"a phrase"``, ``AND``, ``OR``,
-        parentheses and ``title:word`` work, and ``*`` finds every page. What cannot be understood as such is searched for as
-        words.
+        parentheses and ``title:word`` work, and ``*`` finds every page, as ``-word`` alone every page without that word. What
+        cannot be understood as such is searched for as words, and ``note`` says so.
         """
         found = self.ranking(text, limit, offset)
-        return SearchResult(found.total, tuple(self.hits(found.query, found.matches)))
+        return SearchResult(found.total, tuple(self.hits(found.query, found.matches)), found.note)
 
     def ranking(self, text: str, limit: int, offset: int) -> Ranking:
         wanted = max(1, min(limit, MAX_REACH - offset))
         if offset >= MAX_REACH:
             wanted, offset, limit = 1, 0, 0
         try:
-            query, found = self._found(text, wanted, count=True, offset=offset)
+            query, found, note = self._found(text, wanted, count=True, offset=offset)
         except (ValueError, OSError) as damage:
             raise damaged(self._crawl_dir, damage) from None
         matches = [(float(score), place) for score, place in found.hits[:limit]]
-        return Ranking(query, int(getattr(found, "count", 0)), matches)
+        return Ranking(query, int(getattr(found, "count", 0)), matches, note)
 
     def hits(self, query: tantivy.Query, matches: Sequence[tuple[float, tantivy.DocAddress]]) -> list[Hit]:
         try:
@@ -148,22 +153,27 @@ class Searchable:
         both = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, among)])
         return int(getattr(self._searcher.search(both, 1, count=True), "count", 0) or 0) if pages else 0
 
-    def _found(self, text: str, limit: int, **options: Any) -> tuple[tantivy.Query, tantivy.SearchResult]:
-        query = self._query(text)
+    def _found(self, text: str, limit: int, **options: Any) -> tuple[tantivy.Query, tantivy.SearchResult, str]:
+        query, note = self._query(text)
         try:
-            return query, self._searcher.search(query, limit, weight_by_field="weight", **options)
-        except ValueError:  # ``name:*`` of a field that there is not is found out only here
-            query = self._query(_NO_OPERATOR.sub(" ", text))
-            return query, self._searcher.search(query, limit, weight_by_field="weight", **options)
+            return query, self._searcher.search(query, limit, weight_by_field="weight", **options), note
+        except ValueError as wrong:  # ``name:*`` of a field that there is not is found out only here
+            query, note = self._of_words(text), _as_words(wrong)
+            return query, self._searcher.search(query, limit, weight_by_field="weight", **options), note
 
-    def _query(self, text: str) -> tantivy.Query:
+    def _query(self, text: str) -> tuple[tantivy.Query, str]:
+        """What a text asks for, and a note on operators that were dropped."""
         text = text.encode("utf-8", "replace").decode()
         if is_unspaced(self._language) and text.strip() != "*":
-            return self._of_characters(text)
+            dropped = OPERATOR.search(text) is not None
+            return self._of_characters(text), _as_words("the language has no spaces") if dropped else ""
         query, errors = self._index.parse_query_lenient(text, list(BOOSTS), field_boosts=BOOSTS)
-        if errors:  # a URL, half a parenthesis, a colon: words after all
-            query, _ = self._index.parse_query_lenient(_NO_OPERATOR.sub(" ", text), list(BOOSTS), field_boosts=BOOSTS)
-        return query
+        wrong = [error for error in errors if type(error).__name__ != _ONLY_EXCLUDING]
+        return (self._of_words(text), _as_words(wrong[0])) if wrong else (query, "")
+
+    def _of_words(self, text: str) -> tantivy.Query:
+        """For a URL, half a parenthesis, a colon: words after all."""
+        return self._index.parse_query_lenient(_NO_OPERATOR.sub(" ", text), list(BOOSTS), field_boosts=BOOSTS)[0]
 
     def _of_characters(self, text: str) -> tantivy.Query:
         """Each word is an alternative, and of a word every pair of characters must be there."""
@@ -220,6 +230,10 @@ def _analyzer_of(language: str) -> Analyzer | None:
         return Analyzer(language)
     except BadInput:
         return None
+
+
+def _as_words(why: object) -> str:
+    return f"searched for as words, without operators: {why}"
 
 
 def _first(page: tantivy.Document, name: str) -> str:

@@ -53,6 +53,28 @@ def test_index_and_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert set(hit) == {"url", "title", "snippet", "score", "relevance", "at", "md5", "language", "published"}
 
 
+def test_what_operators_leave(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    crawl = a_crawl(tmp_path / "crawl", an_item(0, "Coral reefs"), an_item(1, "Steam engines"), an_item(2, "Reefs"))
+    update(crawl)
+
+    def found(query: str) -> tuple[set[str], str]:
+        assert invoke(SearchCommand(), crawl, "--json", "--", *query.split()) == 0
+        told = capsys.readouterr()
+        return {hit["url"][-1] for hit in json.loads(told.out)["hits"]}, told.err
+
+    for query in ("-coral", "NOT coral", "-text:coral"):
+        assert found(query) == ({"1", "2"}, "")
+    assert found("-coral -engines") == ({"2"}, "")
+    assert found("reefs -coral") == ({"2"}, "")
+    for query in ("nosuch:coral", "-nosuch:coral", "title:* coral"):
+        urls, note = found(query)
+        assert "0" in urls and note.startswith("scrapy: searched for as words, without operators: "), query
+    assert "'nosuch'" in found("nosuch:coral")[1] == f"scrapy: {search(crawl, 'nosuch:coral').note}\n"
+    japanese = a_crawl(tmp_path / "japanese", an_item(0, "サンゴ礁"), language="ja")
+    update(japanese)
+    assert search(japanese, "-サンゴ").note and not search(japanese, "サンゴ！").note
+
+
 def test_bad_input_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command, *arguments in ((IndexCommand(), tmp_path), (SearchCommand(), tmp_path, "coral")):
         assert invoke(command, *arguments) == 2
