@@ -136,7 +136,8 @@ def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
         ),
         Number(
             "time", "crawling time in seconds", summary.active if summary.fetches else None,
-            "from the first fetch to the last, by at and seconds in history.jsonl, without breaks of more than ten minutes",
+            "from started in crawl.json, and each of its resumes, to the last fetch of that run, by at in history.jsonl, without "
+            "breaks of more than ten minutes",
         ),
         Number("speed", "pages a second", summary.pages_per_second, "pages stored divided by the crawling time"),
         Number(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 from array import array
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -39,9 +40,10 @@ class CrawlSummary:
     """The counts of a crawl. Times are in seconds, ``first`` and ``last`` since the epoch (None: nothing was fetched).
 
     ``relevance`` has one entry per page in crawl order, ``scores`` the score of each before its fetch (NaN for seeds).
-    ``active`` is the crawling time without interruptions. ``best`` are the most relevant pages, one per distinct text, and
-    ``best_lines`` their lines in the history. ``early`` counts the fetches that came too soon. ``revisits`` are fetches of pages
-    that were known: they count for politeness only, what else is counted is of first visits.
+    ``active`` is the crawling time: of each run from its start to its last fetch, without interruptions. ``best`` are the most
+    relevant pages, one per distinct text, and ``best_lines`` their lines in the history. ``early`` counts the fetches that came
+    too soon. ``revisits`` are fetches of pages that were known: they count for politeness only, what else is counted is of first
+    visits.
     """
 
     pages: int
@@ -107,15 +109,16 @@ class CrawlSummary:
 
 def summarise(visits: Iterable[Visit], info: CrawlInfo) -> CrawlSummary:
     """Count everything, in one pass."""
-    tally = _Tally(pause_of(info))
+    tally = _Tally(pause_of(info), [*([] if info.started is None else [info.started]), *info.resumes])
     for line, visit in enumerate(visits, start=1):
         tally.add(line, visit)
     return tally.summary()
 
 
 class _Tally:
-    def __init__(self, pause: Pause) -> None:
+    def __init__(self, pause: Pause, starts: Iterable[float]) -> None:
         self._pause = pause
+        self._starts = deque(sorted(starts))  # of the runs whose fetches are still to come
         self._stored: set[str] = set()
         self._relevance = array("d")
         self._scores = array("d")
@@ -155,12 +158,12 @@ class _Tally:
 
     def _tick(self, visit: Visit) -> None:
         start = visit.at - visit.seconds
-        if self._first is None or self._last is None:
-            self._first, self._last, self._active = start, visit.at, visit.seconds
-            return
-        self._first = min(self._first, start)
-        passed = visit.at - self._last
-        if passed > 0:
+        self._first = start if self._first is None else min(self._first, start)
+        since = start if self._last is None else self._last
+        while self._starts and self._starts[0] <= visit.at:
+            since = self._starts.popleft()
+        passed = visit.at - since
+        if self._last is None or visit.at > self._last:
             self._active += passed if passed <= _IDLE + visit.seconds else visit.seconds
             self._last = visit.at
 

@@ -31,7 +31,7 @@ class CrawlInfo:
     """The contents of ``crawl.json``. A running or killed crawl has no ``reason``, ``finished`` and ``stats``.
 
     ``targets`` are canonical, ``positive`` and ``negative`` are URLs or paths. ``settings`` are named in capitals. Times
-    are seconds since the epoch.
+    are seconds since the epoch, ``resumes`` those at which the crawl went on.
     """
 
     topic: str = ""
@@ -50,6 +50,7 @@ class CrawlInfo:
     finished: float | None = None
     reason: str = ""
     stats: Mapping[str, Any] = field(default_factory=dict)
+    resumes: tuple[float, ...] = ()
 
     @property
     def threshold(self) -> float:
@@ -99,6 +100,7 @@ def read_info(folder: Path) -> CrawlInfo:
         finished=_number(found.get("finished")),
         reason=str(found.get("reason") or ""),
         stats=_mapping(found.get("stats")),
+        resumes=_moments(found.get("resumes")),
     )
 
 
@@ -227,6 +229,10 @@ def _strings(value: object) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     return tuple(str(part) for part in value) if isinstance(value, list) else ()
+
+
+def _moments(value: object) -> tuple[float, ...]:
+    return tuple(float(one) for one in value if isinstance(one, int | float)) if isinstance(value, list) else ()
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

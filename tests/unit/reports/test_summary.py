@@ -5,7 +5,7 @@ import math
 import pytest
 
 from crawlproject.reports.summary import BEST, summarise
-from crawlproject.storage.read import CrawlInfo
+from crawlproject.storage.read import CrawlInfo, read_info
 
 
 def test_counts_worked_by_hand(page):
@@ -46,6 +46,20 @@ def test_nothing_was_fetched():
 def test_an_interruption_is_no_crawling_time(page):
     visits = [page("http://a.example/", at=10.0, seconds=1.0), page("http://b.example/", at=90_000.0, seconds=2.0)]
     assert summarise(visits, CrawlInfo()).active == 3.0
+
+
+def test_crawling_time_begins_with_each_run(page, tmp_path):
+    (tmp_path / "crawl.json").write_text('{"started": 100, "resumes": [200, 250.5, 400]}')
+    visits = [
+        page("http://a.example/", at=105.0, seconds=1.0),  # robots.txt took four seconds
+        page("http://b.example/", at=110.0, seconds=1.0),
+        page("http://c.example/", at=255.5, seconds=1.0),  # the run from 200 on fetched nothing
+        page("http://d.example/", at=256.0, seconds=2.0),
+        page("http://e.example/", at=5000.0, seconds=2.0),  # too late for the run that began at 400
+    ]
+    summary = summarise(visits, read_info(tmp_path))
+    assert (summary.active, summary.first) == (10.0 + 5.5 + 2.0, 104.0)
+    assert summarise(visits[:1], read_info(tmp_path)).pages_per_second == 0.2
 
 
 def test_the_best_pages_are_the_most_relevant_the_earlier_first(page):
