@@ -50,6 +50,7 @@ def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
         "mean_relevance": trail.relevance / trail.pages if trail.pages else None,
         "duplicates": trail.duplicates,
         "redirects": trail.redirects,
+        "listings": trail.listings,
         "hosts": trail.hosts,
         "bytes": trail.size,
         "last_at": trail.last_at,

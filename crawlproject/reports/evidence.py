@@ -62,7 +62,6 @@ FAILED = {
     "TimeoutError": "no answer in time (DOWNLOAD_TIMEOUT)",
     "timeout": "no answer in time (DOWNLOAD_TIMEOUT)",
     "DownloadFailedError": "the connection broke off",
-    "no response": "nobody answered",
     "no network": "no host answered any more: this machine, or its way to the web, was cut off",
     "tls ": "the server and the crawler do not agree on TLS",
     "noindex": "the page asks not to be kept; its links were followed",
@@ -161,6 +160,7 @@ def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
         "too_soon": _lines(summary.early),
         "failures": {failure.kind: _lines(failure.lines) for failure in problems.failures},
         "redirects": _lines(problems.redirects),
+        "listings": _lines(problems.listings),
         "fetched_again": _lines(problems.refetched),
         "copies": {**_lines(problems.copies), "originals": dict(problems.originals)},
         "spam": {

@@ -69,7 +69,7 @@ class LiveSummary:
 
     def _start(self) -> None:
         self._place = START
-        self.fetches = self.pages = self.relevant = self.duplicates = self.redirects = self.size = 0
+        self.fetches = self.pages = self.relevant = self.duplicates = self.redirects = self.listings = self.size = 0
         self.relevance = 0.0
         self.last_at: float | None = None
         self.failures: Counter[str] = Counter()
@@ -120,6 +120,8 @@ class LiveSummary:
             self._add_page(found)
         elif visit.redirect:
             self.redirects += 1
+        elif visit.is_listing:
+            self.listings += 1
         else:
             self._add_failure(visit)
 
@@ -158,8 +160,8 @@ class LiveSummary:
             self._stride *= 2
 
     def _add_failure(self, visit: Visit) -> None:
-        kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
-        self.failures[kind if kind in self.failures or len(self.failures) < _KINDS else "other"] += 1
+        kind = visit.error if visit.error in self.failures or len(self.failures) < _KINDS else "other"
+        self.failures[kind] += 1
 
     # ------------------------------------------------------------ results
 

@@ -82,6 +82,11 @@ class CrawlSummary:
         return self.problems.redirects.count
 
     @property
+    def listings(self) -> int:
+        """Number of sitemaps and feeds that were read."""
+        return self.problems.listings.count
+
+    @property
     def refetched(self) -> int:
         """Number of repeated fetches of stored pages."""
         return self.problems.refetched.count
@@ -153,6 +158,8 @@ class _Tally:
             self._problems.redirects.add(line)
             if len(self._redirects) < REDIRECTS:
                 self._redirects.append((visit.url, visit.redirect))
+        elif visit.is_listing:
+            self._problems.listings.add(line)
         else:
             self._problems.add_failure(line, visit)
 

@@ -91,7 +91,7 @@ class HostTally:
         if page:
             self.pages += 1
             self.relevance += visit.relevance
-        elif not visit.md5 and not visit.change:
+        elif not (visit.is_page or visit.is_listing or visit.redirect or visit.change):
             self.failures += 1
             self.blocks += visit.status in REFUSING or visit.error.startswith(BLOCK)
         if visit.signs:
@@ -197,6 +197,7 @@ class Problems:
     spammy: tuple[tuple[int, Visit], ...]
     farmed: LineSample
     redirects: LineSample
+    listings: LineSample
     refetched: LineSample
 
 
@@ -212,6 +213,7 @@ class ProblemTally:
         self._spammy: list[tuple[float, int, Visit]] = []
         self._farmed = LineSample()
         self.redirects = LineSample()
+        self.listings = LineSample()
         self.refetched = LineSample()
 
     def add_page(self, line: int, visit: Visit) -> None:
@@ -231,9 +233,7 @@ class ProblemTally:
                 heapq.heapreplace(self._spammy, entry)
 
     def add_failure(self, line: int, visit: Visit) -> None:
-        kind = visit.error or (f"http {visit.status}" if visit.status else "no response")
-        if len(self._kinds) >= KINDS and kind not in self._kinds:
-            kind = "other"
+        kind = visit.error if visit.error in self._kinds or len(self._kinds) < KINDS else "other"
         self._kinds.setdefault(kind, LineSample()).add(line)
         self._samples.setdefault(kind, visit.url)
 
@@ -247,5 +247,6 @@ class ProblemTally:
             spammy=tuple((-line, visit) for _, line, visit in sorted(self._spammy, key=itemgetter(0, 1), reverse=True)),
             farmed=self._farmed,
             redirects=self.redirects,
+            listings=self.listings,
             refetched=self.refetched,
         )

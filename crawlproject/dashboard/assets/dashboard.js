@@ -127,6 +127,7 @@ function drawRun(state, index) {
     ["seconds without network", live && state.offline ? count(Math.round(state.offline)) : undefined],
     ["links refused", count(state.refused_total)],
     ["failed fetches", count(state.failed)],
+    ["sitemaps and feeds read", state.listings ? count(state.listings) : undefined],
     ["duplicates", state.duplicates ? count(state.duplicates) : undefined],
   ]);
   const reading = state.reading ? make("p", { class: "soft small" }, "reading the history …") : "";

@@ -28,8 +28,8 @@ def summary_of(write_crawl, tmp_path):
     return make
 
 
-def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(summary_of, crawl_of_pages, tmp_path):
-    visits = list(crawl_of_pages(300))
+def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(summary_of, page, crawl_of_pages, tmp_path):
+    visits = [page("http://a.example/sitemap.xml", md5="", kind="sitemap"), *crawl_of_pages(300)]
     found = summary_of(*visits[:100])
     assert found.fetches == 0
     while not found.advance(most=7):
@@ -45,6 +45,7 @@ def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(summar
     assert found.harvest == pytest.approx(summary.relevant(0.3) / summary.pages)
     assert [page.visit for page in found.best()][:25] == list(summary.best)
     assert found.busiest() == list(summary.busiest)[: live_summary.HOSTS]
+    assert found.listings == summary.listings == 1
     assert sum(found.failures.values()) == sum(failure.count for failure in summary.failures)
 
 

@@ -271,7 +271,14 @@ def test_a_few_figures_stand_out_and_the_others_are_together(report_of, crawl_of
 
 
 def test_reasons_of_failures_are_explained(report_of, page):
-    failing = {"no network": 0, "tls wrong version number": 0, "block/captcha": 0, "flood/slow": 200, "": 503, "odd": 0}
+    failing = {
+        "no network": 0,
+        "tls wrong version number": 0,
+        "block/captcha": 0,
+        "flood/slow": 200,
+        "http 503": 503,
+        "odd": 0,
+    }
     report = report_of(
         [
             page(f"http://{n}.example/", md5="", error=error, status=status)

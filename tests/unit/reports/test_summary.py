@@ -15,7 +15,7 @@ def test_counts_worked_by_hand(page):
             "http://b.example/", at=11.0, seconds=0.5, relevance=0.25, size=500, parent="http://a.example/", score=0.7
         ),
         page("http://a.example/x", at=12.0, seconds=0.5, md5="", status=404, error="http 404"),
-        page("http://a.example/y", at=13.0, seconds=0.5, md5="", status=404),
+        page("http://a.example/y", at=13.0, seconds=0.5, md5="", status=404, error="http 404"),
         page("http://a.example/z", at=14.0, seconds=0.5, md5="", status=302, redirect="http://b.example/"),
         page("http://a.example/n", at=15.0, md5="", status=200, error="noindex"),
     ]
@@ -33,9 +33,20 @@ def test_counts_worked_by_hand(page):
     assert math.isnan(summary.scores[0])
     assert summary.scores[1] == 0.7
     assert [(line.host, line.pages, line.fetches, line.failures) for line in summary.busiest] == [
-        ("a.example", 1, 5, 4),
+        ("a.example", 1, 5, 2),
         ("b.example", 1, 1, 0),
     ]
+
+
+def test_sitemaps_and_feeds_that_were_read_are_no_failures(page):
+    visits = [
+        page("http://a.example/sitemap.xml", md5="", kind="sitemap", links=3),
+        page("http://a.example/feed", md5="", kind="feed"),
+        page("http://a.example/news.xml", md5="", kind="sitemap", status=404, error="http 404"),
+    ]
+    summary = summarise(visits, CrawlInfo())
+    assert [(kind.kind, kind.count) for kind in summary.failures] == [("http 404", 1)]
+    assert (summary.listings, summary.busiest[0].failures) == (2, 1)
 
 
 def test_nothing_was_fetched():
