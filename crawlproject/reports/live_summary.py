@@ -128,11 +128,12 @@ class LiveSummary:
     def _add_to_host(self, visit: Visit) -> None:
         tally = self._hosts.setdefault(host_of(visit.url), HostTally())
         gaps, too_soon = tally.gaps, tally.too_soon
-        tally.add(visit, page=bool(visit.md5), pause=self._pause)
+        tally.add(visit, page=bool(visit.md5) and visit.number == 1, pause=self._pause)
         self.gaps += tally.gaps - gaps
         self.too_soon += tally.too_soon - too_soon
         if tally.smallest_gap is not None:
-            self.smallest_gap = min(tally.smallest_gap, self.smallest_gap or tally.smallest_gap)
+            gap, smallest = tally.smallest_gap, self.smallest_gap
+            self.smallest_gap = gap if smallest is None else min(gap, smallest)
 
     def _add_page(self, found: FoundPage) -> None:
         visit = found.visit

@@ -49,6 +49,22 @@ def test_it_reads_on_where_it_stopped_and_comes_to_what_the_report_counts(summar
     assert sum(found.failures.values()) == sum(failure.count for failure in summary.failures)
 
 
+def test_no_pause_at_all_is_the_smallest_and_a_changed_page_is_one(summary_of, page):
+    found = summary_of(
+        page("http://a.example/1", at=10.0, seconds=0.0),
+        page("http://a.example/2", at=10.0, seconds=0.0),
+        page("http://b.example/1", at=20.0, seconds=0.0),
+        page("http://b.example/1", at=25.0, seconds=0.0, number=2, version=2, change="changed"),
+    )
+    found.advance()
+    assert found.smallest_gap == 0.0
+    assert [(host.host, host.pages, host.fetches) for host in found.busiest()] == [
+        ("a.example", 2, 2),
+        ("b.example", 1, 2),
+    ]
+    assert found.pages == 3
+
+
 def test_a_line_that_is_being_written_waits(summary_of, page, tmp_path):
     found = summary_of(page("http://a.example/"))
     whole = json.dumps(dataclasses.asdict(page("http://a.example/2"))) + "\n"
