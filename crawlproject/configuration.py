@@ -196,5 +196,5 @@ def _warn_of_old_name(name: str) -> None:
 
 def _bad_setting(invalid: ValidationError) -> BadSetting:
     first, *others = invalid.errors()
-    wishes = [first["msg"], *(other["msg"] for other in others if other["loc"][0] == first["loc"][0])]
+    wishes = dict.fromkeys([first["msg"], *(other["msg"] for other in others if other["loc"][0] == first["loc"][0])])
     return BadSetting(f"setting {str(first['loc'][0]).upper()}", f"{' or '.join(wishes)}, not {first['input']!r}")

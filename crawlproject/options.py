@@ -11,9 +11,11 @@ import json
 import platform
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
+import ada_url
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
@@ -44,6 +46,7 @@ _PAGE_TYPES = {
     "text": ("text/plain",),
     **{name: (media_type,) for name, media_type in DOCUMENT_TYPES.items()},
 }
+_DOMAIN = re.compile(r"\[[\da-fA-F:.]+\]|(?!.*\.\.)[^\s/?#@:\\*%,;]+")
 
 
 def media_types(names: list[str]) -> list[str]:
@@ -58,7 +61,17 @@ def media_types(names: list[str]) -> list[str]:
     return [*dict.fromkeys(found)]
 
 
+def domain_name(name: str) -> str:
+    """The name of a host or a domain as canonical URLs have it, without the dots around it."""
+    host = name.strip(". ")
+    with suppress(ValueError):
+        if _DOMAIN.fullmatch(host):
+            return str(ada_url.URL(f"http://{host}/").hostname)
+    raise ValueError("expected a domain such as a.example or de, without scheme, port, path or *")
+
+
 Names = Annotated[list[str], BeforeValidator(as_list)]
+Domains = Annotated[list[Annotated[str, AfterValidator(domain_name)]], BeforeValidator(as_list)]
 ContentTypes = Annotated[list[str], BeforeValidator(as_list), AfterValidator(media_types)]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
@@ -229,8 +242,9 @@ class Options(BaseModel):
     """pages | the latest pages that saturation looks at"""
     crawl_seed: int = 1
     """of the random generator: the same number, the same choices"""
-    crawl_allowed_domains: Names = []
-    """stay on these domains and their subdomains, `["de", "at"]` for countries; empty: the whole web"""
+    crawl_allowed_domains: Domains = []
+    """stay on these domains and their subdomains, `["de", "at"]` for countries, names without scheme, port, path or `*`;
+    empty: the whole web"""
     crawl_allowed_addresses: Names = []
     """networks, addresses, host names, `host:port` that are allowed besides the public Internet; see
     [safety](#safety)"""

@@ -201,7 +201,7 @@ class EntryRules:
         self, domains: Iterable[str], traps: TrapFilter, refusals: Iterable[Callable[[str, int], str]]
     ) -> None:
         self.traps = traps
-        self._domains = tuple(domain.lower().lstrip(".") for domain in domains)
+        self._domains = tuple(domains)
         self._refusals = tuple(refusals)
 
     def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -80,11 +81,22 @@ def test_no_setting_of_scrapy_looks_like_ours() -> None:
         ("PAGE_CONTENT_TYPES", "epub", ["text/html", "application/epub+zip"]),
         ("CRAWL_ALLOWED_DOMAINS", ' ["a.example"]', ["a.example"]),
         ("CRAWL_ALLOWED_DOMAINS", "", []),
+        ("CRAWL_ALLOWED_DOMAINS", ".A.example, DE,10.0.0.1,[::1]", ["a.example", "de", "10.0.0.1", "[::1]"]),
+        ("CRAWL_ALLOWED_DOMAINS", "Bücher.example,xn--bcher-kva.example.", ["xn--bcher-kva.example"] * 2),
         ("TRAP_EXTENSIONS", "[]", []),
     ],
 )
 def test_values_may_be_text_from_the_command_line(name: str, text: str, value: object) -> None:
     assert getattr(read_options({name: text}), name.lower()) == value
+
+
+@pytest.mark.parametrize(
+    "name", ["https://a.example/", "*.a.example", "a.example:80", "www.a.example/articles", "a..b", "."]
+)
+def test_what_is_no_domain_is_named(name: str) -> None:
+    wish = f"CRAWL_ALLOWED_DOMAINS: .*a domain such as a.example.* not '{re.escape(name)}'$"
+    with pytest.raises(BadSetting, match=wish):
+        read_options({"CRAWL_ALLOWED_DOMAINS": ["b.example", name, "c.example:1"]})
 
 
 def test_none_means_the_default() -> None:

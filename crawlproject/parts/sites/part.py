@@ -145,7 +145,7 @@ def make_tracker(
         HostHealth(first_rest=options.crawl_blocked_rest, patience=own.crawl_blocks_until_given_up, rests=rests),
         SiteBudgets(share=own.crawl_site_budget, alone=alone),
     )
-    domains = [f"http://{domain.lower().lstrip('.')}/" for domain in options.crawl_allowed_domains]
+    domains = [f"http://{domain}/" for domain in options.crawl_allowed_domains]
     for url in (*seeds, *domains):
         tracker.sites.add_named(url)
     return tracker

@@ -104,7 +104,7 @@ def causes(
 
 
 def _certain(folder: Path, options: Options, url: str, depth: int, agent: str) -> Iterator[Cause]:
-    domains = [domain.lower().lstrip(".") for domain in options.crawl_allowed_domains]
+    domains = options.crawl_allowed_domains
     if domains and not is_within(host_of(url), domains):
         yield Cause(SCOPE, _SENTENCES[SCOPE])
     rule = make_traps(options).refusal(url, depth)
