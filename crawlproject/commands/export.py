@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 _STDOUT = "-"
 _FORMATS = ("chunks", "csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wacz", "warc")
 
+_OF_FORMAT = {  # options of one format alone, with their defaults
+    "words": ("chunks", 300),
+    "overlap": ("chunks", 0),
+    "batch_bytes": ("opensearch", 5_000_000),
+    "retries": ("opensearch", 8),
+    "restart": ("opensearch", False),
+}
+
 
 class ExportCommand(Subcommand):
     usage = "CRAWL_DIR --to FORMAT TARGET"
@@ -71,14 +79,11 @@ class ExportCommand(Subcommand):
             default="",
             help="csv, jsonl, parquet: only these fields of the item, such as url,title,markdown",
         )
-        parser.add_argument(
-            "--words", metavar="N", type=int, default=300, help="chunks: the most words of a chunk (default: 300)"
-        )
+        parser.add_argument("--words", metavar="N", type=int, help="chunks: the most words of a chunk (default: 300)")
         parser.add_argument(
             "--overlap",
             metavar="N",
             type=int,
-            default=0,
             help="chunks: words of the chunk before that are repeated, at most (default: 0)",
         )
         parser.add_argument(
@@ -92,20 +97,16 @@ class ExportCommand(Subcommand):
             help="csv, jsonl, parquet: an item of each post, article or entry of a page",
         )
         parser.add_argument(
-            "--batch-bytes",
-            metavar="N",
-            type=int,
-            default=5_000_000,
-            help="opensearch: size of a request (default: 5000000)",
+            "--batch-bytes", metavar="N", type=int, help="opensearch: size of a request (default: 5000000)"
         )
         parser.add_argument(
             "--retries",
             metavar="N",
             type=int,
-            default=8,
             help="opensearch: tries in a row without progress, then exit code 3 (default: 8)",
         )
         parser.add_argument("--restart", action="store_true", help="opensearch: send all pages again")
+        parser.set_defaults(**{name: default for name, (_, default) in _OF_FORMAT.items()})
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
@@ -124,6 +125,9 @@ class ExportCommand(Subcommand):
         from crawlproject.opening import crawl_folder
 
         with reporting_errors(self):
+            for name, (kind, default) in _OF_FORMAT.items():
+                if opts.to != kind and getattr(opts, name) != default:
+                    raise BadInput(f"--{name.replace('_', '-')}", f"is for {kind}, not for {opts.to}")
             folder = crawl_folder(args[0], archives=opts.to in ("wacz", "warc"))
             selection = Selection(
                 opts.min_relevance, opts.with_duplicates, opts.join_series, opts.split_units, opts.without_reserved

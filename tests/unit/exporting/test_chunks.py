@@ -133,6 +133,24 @@ def test_a_field_that_there_is_not_is_named(crawl: Path, tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["crawl"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "option", "of"),
+    [
+        ("csv", ("--words", "5"), "chunks"),
+        ("opensearch", ("--overlap", "5"), "chunks"),
+        ("chunks", ("--retries", "2"), "opensearch"),
+        ("parquet", ("--batch-bytes", "9"), "opensearch"),
+        ("warc", ("--restart",), "opensearch"),
+    ],
+)
+def test_options_of_another_format_are_refused(
+    kind: str, option: tuple[str, ...], of: str, crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(ExportCommand(), crawl, tmp_path / "out", "--to", kind, *option) == 2
+    assert f"{option[0]}: is for {of}, not for {kind}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["crawl"]
+
+
 def test_the_language_is_that_of_the_words_where_the_page_says_none(tmp_path: Path) -> None:
     german = (
         "Die Korallen wachsen nur langsam und sind auf das Licht der Sonne in dem warmen Wasser an der Küste angewiesen. "
