@@ -130,14 +130,26 @@ def refuse_misspelt(given: Iterable[str], others: Iterable[str]) -> None:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """The setting whose name differs in case and underscores alone, or in one letter, in long names in two; else empty."""
+    """The setting whose name differs in case and underscores alone, or in one letter, in long names in two; or in a prefix that
+    was forgotten; else empty.
+    """
     plain = _plain(name)
     if plain.startswith("ORDERING") and name.upper().startswith("ORDERING_"):
         return name.upper()
     most = 1 if len(plain) < _LONG_NAME else 2
     distances = {found: _distance(plain, _plain(found), most) for found in known}
     nearest = min(distances, key=distances.__getitem__, default="")
-    return nearest if nearest and distances[nearest] <= most else ""
+    if nearest and distances[nearest] <= most:
+        return nearest
+    return min((found for found in known if _ends_with(found, name)), key=len, default="")
+
+
+def _ends_with(known: str, name: str) -> bool:
+    """Whether the last words of a name are these, two at least, or begin with these."""
+    words = name.upper().split("_")
+    tail = known.split("_")[-len(words) :]
+    pairs = zip(tail, words, strict=False)
+    return len(tail) == len(words) > 1 and all(len(word) > 2 and its.startswith(word) for its, word in pairs)
 
 
 def _plain(name: str) -> str:

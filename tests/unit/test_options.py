@@ -255,6 +255,22 @@ def test_settings_of_add_ons_and_of_a_settings_module_are_nobodys_business() -> 
         refuse_misspelt(["VIRTUALWEB"], Settings())
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MAX_PAGES", "CRAWL_MAX_PAGES"),
+        ("MAX_SECONDS", "CRAWL_MAX_SECONDS"),
+        ("MIN_DELAY", "POLITENESS_MIN_DELAY"),
+        ("ROBOTS_OBEY", "ROBOTSTXT_OBEY"),
+        ("ALLOWED_DOMAINS", "CRAWL_ALLOWED_DOMAINS"),
+    ],
+)
+def test_a_prefix_that_was_forgotten_is_told(name: str, meant: str) -> None:
+    with pytest.raises(BadSetting, match=rf"setting {name}: there is no such setting; did you mean {meant}\?"):
+        refuse_misspelt([name], Settings())
+    refuse_misspelt([name], [name])
+
+
 def test_a_typing_error_ends_a_crawl_before_it_starts(tmp_path: Path) -> None:
     done = crawl(topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl", CRAWL_MAX_PAGE=5)
     assert done.returncode == 2
