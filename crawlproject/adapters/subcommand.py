@@ -151,7 +151,7 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
             try:
                 yield
             except ModuleNotFoundError as failure:
-                raise named(failure, f"{program} {type(command).__module__.rpartition('.')[2]}") from failure
+                raise named(failure, f"{program} {type(command).__name__.removesuffix('Command').lower()}") from failure
     except BadInput as wrong:
         print(visible(f"{program}: {wrong}"), file=sys.stderr)
         command.exitcode = BAD_INPUT

@@ -21,6 +21,7 @@ from support.invoking import invoke
 from support.items import a_crawl, an_item
 
 from crawlproject import commands
+from crawlproject.adapters.fetch_page import FetchCommand
 from crawlproject.adapters.subcommand import INTERRUPTED, reporting_errors
 from crawlproject.exporting.index import update
 
@@ -188,3 +189,11 @@ def test_an_export_to_a_full_standard_output_has_no_traceback(tmp_path: Path) ->
         )
         _, said = process.communicate()
     assert process.returncode == 3 and said == b"scrapy: cannot write to standard output: No space left on device\n"
+
+
+def test_what_a_command_needs_is_said_of_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    command = FetchCommand()  # its module has another name
+    with reporting_errors(command):
+        raise ModuleNotFoundError(name="resiliparse")
+    assert command.exitcode == 2
+    assert 'scrapy fetch needs resiliparse: pip install "topical-crawler[content]"' in capsys.readouterr().err
