@@ -233,7 +233,9 @@ class TopicalSpider(scrapy.Spider):
 
 def _asked_topic(topic: Any, topics: Any) -> Topic:
     """The topic to crawl, or those of a folder together."""
-    if bool(topic) == bool(topics):
+    if topic and topics:
+        raise BadInput("topic", "expected one of the two, -a topic=TOPIC, or -a topics=DIR for those of a folder")
+    if not (topic or topics):
         raise BadInput("topic", "say which topic to crawl: -a topic=TOPIC, or -a topics=DIR for those of a folder")
     if topics:
         from crawlproject.topic.folder import load_topics
