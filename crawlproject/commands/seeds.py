@@ -43,29 +43,31 @@ class SeedsCommand(Subcommand):
         origin = "leave out pages of these domains, separated by commas, such as the directory that the seeds are from"
         parser.add_argument("--without", metavar="DOMAINS", default="", help=origin)
         parser.add_argument(
-            "--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic file"
+            "--out", metavar="FILE", type=Path, help="default: <topic>.augmented.toml beside the topic file, or here"
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 2:
-            raise UsageError("expected a web or a crawl folder, and a topic file", print_help=False)
+            raise UsageError("expected a web or a crawl folder, and a topic", print_help=False)
         for option in ("min_hosts", "most"):
             if getattr(opts, option) < 1:
                 raise UsageError(f"--{option.replace('_', '-')}: expected at least 1", print_help=False)
         with reporting_errors(self):
-            self._augment(args[0], Path(args[1]), opts)
+            self._augment(args[0], args[1], opts)
 
-    def _augment(self, source: str, path: Path, opts: argparse.Namespace) -> None:
+    def _augment(self, source: str, asked: str, opts: argparse.Namespace) -> None:
         from crawlproject.configuration import read_options
         from crawlproject.core.reading import topic_in_canonical_urls
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.storage.crawl_files import refuse_crawl_file
         from crawlproject.topic.edits import with_seeds
+        from crawlproject.topic.folder import find_topic_file
         from crawlproject.topic.found_seeds import find_hubs, is_below, is_mirror
         from crawlproject.topic.parse import load_topic, parse_topic
         from crawlproject.urls.canonical import make_canonicalizer
 
-        out = opts.out or path.with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
+        path = find_topic_file(asked)
+        out = opts.out or Path(asked).with_name(f"{path.name.removesuffix('.toml')}.augmented.toml")
         refuse_crawl_file(out)
         topic = load_topic(path)
         settings = settings_for(self, topic)

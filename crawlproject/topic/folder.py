@@ -126,6 +126,17 @@ def find_topic(asked: str) -> Topic:
     raise BadTopic(f"topic {asked!r}", _wish(asked))
 
 
+def find_topic_file(asked: str) -> Path:
+    """The file of a topic: ``asked`` itself, or where there is no such file that of the topic of the project with this name."""
+    path = Path(asked)
+    if _is_there(path) or path.suffix == _SUFFIX or len(path.parts) > 1:
+        return path
+    named = _topics().get(asked)
+    if isinstance(named, Path):
+        return named
+    raise BadTopic(f"topic {asked!r}", _wish(asked))
+
+
 def topic_names() -> list[str]:
     return sorted(_topics())
 

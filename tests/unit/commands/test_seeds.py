@@ -9,6 +9,7 @@ from support.invoking import invoke
 
 from crawlproject.commands import seeds
 from crawlproject.records import Visit
+from crawlproject.topic.folder import find_topic
 from crawlproject.topic.parse import load_topic
 from crawlproject.urls.hosts import page_path
 
@@ -52,6 +53,15 @@ def test_hubs_of_an_earlier_crawl(topic, tmp_path, write_crawl, capsys):
     (folder / "links.jsonl").write_text("\n".join(lines) + "\n")
     assert invoke(seeds.SeedsCommand(), folder, topic, "--out", tmp_path / "new.toml") == 0
     assert load_topic(tmp_path / "new.toml").seeds[2:] == ("http://hub.example/",)
+
+
+def test_a_topic_of_the_project_goes_by_its_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    assert invoke(seeds.SeedsCommand(), "sample", "demo") == 0
+    assert len(load_topic("demo.augmented.toml").seeds) > len(find_topic("demo").seeds)
+    assert invoke(seeds.SeedsCommand(), "sample", "dem") == 2
+    assert "did you mean demo?" in capsys.readouterr().err
 
 
 def test_without_a_hub_nothing_is_written(topic, web, capsys):
