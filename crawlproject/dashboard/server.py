@@ -143,7 +143,10 @@ class Dashboard(loopback.LoopbackServer):
 
     async def _standalone(self, page: Callable[[Path], tuple[bytes, str]], request: web.BaseRequest) -> web.Response:
         """A page that is also written as a file: served under its own policy, in an origin of its own."""
-        body, policy = await asyncio.to_thread(page, self._crawls.folder(request.query.get("crawl", "")))
+        try:
+            body, policy = await asyncio.to_thread(page, self._crawls.folder(request.query.get("crawl", "")))
+        except FileNotFoundError:
+            return json_answer({"error": "this crawl has no report: it fetched nothing"}, 404)
         sandboxed = (
             f"{policy}; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
         )
@@ -180,12 +183,16 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def report_page(folder: Path) -> tuple[bytes, str]:
-    """The report and its policy; written again when the history has grown. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    """The report and its policy; written again when the history has grown. Raises ``FileNotFoundError`` where nothing was
+    fetched, ``BadCrawlDir`` and ``StorageFailed``.
+    """
     path = folder / REPORT
     if _age(path) < _age(folder / "history.jsonl"):
         path = write_report(folder)
     try:
         return path.read_bytes(), REPORT_POLICY
+    except FileNotFoundError:
+        raise
     except OSError as error:
         raise StorageFailed(f"cannot read {path}: {error}") from error
 

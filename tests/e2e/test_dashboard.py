@@ -389,6 +389,9 @@ def test_a_crawl_that_cannot_start_says_why(tmp_path: Path) -> None:
             lambda: (found := get(f"{url}/api/state?crawl={name}")["states"][0])["status"] == "failed" and found, 40
         )
         assert "TRAP_MAX_DEPTH" in failed["output"] and not failed["resumable"]
+        with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+            get(f"{url}/report?crawl={name}")
+        assert "has no report: it fetched nothing" in refused.value.read().decode()
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:
