@@ -44,6 +44,7 @@ from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.errors import FATAL, BadInput
 from crawlproject.http.connection_failures import ExchangeLost, connection_failure, refuse_tls_settings
 from crawlproject.pages.text.printable import printable
+from crawlproject.pages.text.relevance import refuse_wordless
 from crawlproject.parts.registry import module_beside
 from crawlproject.records import CrawlUrl, Reply, Topic
 from crawlproject.topic.folder import find_topic
@@ -106,6 +107,9 @@ class TopicalSpider(scrapy.Spider):
         refuse_tls_settings(crawler.settings)
         refuse_wrong_values(crawler.settings)
         options = read_options(crawler.settings)
+        file = str(kwargs.get("topic")).strip()
+        for each in topic.members or (topic,):
+            refuse_wordless(each, options, file if file.endswith(".toml") else f"topic {each.name!r}")
         make_safety(options)  # a wrong entry is told before anything starts
         if options.virtual_web:
             open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts

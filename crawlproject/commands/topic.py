@@ -136,6 +136,8 @@ class TopicCommand(Subcommand):
     # ------------------------------------------------------------ new
 
     def _new(self, path: Path, opts: argparse.Namespace) -> None:
+        from crawlproject.configuration import read_options
+        from crawlproject.pages.text.relevance import refuse_wordless
         from crawlproject.storage.append_log import write_atomically
         from crawlproject.topic.edits import Draft, name_for, topic_text
         from crawlproject.topic.parse import parse_topic
@@ -156,6 +158,7 @@ class TopicCommand(Subcommand):
         name = path.name.removesuffix(".toml") or name_for(keywords)
         draft = Draft(name, keywords, list(dict.fromkeys(urls)), language, "", examples, budget, sources=found)
         topic = parse_topic(topic_text(draft), str(path))
+        refuse_wordless(topic, read_options(settings_for(self, topic)), str(path))
         if examples and opts.words:
             words = self._words(topic, examples, opts)
             print(f"Keywords from the examples: {', '.join(words) or 'none'}")

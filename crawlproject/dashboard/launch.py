@@ -11,8 +11,11 @@ from typing import Any
 
 from crawlproject.adapters.subcommand import SCRAPY
 from crawlproject.errors import BadInput, BadTopic, InvalidUrl, StorageFailed
+from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.orderings.registry import ORDERINGS, ordering_class
+from crawlproject.pages.text.relevance import refuse_wordless
+from crawlproject.records import Topic
 from crawlproject.topic.edits import Draft, name_for, topic_text
 from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.urls.canonical import canonical_url
@@ -68,7 +71,7 @@ class CrawlForm:
 
 
 def read_form(form: Any) -> CrawlForm:
-    """The form, checked. Raises ``BadInput``, which names the field and what is expected."""
+    """The form, checked, its query as one in English. Raises ``BadInput``, which names the field and what is expected."""
     if not isinstance(form, Mapping):
         raise BadInput("form", "expected an object with query, seeds, orderings and pages")
     query = _CONTROLS.sub(" ", str(form.get("query", ""))).strip()
@@ -76,6 +79,7 @@ def read_form(form: Any) -> CrawlForm:
     pages = form.get("pages")
     if not any(map(str.isalnum, query)):
         raise _wrong("query", "say what to look for, for example: coral reefs, bleaching")
+    refuse_wordless(Topic("", tuple(query.split(",")), ()), Options(), _FIELDS["query"])
     if not isinstance(orderings, list) or not 0 < len(orderings) <= MOST_CRAWLS:
         raise _wrong("orderings", f"choose 1 to {MOST_CRAWLS}")
     for name in orderings:

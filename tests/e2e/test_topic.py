@@ -29,6 +29,12 @@ def test_a_topic_from_a_query_and_examples(tmp_path: Path) -> None:
     assert topic.seeds == (SEEDS[2], *SEEDS[:2]) and topic.positive == tuple(SEEDS[:2])
     assert topic.settings == {"CRAWL_MAX_PAGES": 70}
     assert f"scrapy crawl topical -a topic={path} -s" in done.stdout and done.stdout.count("-s VIRTUAL_WEB=sample") == 2
+    wordless = scrapy("topic", "new", path.with_name("and.toml"), "--query", "the, and", "--seed", SEEDS[0])
+    assert wordless.returncode == 2 and f"{path.with_name('and.toml')}: keywords: wants a word" in wordless.stderr
+    assert [each.name for each in path.parent.iterdir()] == ["reef.toml"]
+    path.with_name("and.toml").write_text(f'keywords = ["the"]\nseeds = ["{SEEDS[0]}"]\n')
+    crawled = scrapy("crawl", "topical", "-a", f"topic={path.with_name('and.toml')}", CRAWL_DIR=tmp_path / "and")
+    assert crawled.returncode == 2 and f"{path.with_name('and.toml')}: keywords: wants a word" in crawled.stderr
     again = scrapy("topic", "new", path, "--query", "x", "--seed", SEEDS[0])
     assert again.returncode == 2 and "the file exists" in again.stderr and load_topic(path) == topic
 

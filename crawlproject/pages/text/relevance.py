@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, repeat
 
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadInput, BadTopic
 from crawlproject.extras import need
 from crawlproject.options import Options
 from crawlproject.pages.text.analyzer import Analyzer
@@ -174,6 +174,15 @@ class TopicsJudge(TopicJudge):
 def make_analyzer(language: str, options: Options) -> Analyzer:
     """Raises ``BadInput`` for an unknown language, and ``BadSetting`` when lemmas are not installed for it."""
     return Analyzer(language, options.topic_terms)
+
+
+def refuse_wordless(topic: Topic, options: Options, place: str) -> None:
+    """Raise ``BadTopic`` with the ``place`` of a topic when no term is left of its keywords. Raises as ``make_analyzer``, too."""
+    analyzer = make_analyzer(topic.language, options)
+    try:
+        TopicJudge(topic.keywords, analyzer)
+    except BadInput as wrong:
+        raise BadTopic(place, str(wrong)) from None
 
 
 def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) -> TopicJudge:

@@ -52,6 +52,7 @@ def test_a_folder_is_named_in_the_script_of_the_query(tmp_path):
     [
         ("query", ""),
         ("query", " , "),
+        ("query", "the, and"),
         ("seeds", "javascript:alert(1)"),
         ("seeds", "file:///etc/passwd"),
         ("orderings", []),
