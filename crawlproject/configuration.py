@@ -46,6 +46,7 @@ program = "topical" if installed else "scrapy"  # what a person types, as hints 
 _RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
 _PARAMETERS = "ordering_parameters"  # no setting: the parameters of the ordering, gathered
 
+_FORGOTTEN = "CRAWL_", "POLITENESS_", "FRONTIER_"  # prefixes that people leave out
 _LONG_NAME = 10  # letters, from which on two of them may be wrong
 _SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how pydantic begins
 
@@ -141,15 +142,8 @@ def _near(name: str, known: Iterable[str]) -> str:
     nearest = min(distances, key=distances.__getitem__, default="")
     if nearest and distances[nearest] <= most:
         return nearest
-    return min((found for found in known if _ends_with(found, name)), key=len, default="")
-
-
-def _ends_with(known: str, name: str) -> bool:
-    """Whether the last words of a name are these, two at least, or begin with these."""
-    words = name.upper().split("_")
-    tail = known.split("_")[-len(words) :]
-    pairs = zip(tail, words, strict=False)
-    return len(tail) == len(words) > 1 and all(len(word) > 2 and its.startswith(word) for its, word in pairs)
+    prefixed = (f"{prefix}{name.upper()}" for prefix in _FORGOTTEN if "_" in name)
+    return next((found for found in prefixed if found in distances), "")
 
 
 def _plain(name: str) -> str:

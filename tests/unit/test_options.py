@@ -261,14 +261,18 @@ def test_settings_of_add_ons_and_of_a_settings_module_are_nobodys_business() -> 
         ("MAX_PAGES", "CRAWL_MAX_PAGES"),
         ("MAX_SECONDS", "CRAWL_MAX_SECONDS"),
         ("MIN_DELAY", "POLITENESS_MIN_DELAY"),
-        ("ROBOTS_OBEY", "ROBOTSTXT_OBEY"),
         ("ALLOWED_DOMAINS", "CRAWL_ALLOWED_DOMAINS"),
+        ("batch_size", "FRONTIER_BATCH_SIZE"),
     ],
 )
 def test_a_prefix_that_was_forgotten_is_told(name: str, meant: str) -> None:
     with pytest.raises(BadSetting, match=rf"setting {name}: there is no such setting; did you mean {meant}\?"):
         refuse_misspelt([name], Settings())
     refuse_misspelt([name], [name])
+
+
+def test_settings_of_others_may_end_as_ours_do() -> None:
+    refuse_misspelt(["API_KEY", "SEARCH_URL", "RATE", "REDIS_PREFIX"], Settings())
 
 
 def test_a_typing_error_ends_a_crawl_before_it_starts(tmp_path: Path) -> None:

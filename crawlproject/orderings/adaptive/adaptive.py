@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crawlproject.errors import BadSetting
 from crawlproject.orderings.adaptive.active_set import ActiveSet
 from crawlproject.orderings.adaptive.link_features import KINDS, LinkFeatures, kinds_of
-from crawlproject.orderings.adaptive.link_rows import LinkRows
+from crawlproject.orderings.adaptive.link_rows import RowsOfLinks
 from crawlproject.orderings.adaptive.link_table import LinkTable, Mask, Rows, UrlSet
 from crawlproject.orderings.adaptive.predictors import Ridge, behind_of
 from crawlproject.orderings.adaptive.shared_sums import NO_TOPS, SAMPLE, SharedSums
@@ -86,7 +86,9 @@ class Adaptive(SummingOrdering):
         self._evidence = LinkFeatures(self._table, self._terms, keywords, kinds_of(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
-        self._links = LinkRows(self._table, self._evidence, self._terms, UrlWords(context.judge.analyzer), self._ended)
+        self._links = RowsOfLinks(
+            self._table, self._evidence, self._terms, UrlWords(context.judge.analyzer), self._ended
+        )
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
         self._pages = self._scored_at = self._turn = 0
         self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages

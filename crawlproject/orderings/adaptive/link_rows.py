@@ -12,7 +12,7 @@ from crawlproject.records import IMPLIED, Link, Page
 from crawlproject.urls.hosts import folder_of, host_of
 
 
-class LinkRows:
+class RowsOfLinks:
     """Adds to ``table`` what is neither in it nor ``ended``. A row has groups of ``evidence`` and numbers of ``terms``."""
 
     def __init__(
