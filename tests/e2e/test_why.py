@@ -83,7 +83,7 @@ def test_dropped_because_the_frontier_was_full(web: Path) -> None:
 
 
 def test_not_wanted_by_the_ordering(web: Path) -> None:
-    folder = crawled(web, "fish", ordering="fish_search", ORDERING_DEPTH=1, ORDERING_THRESHOLD=0.9)
+    folder = crawled(web, "fish", ordering="fish_search", ORDERING_DEPTH=0, ORDERING_THRESHOLD=0.9)
     assert json.loads((folder / "refused.json").read_text())["counts"]["ordering/not_followed"]
     assert "does not follow the links to it (ordering/not_followed" in why(folder, "/good2.html")
 
