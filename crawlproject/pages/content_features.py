@@ -37,7 +37,7 @@ _HARDLY = 15
 _MANY_LINKS = 400  # characters of links that make a list of links
 _MOUNTS = 20  # elements that may wait that are looked at
 _TAIL = 1_500  # bytes after the element that waits that are looked at
-_NOSCRIPT = re.compile(rb"<noscript\b[^>]*>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
+_NOSCRIPT = re.compile(rb"<noscript\b[^<>]*+>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
 _UNSEEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(style|template|svg)\b.*?(?:</\1|\Z)|<head\b.*?(?:</head|<body|\Z)", re.I | re.S
 )

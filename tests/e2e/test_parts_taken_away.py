@@ -16,6 +16,7 @@ from crawlproject.configuration import own_fields
 from crawlproject.frontier.views.open import read_frontier
 from crawlproject.frontier.views.view import best_waiting
 from crawlproject.parts.registry import NEEDS, OURS, settings_models
+from crawlproject.records import PAGE
 from crawlproject.storage.read import read_refused
 
 TOPIC = "demo"
@@ -89,8 +90,8 @@ class Tree:
         frontier = read_frontier(folder / "frontier")
         assert frontier is not None
         fetched = {line["url"] for line in history(folder)}
-        waits = (record.url for record in best_waiting(frontier, 1_000))
-        waiting = next(url for url in waits if url not in fetched)  # not the next visit of a page
+        waits = (record.url for record in best_waiting(frontier, 1_000) if record.kind == PAGE)  # not what a part wants
+        waiting = next(url for url in waits if url not in fetched)
         left_out = (url for url in refused_urls(folder) if url not in fetched and frontier.find(url)[1] is None)
         refused = next(left_out, "http://nowhere.example/")
         said = self.run("report", folder)

@@ -57,13 +57,14 @@ READ = {  # by element, besides those of all
 MAX_PATH = 400  # characters of a tag path that are kept, from the link upwards
 
 _HIDING = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0*\.?[01]?(?:px|pt|em|rem|%)?\s*(?:;|!|$)"
-    r"|opacity\s*:\s*0*\.?0*\s*(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top|margin-left|margin-top)\s*:\s*-\d{3,}"
+    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*+0*+\.?[01]?(?:px|pt|em|rem|%)?\s*+(?:;|!|$)"
+    r"|opacity\s*:\s*+0*+(?:\.0*+)?\s*+(?:;|!|$)|text-indent\s*:\s*-\d{3,}|(?:left|top|margin-left|margin-top)\s*:\s*-\d{3,}"
     r"|clip\s*:\s*rect\(\s*0|(?:height|width)\s*:\s*0(?:px)?\s*(?:;|$)"
 )
 _COLOURS = re.compile(r"(?<![-\w])(background-color|background|color)\s*:\s*([^;!]{1,40})")
 _RULE = re.compile(r"\.([\w-]{1,60})\s*\{([^{}]{0,300})\}")
 _LONGEST_SHEET = 20_000
+_LONGEST_STYLE = 2_000  # characters of an attribute
 _NAMES = {"white": "fff", "black": "000", "#ffffff": "fff", "#000000": "000", "#fff": "fff", "#000": "000"}
 _DIGITS = re.compile(r"\d+")
 _Element = tuple[str, Mapping[str, str]]
@@ -173,7 +174,7 @@ class AggregationNodes:
 
 def conceals(style: str) -> bool:
     """Whether a ``style`` attribute makes an element that nobody sees: not shown, of no size, out of sight, or of one colour."""
-    style = style.lower()
+    style = style[:_LONGEST_STYLE].lower()
     if _HIDING.search(style):
         return True
     if "color" not in style:

@@ -64,15 +64,17 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
     ``content_type`` is the HTTP header's value. Bytes that the encoding does not know become U+FFFD. Raises nothing.
     """
     encoding, body = _declared(body, content_type)
-    encoding = encoding or ("utf-8" if _is_utf8(body) else _guessed(body))
+    if not encoding and (whole := _utf8(body)) is not None:
+        encoding, body = "utf-8", whole
+    encoding = encoding or _guessed(body)
     return encoding, to_unicode(body, encoding)
 
 
 def as_utf8(body: bytes, content_type: str = "") -> tuple[str, bytes]:
     """The same with the text in UTF-8, valid whatever it was written in: mostly ``body`` itself, which costs a look at it."""
     encoding, body = _declared(body, content_type)
-    if encoding in ("", "utf-8") and _is_utf8(body):
-        return "utf-8", body
+    if encoding in ("", "utf-8") and (whole := _utf8(body)) is not None:
+        return "utf-8", whole
     encoding = encoding or _guessed(body)
     return encoding, to_unicode(body, encoding).encode("utf-8")
 
@@ -106,14 +108,15 @@ def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:
     return _from_header(content_type) or _from_document(body) or "", body
 
 
-def _is_utf8(body: bytes) -> bool:
+def _utf8(body: bytes) -> bytes | None:
+    """``body``, if it is UTF-8, without the beginning of a character that it was cut in."""
     if body.isascii():
-        return _ISO_2022_JP not in body
+        return None if _ISO_2022_JP in body else body
     try:
         body.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    except UnicodeDecodeError as wrong:
+        return body[: wrong.start] if wrong.reason == "unexpected end of data" else None
+    return body
 
 
 def _guessed(body: bytes) -> str:

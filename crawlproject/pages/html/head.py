@@ -49,7 +49,7 @@ _REDIRECT = re.compile(  # of a script whose white space is folded
     r"(?:<!-- ?|// ?<!\[CDATA\[ ?)?(?:['\"]use strict['\"]; ?)?"
     r"(?:(?:window\.)?setTimeout ?\( ?(?:function ?\( ?\) ?\{ ?|\( ?\) ?=> ?(?:\{ ?)?|[\"'])?)?"
     rf"{_OBJECT}location ?(?:\. ?href ?)?(?:= ?|\. ?(?:replace|assign) ?\( ?){_TARGET} ?\)? ?;?"
-    r"(?: ?[}\"']? ?, ?\d{1,5} ?\) ?;?)?(?: ?return (?:true|false) ?;?)?(?: ?// ?-->| ?// ?\]\]>| ?-->)?"
+    r"(?: ?[}\"']? ?, ?(?P<ms>\d{1,5}) ?\) ?;?)?(?: ?return (?:true|false) ?;?)?(?: ?// ?-->| ?// ?\]\]>| ?-->)?"
 )
 _MAX_VALUES = 20_000  # values of a JSON-LD script that are looked at
 _META = frozenset(
@@ -60,7 +60,7 @@ _META = frozenset(
 _DAY = re.compile(r"\s*(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
 _SCRIPT, _HEAD, _MARKED, _TIME = range(4)  # the more trusted the lower
 _ELEMENT = re.compile(r"<(?:link|a)\s([^<>]{0,4000})>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""(?<![a-z])([a-z]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json")
 _NAMES = {"next": NEXT, "prev": PREVIOUS, "previous": PREVIOUS}
 
@@ -156,7 +156,7 @@ def script_target(script: str) -> str:
     if "location" not in script[:_LONGEST_SCRIPT] or len(script) > _LONGEST_SCRIPT:
         return ""
     found = _REDIRECT.fullmatch(" ".join(script.split()))
-    return found["url"] if found else ""
+    return found["url"] if found and int(found["ms"] or 0) <= 1000 * INSTANT else ""
 
 
 class Published:

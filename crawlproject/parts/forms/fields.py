@@ -114,8 +114,8 @@ def labelled_values(text: str, labels: Mapping[str, str]) -> Iterator[tuple[str,
     """
     for name, label in labels.items():
         spelled = r"[\s_-]+".join(map(re.escape, label.split()))
-        before, between = r"(?im)(?:^|[\n|;·,(])[ \t]*", r"s?[ \t]*(?::[ \t]*\n?|\n)[ \t\n]*"
-        pattern = rf"{before}{spelled}{between}([^\n|;·]{{1,{LONGEST}}}?)[ \t]*(?=$|[\n|;·])"
+        before, between = r"(?im)(?:^|[\n|;·,(])[ \t]*", r"s?[ \t]*+(?::[ \t]*+\n?|\n)[ \t\n]*+"
+        pattern = rf"{before}{spelled}{between}([^\s|;·][^\n|;·]{{0,{LONGEST - 1}}}?)[ \t]*+(?=$|[\n|;·])"
         for found in re.finditer(pattern, text):
             value = " ".join(found[1].split())
             if value:

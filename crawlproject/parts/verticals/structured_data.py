@@ -17,7 +17,7 @@ from lxml import etree
 
 from crawlproject.pages.html.head import MAX_SCRIPT
 
-_SCRIPT = re.compile(r"<script[^>]{0,200}application/ld\+json[^>]{0,200}>(.*?)</script", re.I | re.S)
+_SCRIPT = re.compile(r"<script[^>]{0,200}application/ld\+json[^>]{0,200}>(.*?)(?:</script|\Z)", re.I | re.S)
 _OG_TYPE = re.compile(
     r"""<meta\s[^<>]{0,200}property\s*=\s*["']?og:type["']?\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})""", re.I
 )

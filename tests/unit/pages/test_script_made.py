@@ -83,6 +83,7 @@ def test_any_bytes_are_judged(junk: bytes, at: int) -> None:
         b"<script src=main",
         b"<script src=x></script>",
         b"<div class=root id",
+        b"<noscript ",
     ],
 )
 def test_a_hostile_megabyte_is_judged_in_time(piece: bytes) -> None:

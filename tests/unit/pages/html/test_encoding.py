@@ -37,6 +37,18 @@ def test_undeclared_text_is_utf_8_when_it_is_valid_and_windows_1252_when_little_
     assert decode(b"") == ("utf-8", "")
 
 
+@given(st.text(st.characters(codec="utf-8"), min_size=10), st.integers(0, 3))
+def test_a_page_that_is_cut_inside_a_letter_is_utf_8_up_to_there(text: str, cut: int) -> None:
+    whole = f"{text}Кораллы 珊瑚礁 🐠".encode()
+    body = whole[: len(whole) - cut]
+    assert decode(body) == ("utf-8", body.decode("utf-8", "ignore"))
+    assert as_utf8(body) == ("utf-8", body.decode("utf-8", "ignore").encode())
+
+
+def test_a_letter_that_breaks_off_in_the_middle_is_no_utf_8() -> None:
+    assert decode("Кораллы".encode()[:3] + b" reef")[0] != "utf-8"
+
+
 UNDECLARED = {
     "ru": ("Коралловый риф - дом многих рыб, и вода вокруг него всегда тёплая.", "koi8-r cp1251 iso8859-5 cp866"),
     "ja": ("サンゴ礁は多くの魚の家です。水はいつも暖かい。", "shift_jis euc_jp iso2022_jp"),

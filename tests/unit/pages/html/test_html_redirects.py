@@ -71,6 +71,13 @@ def test_a_slow_refresh_is_a_link():
     assert document.redirect == "" and [link.href for link in document.links] == ["/news"]
 
 
+@pytest.mark.parametrize(
+    ("ms", "target"), [(0, "/login"), (3000, "/login"), (10_000, "/login"), (60_000, ""), (99_999, "")]
+)
+def test_a_script_that_waits_for_a_session_to_end_is_no_redirect(ms, target):
+    assert script_target(f"setTimeout(function() {{ location.href = '/login' }}, {ms})") == target
+
+
 def test_what_is_for_browsers_without_scripts_is_no_redirect():
     assert redirect('<noscript><meta http-equiv="refresh" content="0; url=/plain"></noscript>', "<p>text</p>") == ""
     assert redirect('<noscript>x</noscript><meta http-equiv="refresh" content="0; url=/b">') == "/b"

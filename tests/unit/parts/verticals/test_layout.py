@@ -151,8 +151,9 @@ def test_no_markup_raises(pieces: list[str]) -> None:
 @pytest.mark.parametrize(
     "body",
     ["<div class=a>" * 40_000 + "x", "".join(f"<div class=c{'abcdefgh'[n % 8]}><a href=/x{n}>title of {n}</a>" for n in range(8_000)),  # noqa: E501
-     "<div itemscope itemprop=a>" * 100 + "<p itemprop=text>hello</p>" * 18_000, "<div class=hentry>" * 20_000 + "text"],
-    ids=["deep", "crowded", "properties", "entries"],
+     "<div itemscope itemprop=a>" * 100 + "<p itemprop=text>hello</p>" * 18_000, "<div class=hentry>" * 20_000 + "text",
+     "<script type=application/ld+json>" * 30_000],
+    ids=["deep", "crowded", "properties", "entries", "scripts"],
 )  # fmt: skip
 def test_hostile_markup_takes_seconds_at_most(body: str) -> None:
     began = time.process_time()
