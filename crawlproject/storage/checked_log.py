@@ -40,9 +40,10 @@ class CheckedLog(AppendLog):
         changed = np.flatnonzero((now[:both] != before[:both]) & (before[:both] != 0))  # a power failure leaves zeros
         changed = changed[~np.isin(now[changed], before)]
         self.damaged = (changed + 1).tolist()
+        self._lines = len(now)
+        now[changed] = before[changed]  # until the line is replaced, it is a damaged one
         if not np.array_equal(now, before):
             self._write_sums(now.tobytes(), 0)
-        self._lines = len(now)
         self._cut_sums()
         return self._lines
 

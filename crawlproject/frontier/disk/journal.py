@@ -6,7 +6,6 @@ import os
 import struct
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,8 +80,9 @@ class HostFacts:
             if len(self.picks) > 2 * _PICKS:
                 del self.picks[:_PICKS]
         elif kind == "unpick":
-            with suppress(ValueError):
-                del self.picks[len(self.picks) - 1 - self.picks[::-1].index(values[0])]
+            latest = (place for place in range(len(self.picks) - 1, -1, -1) if self.picks[place] == values[0])
+            if (place := next(latest, None)) is not None:  # near the end, as a rule
+                del self.picks[place]
         elif kind == "rest":
             host, until = values
             self.rests[host] = max(until, self.rests.get(host, until))

@@ -1,0 +1,30 @@
+"""A log whose lines have sums: a line with other bytes is known until it is replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawlproject.storage.checked_log import CheckedLog
+
+
+def test_a_damaged_line_is_damaged_until_it_is_replaced(tmp_path: Path) -> None:
+    """A crawl may be killed, or the disk be full, before it is."""
+    path = tmp_path / "items.jsonl"
+    log = CheckedLog(path)
+    log.count()
+    log.append(*({"url": f"http://a.example/{number}"} for number in range(5)))
+    log.close()
+    path.write_bytes(path.read_bytes().replace(b"example/2", b"exbmple/2"))
+    for _ in range(2):
+        log = CheckedLog(path)
+        assert log.count() == 5 and list(log.damaged) == [3]
+        log.close()
+    log = CheckedLog(path)
+    log.count()
+    log.replace_all([[{"url": "http://a.example/0"}], [{"url": "http://a.example/1"}]])
+    assert not list(log.damaged)
+    log.append({"url": "http://a.example/5"})
+    log.close()
+    log = CheckedLog(path)
+    assert log.count() == 3 and not list(log.damaged)
+    log.close()
