@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from crawlproject.pages.html.forms import MAX_VALUE, TEXT_TYPES, Field, Form
+from crawlproject.pages.html.forms import MAX_LABEL, MAX_VALUE, TEXT_TYPES, Field, Form
 
 SEARCH_BOX = "search"  # one field for free text
 ADVANCED = "advanced"  # several fields, or menus
@@ -84,8 +84,16 @@ def kind_of(form: Form) -> str:
 def is_query(form: Form) -> bool:
     """Whether the form may be filled in by a crawler: it is a search form, and if it is sent by POST, plainly so."""
     if form.method == "get":
-        return form.action.startswith(("http://", "https://")) and is_search(form)
-    return is_plain_post(form) and not one_time_token(form)
+        return form.action.startswith(("http://", "https://")) and is_search(form) and not _is_cut(form)
+    return is_plain_post(form) and not one_time_token(form) and not _is_cut(form)
+
+
+def _is_cut(form: Form) -> bool:
+    """Whether something that the form sends is not known to its end."""
+    sent = [*(form.button or ())]
+    for field in form.fields:
+        sent += [field.name, field.value or "", *(option.value for option in field.options)]
+    return any(len(text) >= MAX_VALUE for text in sent)
 
 
 def wants_token(form: Form) -> bool:
@@ -164,9 +172,9 @@ def _is_token(field: Field) -> bool:
     if field.type != "hidden":
         return _HEXADECIMAL.fullmatch(field.name) is not None
     value = field.value or ""
-    # A value as long as what is read of one may have been cut.
+    # A value that is longer than any text to read is taken for opaque, too.
     found = _TOKEN_NAME.search(_plain(field.name)) or _HEXADECIMAL.fullmatch(field.name) or _OPAQUE.fullmatch(value)
-    return bool(found) or len(value) >= MAX_VALUE
+    return bool(found) or len(value) >= MAX_LABEL
 
 
 def _plain(text: str) -> str:

@@ -20,7 +20,8 @@ BUTTONS = frozenset(("submit", "image", "button", "reset"))
 _DATES = frozenset(("date", "month", "week", "time", "datetime-local"))
 _TYPES = TEXT_TYPES | BUTTONS | _DATES | {"hidden", "password", "checkbox", "radio", "file", "email", "tel", "url"}
 _NUMBERS = frozenset(("number", "range", "color"))
-MAX_VALUE = 200  # characters of a label, a name or a value
+MAX_LABEL = 200  # characters of a label, a hint or the text of a button
+MAX_VALUE = 2_048  # of a name, a value or an address: a form with a longer one is never sent
 _CONTROLS = frozenset(("input", "select", "textarea", "button"))
 _PARTS = frozenset(("script", "style", "option", "button", "select", "textarea"))  # whose text is no label of another
 
@@ -83,7 +84,7 @@ def read_forms(body: bytes, url: str, content_type: str = "") -> tuple[Form, ...
 
 
 def _forms(root: etree._Element, url: str, encoding: str) -> Iterator[Form]:
-    base = next((_attribute(element, "href") for element in root.iter("base") if element.get("href")), "")
+    base = next((_whole(element, "href") for element in root.iter("base") if element.get("href")), "")
     labels: dict[str, str] = {}
     elsewhere: dict[str, list[etree._Element]] = {}  # controls that name their form
     for element in root.iter("label", *_CONTROLS):
@@ -95,9 +96,12 @@ def _forms(root: etree._Element, url: str, encoding: str) -> Iterator[Form]:
     for number, form in enumerate(root.iter("form")):
         if number >= MAX_FORMS:
             return
+        written = _whole(form, "action")
+        if len(base) + len(written) > MAX_VALUE:
+            continue
         try:
             start = urljoin(url, base) if base else url
-            action = urljoin(start, _attribute(form, "action")).partition("#")[0] or url
+            action = urljoin(start, written).partition("#")[0] or url
         except ValueError:
             continue
         controls = [control for control in form.iter(*_CONTROLS) if not control.get("form")]
@@ -127,7 +131,7 @@ class _FormReader:
 
     def _add(self, control: etree._Element) -> None:
         kind = _type_of(control)
-        name = _attribute(control, "name")
+        name = _value(control, "name")
         if kind in BUTTONS:
             self._add_button(control, kind, name)
         elif name and kind == "select":
@@ -135,7 +139,7 @@ class _FormReader:
         elif name and kind == "radio":
             self._add_radio(control, name)
         elif name:
-            written = _text(control) if kind == "textarea" else _attribute(control, "value")
+            written = _text(control) if kind == "textarea" else _value(control)
             value: str | None = written
             if kind == "checkbox":
                 value = (written or "on") if control.get("checked") is not None else None
@@ -148,12 +152,12 @@ class _FormReader:
         self._submit.append(said or _attribute(control, "alt"))
         self._submit.append(_attribute(control, "aria-label") or _attribute(control, "title"))
         if kind == "submit" and name and self._button is None:
-            self._button = (name, _attribute(control, "value"))
+            self._button = (name, _value(control))
 
     def _add_radio(self, control: etree._Element, name: str) -> None:
         before = self._fields.get((name, "radio"), Field(name, "radio", None))
-        value = _attribute(control, "value") or "on"
-        options = (*before.options, Option(value, self._label_of(control) or value))
+        value = _value(control) or "on"
+        options = (*before.options, Option(value, self._label_of(control) or value[:MAX_LABEL]))
         chosen = value if control.get("checked") is not None else before.value
         self._fields[name, "radio"] = Field(name, "radio", chosen, before.label, options)
 
@@ -189,8 +193,8 @@ def _menu(control: etree._Element, name: str, label: str) -> Field:
     options: list[Option] = []
     value: str | None = None
     for entry in control.iter("option"):
-        text = _text(entry, options=True)
-        option = Option(_attribute(entry, "value") if entry.get("value") is not None else text, text)
+        text = _long_text(entry, MAX_VALUE, options=True)
+        option = Option(_value(entry) if entry.get("value") is not None else text, _fold(text))
         if entry.get("selected") is not None and value is None:
             value = option.value
         options.append(option)
@@ -219,8 +223,12 @@ def _text_before(control: etree._Element) -> str:
     return ""
 
 
-def _text(element: etree._Element, *, options: bool = False) -> str:
-    """The text in an element, without that of the menus in it."""
+def _text(element: etree._Element) -> str:
+    return _fold(_long_text(element, MAX_LABEL))
+
+
+def _long_text(element: etree._Element, longest: int, *, options: bool = False) -> str:
+    """The text in an element, without that of the menus in it, up to ``longest`` characters."""
     pieces: list[str] = []
     length = 0
     for event, inner in etree.iterwalk(element, events=("start", "end")):
@@ -232,15 +240,23 @@ def _text(element: etree._Element, *, options: bool = False) -> str:
         if piece:
             pieces.append(piece)
             length += len(piece)
-        if length > 4 * MAX_VALUE:
+        if length > 4 * longest:
             break
-    return _fold(" ".join(pieces))
+    return " ".join(" ".join(pieces).split())[:longest]
 
 
 def _attribute(element: etree._Element, name: str) -> str:
-    value = element.get(name)
-    return value.strip()[:MAX_VALUE] if value else ""
+    return _whole(element, name)[:MAX_LABEL]
+
+
+def _value(element: etree._Element, name: str = "value") -> str:
+    """What is sent. One that has ``MAX_VALUE`` characters may have been cut."""
+    return _whole(element, name)[:MAX_VALUE]
+
+
+def _whole(element: etree._Element, name: str) -> str:
+    return (element.get(name) or "").strip()
 
 
 def _fold(text: str) -> str:
-    return " ".join(text[: 4 * MAX_VALUE].split())[:MAX_VALUE].rstrip(" :*")
+    return " ".join(text[: 4 * MAX_LABEL].split())[:MAX_LABEL].rstrip(" :*")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawlproject.pages.html.form_kinds import ADVANCED, LOGIN, OTHER, SEARCH_BOX, SUBSCRIPTION, is_query, kind_of
-from crawlproject.pages.html.forms import MAX_FIELDS, MAX_FORMS, Field, Form, Option, read_forms
+from crawlproject.pages.html.forms import MAX_FIELDS, MAX_FORMS, MAX_LABEL, MAX_VALUE, Field, Form, Option, read_forms
 
 URL = "http://a.example/dir/page.html"
 
@@ -62,6 +62,32 @@ def test_what_a_page_may_cost_is_limited() -> None:
     assert len(many) == MAX_FORMS
     fields = "".join(f"<input name=f{number}>" for number in range(MAX_FIELDS + 5))
     assert len(form(f"<form>{fields}</form>").fields) == MAX_FIELDS
+
+
+def test_what_is_sent_is_whole_and_what_is_read_is_short() -> None:
+    long = "long " * 100 + "end"
+    path = "/" + "collection/" * 25 + "search"
+    found = form(
+        f"""<base href="{path}"><form action="{path}"><label>{long}<input name="q{long}"></label>
+        <input type=hidden name=scope value="{long}"><select name=k><option value="{long}">one<option>{long}:</select>
+        <input type=radio name=r value="{long}" checked><button name=b value="{long}">{long}</button></form>"""
+    )
+    query, scope, menu, radio = found.fields
+    assert (found.action, found.button) == (f"http://a.example{path}", ("b", long))
+    assert (query.name, scope.value, radio.value, menu.value) == (f"q{long}", long, long, long)
+    assert [option.value for option in menu.options] == [long, f"{long}:"]
+    assert len(query.label) <= MAX_LABEL and all(len(option.label) <= MAX_LABEL for option in menu.options)
+    assert len(found.submit.strip()) <= MAX_LABEL
+
+
+def test_a_form_that_would_send_too_much_is_no_query() -> None:
+    size = MAX_VALUE - 1
+    for method in ("get", "post"):
+        start = f"<form method={method} action=/find><input name=q><button>Search</button>"
+        assert is_query(form(f"{start}<select name=x><option>{'x' * size}</select></form>"))
+        for more in ("<input type=hidden name=x value=x{}>", "<select name=x><option>x{}</select>", "<input name=x{}>"):
+            assert not is_query(form(start + more.format("x" * size) + "</form>"))
+    assert forms(f"<form action=/{'x' * MAX_VALUE}><input name=q></form>") == ()
 
 
 @settings(max_examples=40, deadline=None)
