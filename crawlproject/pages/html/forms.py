@@ -101,7 +101,7 @@ def _forms(root: etree._Element, url: str, encoding: str) -> Iterator[Form]:
             continue
         try:
             start = urljoin(url, base) if base else url
-            action = urljoin(start, written).partition("#")[0] or url
+            action = (urljoin(start, written) if written else url).partition("#")[0]
         except ValueError:
             continue
         controls = [control for control in form.iter(*_CONTROLS) if not control.get("form")]

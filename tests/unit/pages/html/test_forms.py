@@ -54,7 +54,8 @@ def test_base_and_controls_outside_their_form_count() -> None:
 
 
 def test_without_an_action_a_form_leads_to_its_page() -> None:
-    assert form("<form><input name=q></form>").action == URL
+    for start in ("<form>", '<base href="/x/"><form action="">', "<base href=/x/><form>"):
+        assert form(f"{start}<input name=q></form>").action == URL
 
 
 def test_what_a_page_may_cost_is_limited() -> None:
