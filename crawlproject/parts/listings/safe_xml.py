@@ -12,6 +12,8 @@ from contextlib import suppress
 
 from lxml import etree
 
+from crawlproject.pages.unpack import MAX_MEMBERS
+
 MAX_BYTES = 10_485_760  # of the unpacked file: a tenth of a second; the protocol of sitemaps allows five times as many
 _MAX_ELEMENTS = 200_000
 _MAX_DEPTH = 16
@@ -96,7 +98,7 @@ class EntryEvents:
 def read_events(pieces: Iterable[bytes], events: EntryEvents) -> None:
     """Read a document to its end, to its first fault that cannot be passed over, or to a limit. Raises nothing."""
     parser = etree.XMLParser(target=events, resolve_entities=False, no_network=True, load_dtd=False, recover=True)
-    with suppress(Enough, etree.XMLSyntaxError):
+    with suppress(Enough, etree.XMLSyntaxError, UnicodeDecodeError):  # lxml raises the last for &#xD800;
         for piece in _escaped(pieces):
             parser.feed(piece)
         parser.close()
@@ -125,13 +127,20 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
 
 
 def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The members of a file, one behind the other. What comes behind them is damage."""
     with suppress(zlib.error):
-        unpacker = zlib.decompressobj(wbits=31)
+        unpacker, members = zlib.decompressobj(wbits=31), 1
         for piece in pieces:
             waiting = piece
-            while waiting and not unpacker.eof:
-                yield unpacker.decompress(waiting, _CHUNK)
+            while waiting:
+                if members > MAX_MEMBERS:
+                    return
+                if found := unpacker.decompress(waiting, _CHUNK):
+                    yield found
                 waiting = unpacker.unconsumed_tail
+                if unpacker.eof:
+                    waiting = unpacker.unused_data
+                    unpacker, members = zlib.decompressobj(wbits=31), members + 1
 
 
 def chained(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:

@@ -36,6 +36,7 @@ PAGES = (
         b"\xef\xbb\xbf" + URLSET.encode(),
         gzip.compress(URLSET.encode()),
         gzip.compress(gzip.compress(URLSET.encode())),
+        gzip.compress(b"") + gzip.compress(URLSET[:500].encode()) + gzip.compress(URLSET[500:].encode()) + b"\0\0",
         URLSET.encode().replace(b"\n", b"\r\n\t"),
     ],
 )
@@ -74,6 +75,12 @@ def test_what_stood_before_the_damage_counts(body: bytes) -> None:
     assert found and found == PAGES[: len(found)]
 
 
+@pytest.mark.parametrize("fault", ["<loc>http://h/&#xD800;</loc>", '<a b="&#xD800;"/>'])
+def test_what_stood_before_a_surrogate_counts(fault: str) -> None:
+    body = URLSET.replace("<url><lastmod>", f"<url>{fault}</url><url><lastmod>")
+    assert read_sitemap(body.encode()).pages == PAGES
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_no_entity_is_resolved_and_nothing_fetched(encoding: str) -> None:
     levels = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12))
@@ -108,9 +115,10 @@ def test_entries_have_a_limit() -> None:
         lambda: b"<urlset " + b"".join(b'a%d="x" ' % n for n in range(300_000)) + b">",
         lambda: b"<urlset>" + b"&" * 3_000_000,
         lambda: b"\x1f\x8b" + bytes(1000),
+        lambda: gzip.compress(b"") * 200_000 + gzip.compress(URLSET.encode()),
         lambda: zlib.compress(URLSET.encode()),
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_bombs_are_read_to_a_limit(made: Callable[[], bytes]) -> None:
     assert read_sitemap(made()) == SitemapFile()
