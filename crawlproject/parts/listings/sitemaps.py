@@ -162,16 +162,16 @@ class _SitemapEvents(EntryEvents):
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
         if self.entry_depth and name == "link" and attributes.get("rel", "alternate") == "alternate":
-            self.values.setdefault("loc", attributes.get("href", ""))  # Atom
+            self.values.setdefault("link", attributes.get("href", ""))  # Atom; another language of a page
 
     def closed(self, name: str, text: str, depth: int) -> None:
         if depth == 1 and name in ("loc", "link"):
-            self.values["loc"] = self.values.get("loc") or text
+            self.values[name] = self.values.get(name) or text
         elif name in _DAYS:  # news have theirs one element deeper
             self.values.setdefault(name, text)
 
     def add(self, name: str) -> bool:
-        url = self.values.get("loc", "")
+        url = self.values.get("loc") or self.values.get("link", "")
         if not url or len(url) > MAX_LENGTH:
             return False
         day = next((self.values[day] for day in _DAYS if day in self.values), "")

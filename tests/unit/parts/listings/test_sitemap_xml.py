@@ -55,6 +55,13 @@ def test_an_index_names_sitemaps() -> None:
     assert read_sitemap(body) == SitemapFile(sitemaps=(SitemapEntry("http://h/1.xml.gz", "2020"),))
 
 
+def test_the_url_of_a_page_is_not_that_of_its_translation() -> None:
+    link = '<xhtml:link rel="alternate" hreflang="de" href="http://h/de/"/>'
+    for entry in (f"{link}<loc>http://h/</loc>", f"<loc>http://h/</loc>{link}", f"<loc/>{link}<loc>http://h/</loc>"):
+        body = f'<urlset xmlns:xhtml="http://www.w3.org/1999/xhtml"><url>{entry}</url></urlset>'
+        assert read_sitemap(body.encode()).pages == (SitemapEntry("http://h/"),)
+
+
 def test_feeds_and_text() -> None:
     rss = b"<rss><channel><link>http://h/</link><item><title>t</title><link>http://h/r</link><pubDate>1 Jan</pubDate></item>"
     atom = (
