@@ -4,7 +4,8 @@ The title of an entry is the anchor of its link; its context are its title, its 
 sitemap, a feed may list pages of any host, as a page may.
 
 Feeds are RSS 0.9 to 2.0 (https://www.rssboard.org/rss-specification), Atom (RFC 4287) and JSON Feed
-(https://www.jsonfeed.org/version/1.1/), packed with gzip or not. Read as ``safe_xml`` reads.
+(https://www.jsonfeed.org/version/1.1/), packed with gzip or not. Read as ``safe_xml`` reads. Links are relative to the
+``xml:base`` around them (RFC 4287 section 2), in RSS, too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
 import orjson
 
@@ -34,10 +36,12 @@ from crawlproject.urls.traps import extension_of
 MAX_BYTES = 2_097_152  # of a feed, unpacked: a fifth of a second; entries further on are not looked at
 MAX_ENTRIES = 1_000  # of a feed that are looked at: most have ten to fifty
 
+_MAX_JOINS = 4 * MAX_ENTRIES  # of a URL with its base
 _MAX_TEXT = 1_000  # characters of an entry's title and summary together
 _URLS = ("link", "guid", "id")  # the first that is one
 _DATES = ("updated", "modified", "pubdate", "published", "date", "issued")  # the latest event first
 _TEXTS = ("title", "description", "summary", "content_text")
+_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MARKUP = re.compile(r"<[^<>]*>")
 
 
@@ -66,7 +70,7 @@ class Feeds:
 
     def listing(self, url: CrawlUrl, body: bytes) -> Listing:
         """What the feed at ``url`` lists: its first entries, which are the latest."""
-        file = read_feed(body)
+        file = read_feed(body, url=url.url)
         entries: dict[str, Entry] = {}
         for entry in file.entries:
             target = canonical_or_none(self._canonicalize, entry.url, url.url)
@@ -117,12 +121,12 @@ class FeedFile(NamedTuple):
     links: HubLinks = NO_LINKS
 
 
-def read_feed(body: bytes, *, max_entries: int = MAX_ENTRIES) -> FeedFile:
-    """What ``body`` lists. Any bytes give an answer, if an empty one."""
+def read_feed(body: bytes, *, url: str = "", max_entries: int = MAX_ENTRIES) -> FeedFile:
+    """What ``body`` lists, which stands at ``url``. Any bytes give an answer, if an empty one."""
     text = b"".join(unpacked(body, MAX_BYTES))
     if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         return _from_json(text, max_entries)
-    events = _FeedEvents(max_entries)
+    events = _FeedEvents(max_entries, url)
     read_events([mended(text)], events)
     return FeedFile(tuple(events.entries), events.next, events.links)
 
@@ -145,8 +149,11 @@ class _FeedEvents(EntryEvents):
 
     names = ("item", "entry")
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, url: str) -> None:
         super().__init__(limit)
+        self._url = url
+        self._bases = [(0, "")]  # what each xml:base comes to, and how deep its element is
+        self._joins = _MAX_JOINS
         self.entries: list[FeedEntry] = []
         self.next = ""
         self.links = NO_LINKS
@@ -154,20 +161,35 @@ class _FeedEvents(EntryEvents):
     def opened(self, name: str, attributes: dict[str, str]) -> None:
         if self.depth > self.entry_depth + 1 > 1:
             return  # of what the entry is from, or of what belongs to it
+        while self._bases[-1][0] >= self.depth:
+            self._bases.pop()
+        if _BASE in attributes:
+            base = self._joined(self._bases[-1][1] or self._url, attributes[_BASE])
+            self._bases += [(self.depth, base)] if len(base) <= MAX_LENGTH else []
         if name == "link" and "href" in attributes:
             rel = attributes.get("rel", "alternate")
+            href = self._joined(self._bases[-1][1], attributes["href"])
             if self.entry_depth and rel == "alternate":
-                self.values.setdefault("link", attributes["href"])
-            elif not self.entry_depth and rel in ("next", "prev-archive") and len(attributes["href"]) <= MAX_LENGTH:
-                self.next = attributes["href"]
+                self.values.setdefault("link", href)
+            elif not self.entry_depth and rel in ("next", "prev-archive") and len(href) <= MAX_LENGTH:
+                self.next = href
             elif not self.entry_depth:
-                self.links = self.links.with_link(rel, attributes["href"].strip())
+                self.links = self.links.with_link(rel, href.strip())
         if name == "guid" and attributes.get("isPermaLink", "true").lower() == "false":
             self.values["guid"] = ""
 
     def closed(self, name: str, text: str, depth: int) -> None:
         if depth == 1:
-            self.values.setdefault(name, text)
+            self.values.setdefault(name, self._joined(self._bases[-1][1], text) if name == "link" else text)
+
+    def _joined(self, base: str, href: str) -> str:
+        if not base or not href or self._joins <= 0:
+            return href
+        self._joins -= 1
+        try:
+            return urljoin(base, href.strip())
+        except ValueError:
+            return href
 
     def add(self, name: str) -> bool:
         entry = _entry(self.values)

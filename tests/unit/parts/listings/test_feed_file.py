@@ -60,6 +60,18 @@ def test_each_form(body: bytes, expected: FeedFile) -> None:
         assert read_feed(form) == expected
 
 
+def test_links_are_relative_to_the_base_around_them() -> None:
+    body = b"""<feed xmlns="http://www.w3.org/2005/Atom" xml:base="../posts/"><link rel="self" href="atom"/>
+    <entry xml:base="2024/"><link xml:base="/x/" rel="edit" href="e"/><link href="a"/></entry>
+    <entry><link xml:base="http://i/" href="b"/><content xml:base="http://j/"><link href="no"/></content></entry>
+    <entry><link href="//k/c"/></entry><entry><link xml:base="http://[" href="d"/></entry><link rel="next" href="2"/></feed>"""
+    found = read_feed(body, url="http://h/feeds/atom")
+    assert [entry.url for entry in found.entries] == ["http://h/posts/2024/a", "http://i/b", "http://k/c", "d"]
+    assert (found.next, found.links.topic) == ("http://h/posts/2", "http://h/posts/atom")
+    rss = b"<rss xml:base='http://h/x/'><channel><item><link> a </link></item></channel></rss>"
+    assert [entry.url for entry in read_feed(rss).entries] == ["http://h/x/a"]
+
+
 def test_what_stood_before_the_damage_counts() -> None:
     assert read_feed(ATOM[: ATOM.index(b"</feed>")]).entries == read_feed(ATOM).entries
 
@@ -87,6 +99,7 @@ def test_a_feed_with_a_fault_of_its_kind_is_read(feed: BrokenFeed) -> None:
         b"<rss><!--" + b"<!--" * 300_000,
         b"<rss>" + b"<t a=" * 300_000,
         b"<rss>" + b"&x" * 500_000,
+        b"<feed xml:base='http://h/" + b"a/" * 1_000 + b"'>" + b"<link rel='hub' xml:base='b' href='c'/>" * 50_000,
         b"[" * 100_000,
         b'{"items":' + b"[" * 1_000_000,
     ],
