@@ -29,6 +29,8 @@ _LANGUAGE = re.compile(r"(?:^|[\s-])(?:lang|language|highlight|source)-([A-Za-z]
 _MOST_COLUMNS = 40
 _LONGEST_CELL = 300  # characters of a table of data
 _PARTS = ("thead", "tbody", "tfoot")
+_SPAN = re.compile(r"\s*\+?(\d{1,5})")  # more digits are no more: no table has so many cells
+_TO_THE_END = 100_000  # rows of a part: what 0 means
 _STRONG = ("b", "strong")
 _EMPHASIS = ("em", "i")
 _CODE = ("code", "kbd", "samp", "tt", "var")
@@ -98,7 +100,8 @@ class _Writer:
         if tag == "table":
             rows = table_rows(element)
             if rows and not any(cell in self._containers and _is_rich(cell) for row in rows for cell in row):
-                written = written_table([[" ".join(self.blocks(cell, level)) for cell in row] for row in rows], rows)
+                texts = [["" if cell is None else " ".join(self.blocks(cell, level)) for cell in row] for row in rows]
+                written = written_table(texts, rows)
                 return [written] if written else []
         if tag == "dt":
             term = self._inlines.folded(self._inlines.inside(element)).replace("\n", " ")
@@ -186,15 +189,36 @@ def _joined(url: str, href: str) -> str:
 
 
 def table_rows(table: Any) -> list[list[Any]]:
-    """The cells of a table of at least two rows and two columns; empty for another."""
+    """The cells of a table of at least two rows and two columns, None where one spans further; empty for another table."""
     rows: list[list[Any]] = []
+    below = [0] * _MOST_COLUMNS  # rows to come that a cell covers, by column
     for part in table:
         if part.tag == "caption":
             return []  # Markdown has none: the table is written as text
         found = (part,) if part.tag == "tr" else part.iterchildren("tr") if part.tag in _PARTS else ()
-        rows += [[cell for cell in row if cell.tag in ("td", "th")] for row in found]
-    widest = max(map(len, rows), default=0)
-    return rows if len(rows) > 1 and 2 <= widest <= _MOST_COLUMNS else []
+        if part.tag in _PARTS:
+            below = [0] * _MOST_COLUMNS  # no cell reaches out of its part
+        for row in found:
+            covered, below = below, [left - (left > 0) for left in below]
+            cells: list[Any] = []
+            for cell in row.iterchildren("td", "th"):
+                while len(cells) < _MOST_COLUMNS and covered[len(cells)]:
+                    cells.append(None)
+                if len(cells) >= _MOST_COLUMNS:
+                    return []
+                width = min(_span(cell, "colspan") or 1, _MOST_COLUMNS - len(cells))
+                height = _span(cell, "rowspan") or _TO_THE_END
+                below[len(cells) : len(cells) + width] = [height - 1] * width
+                cells += [cell, *[None] * (width - 1)]
+            while cells and cells[-1] is None:
+                cells.pop()  # what spans to the end of a row, however far, makes no table wider
+            rows.append(cells)
+    return rows if len(rows) > 1 and max(map(len, rows)) >= 2 else []
+
+
+def _span(cell: Any, name: str) -> int:
+    found = _SPAN.match(cell.get(name) or "1")
+    return int(found[1]) if found else 1
 
 
 def written_table(texts: Sequence[Sequence[str]], rows: Sequence[Sequence[Any]]) -> str:
@@ -203,7 +227,7 @@ def written_table(texts: Sequence[Sequence[str]], rows: Sequence[Sequence[Any]])
     if not filled or max(len(text) for row, _ in filled for text in row) > _LONGEST_CELL:
         return "\n\n".join(text for row, _ in filled for text in row if text)
     width = max(len(row) for row, _ in filled)
-    first = filled[0][1]
+    first = [cell for cell in filled[0][1] if cell is not None]
     has_head = all(cell.tag == "th" for cell in first) or first[0].getparent().getparent().tag == "thead"
     lines = [row for row, _ in filled] if has_head else [[], *(row for row, _ in filled)]
     written = [_line(row, width) for row in lines]

@@ -89,6 +89,13 @@ def test_nothing_gives_nothing() -> None:
             "<table><tr><th>a<th>b|c</tr><tr><td><p>1</p><td></tr></table>",
             "| a | b\\|c |\n| --- | --- |\n| 1 |  |",
         ),
+        (
+            "<table><thead><tr><th rowspan=9>Year<th>City<th>Count<tbody><tr><td rowspan=2>2020<td>Rome<td>5<tr><td>Oslo<td>7"
+            "<tr><td colspan=2>all<td>12<tr><td colspan=99999999>note<tr><td rowspan=0>x<td>y<tr><td>z</table>",
+            "| Year | City | Count |\n| --- | --- | --- |\n| 2020 | Rome | 5 |\n|  | Oslo | 7 |\n| all |  | 12 |\n"
+            "| note |  |  |\n| x | y |  |\n|  | z |  |",
+        ),
+        ("<table><tr><td colspan=99999999>a<td>b<tr><td>c<td>d</table>", "a\n\nb\n\nc\n\nd"),
         ("<table><tr><td><h2>Left</h2><td><ul><li>x</ul></tr><tr><td>a<td>b</table>", "## Left\n\n- x\n\na\n\nb"),
         ("<p><a href='../x y(1)'>in</a> <a href='javascript:alert(1)'>js</a> <a href=#a>here</a></p>",
          "[in](http://a.example/x%20y%281%29) js here"),
@@ -122,6 +129,11 @@ ATTACKS = {
     "quotes": "<main>" + "word " * 40 + "<blockquote>a<p>b" * 50_000,
     "tables": "<main>" + "word " * 40 + "<table><tr><td>a<td>b<tr><td>c<td>" * 20_000,
     "wide table": "<main><table>" + ("<tr>" + "<td>a" * 39) * 4_000,
+    "spans": "<main>"
+    + "word " * 40
+    + "<table>"
+    + f"<tr><td rowspan={'9' * 5000}><td colspan=99999999>" * 100
+    + "<tr><td>" * 9_000,
     "mains": "<main>a</main>" * 40_000,
     "code": "<main>" + "word " * 40 + "<code>`</code>" * 40_000,
     "open tags": "<a class" * 60_000,
