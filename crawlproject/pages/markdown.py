@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import accumulate
+from string import punctuation
 from typing import Any
+from unicodedata import category
 from urllib.parse import quote, urljoin
 
 from crawlproject.pages.html.encoding import decode
@@ -34,7 +37,16 @@ _TO_THE_END = 100_000  # rows of a part: what 0 means
 _STRONG = ("b", "strong")
 _EMPHASIS = ("em", "i")
 _CODE = ("code", "kbd", "samp", "tt", "var")
-_BREAK = "\x01"  # stands for a line break until white space is folded; no page has it, as none has control characters
+_BREAK = "\x01"  # stands for a line break until white space is folded
+_STRONG_MARKS, _EMPHASIS_MARKS = (
+    ("\x02", "\x03"),
+    ("\x04", "\x05"),
+)  # stand around emphasis until what is beside it is known
+_MARKS = {"\x02": "**", "\x04": "*"}
+_OURS = re.compile("[\x01-\x05]")  # no text of a page has them
+_EMPHASIS_EDGE = re.compile("([\x02-\x05])")
+_CLOSING = re.compile(r"(?:^|(?<= ))(?=#+$)")  # what CommonMark takes for the end of the marks of a heading
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b" + _BREAK
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|&(?=[A-Za-z#][\w#]{0,31};)|~(?=~)")
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0\u200b]+")
 _BLOCK_MARK = re.compile(r"(?m)^(?=#{1,6}(?:\s|$)|>|~{3}|[-+](?:\s|$)|[-=]+\s*$|\|)")
@@ -88,7 +100,7 @@ class _Writer:
         tag = element.tag
         if tag in _HEADINGS:
             title = self._inlines.folded(self._inlines.inside(element)).replace("\n", " ").rstrip(_PERMALINK)
-            return [f"{'#' * _HEADINGS[tag]} {title}"] if title else []
+            return [f"{'#' * _HEADINGS[tag]} {_CLOSING.sub(chr(92) * 2, title)}"] if title else []
         if tag == "pre":
             code = self._code(element).strip("\n").rstrip()
             return [fenced(code, _language_of(element))] if code else []
@@ -247,7 +259,7 @@ class Inlines:
         self._base = base
 
     def text(self, text: str | None) -> str:
-        return escaped(self._shown(text).replace(_BREAK, "")) if text else ""
+        return escaped(_OURS.sub("", self._shown(text))) if text else ""
 
     def inside(self, element: Any) -> str:
         """The texts of an element and of all in it."""
@@ -268,16 +280,16 @@ class Inlines:
             return f"[{code}]({target})" if target else code
         inside = self.inside(element)
         if tag in _STRONG:
-            return _around(inside, "**")
+            return _around(inside, *_STRONG_MARKS)
         if tag in _EMPHASIS:
-            return _around(inside, "*")
+            return _around(inside, *_EMPHASIS_MARKS)
         target = self._target(element.get("href")) if tag == "a" else ""
         return _around(inside, "[", f"]({target})") if target else inside
 
     def folded(self, text: str) -> str:
-        """White space folded; a line for each line break."""
+        """White space folded, and emphasis marked; a line for each line break."""
         lines = (line.strip() for line in _SPACE.sub(" ", text).split(_BREAK))
-        return "  \n".join(filter(None, lines))
+        return _emphasised("  \n".join(filter(None, lines)))
 
     def _target(self, href: str | None) -> str:
         """Where a link leads, absolute and safe to write; empty for what is no web or mail address, or leads inside the page."""
@@ -310,7 +322,7 @@ def fenced(code: str, language: str = "") -> str:
 
 
 def _code(text: str) -> str:
-    text = text.replace(_BREAK, "").strip()
+    text = _OURS.sub("", text).strip()
     if not text:
         return ""
     longest = max(map(len, re.findall("`+", text)), default=0)
@@ -318,10 +330,50 @@ def _code(text: str) -> str:
     return f"{mark} {text} {mark}" if longest else f"{mark}{text}{mark}"
 
 
-def _around(text: str, before: str, after: str = "") -> str:
+def _around(text: str, before: str, after: str) -> str:
     """``text`` between marks, which touch no white space."""
-    bare = text.strip(" \t\r\n\f\v\xa0" + _BREAK)
-    if not bare or (before in ("*", "**") and before in bare):
+    bare = text.strip(_BLANKS)
+    if not bare:
         return text
     start = text.index(bare)
-    return f"{text[:start]}{before}{bare}{after or before}{text[start + len(bare) :]}"
+    return f"{text[:start]}{before}{bare}{after}{text[start + len(bare) :]}"
+
+
+def _emphasised(text: str) -> str:
+    """``text`` with the marks of emphasis, but for those that would be read as asterisks (CommonMark section 6.2)."""
+    for opening, closing in (_STRONG_MARKS, _EMPHASIS_MARKS, _STRONG_MARKS):
+        text = text.replace(closing + opening, "")  # two of a kind side by side are one
+    pieces = _EMPHASIS_EDGE.split(text)  # texts, and an edge between any two
+    before = [*accumulate(pieces[::2], lambda last, piece: piece[-1:] or last, initial="")][1:]
+    after = [*accumulate(pieces[::-2], lambda last, piece: piece[:1] or last, initial="")][:0:-1]
+    open_edges: list[int] = []
+    ends: dict[int, int] = {}
+    for edge in range(1, len(pieces), 2):
+        if pieces[edge] in _MARKS:
+            open_edges.append(edge)
+        else:
+            ends[open_edges.pop()] = edge
+    around: list[str] = []
+    touches = False  # the end of another emphasis, which is written
+    for edge in range(1, len(pieces), 2):
+        touches = touches and not pieces[edge - 1]
+        if edge in ends:
+            mark, end = _MARKS[pieces[edge]], ends[edge]
+            sides = ((before[edge // 2], after[edge // 2 + 1]), (after[end // 2 + 1], before[end // 2]))
+            is_written = not touches and mark not in around and all(_is_seen(*side) for side in sides)
+            if around and any(_is_seen(inside, outside) for outside, inside in sides):
+                is_written = False  # such a mark may end what is around it
+            pieces[edge] = pieces[end] = mark if is_written else ""
+            around += [mark] if is_written else []
+        elif pieces[edge]:
+            around.remove(pieces[edge])
+            touches = True
+    return "".join(pieces)
+
+
+def _is_seen(outside: str, inside: str) -> bool:
+    """Whether a mark between these characters is read as one; an empty one is the edge of the text."""
+    if not inside or inside.isspace():
+        return False
+    may_be_beside = not outside or outside.isspace() or outside in punctuation or category(outside)[0] == "P"
+    return may_be_beside or category(inside)[0] not in "PS"

@@ -78,6 +78,10 @@ def test_nothing_gives_nothing() -> None:
     [
         ("<h2>A <small>b</small>\n c<a href=#x>\u00b6</a></h2>", "## A b c"),
         ("<p>a<br>b <b> bold </b>, <i>it</i>, <code>x*y</code></p>", "a  \nb **bold** , *it*, `x*y`"),
+        ("<h2>Learning C #</h2>", "## Learning C \\#"),
+        ("<p><i>one</i><i>two</i> <b>a</b><i>b</i> <b><b>c</b></b> <i>x<b> y </b></i>z", "*onetwo* **a**b **c** *x **y*** z"),
+        ("<p>x <b>Note:</b>text, <b><i>Note:</i></b> text, a<i>(b)</i>, <b>注意：</b>次",
+         "x Note:text, ***Note:*** text, a(b), 注意：次"),
         ("<ul><li>a<ul><li>b</ul><li><p>c<p>d</ul>", "- a\n  - b\n- c\n\n  d"),
         ("<ol start=3><li>a<li>b</ol>", "3. a\n4. b"),
         ("<ul>bare<br>lines<li>item</ul>", "- bare  \n  lines\n- item"),
@@ -121,6 +125,22 @@ def test_text_stays_text(text: str) -> None:
     assert root.text_content() == shown
 
 
+emphasis = st.recursive(
+    st.sampled_from(["a", ":", " ", "(", "：", "*", "\\", "\u3000", "€", "<a href='http://h/'>l</a>"]),
+    lambda inner: st.tuples(st.sampled_from("bi"), st.lists(inner, max_size=4)).map(
+        lambda pair: f"<{pair[0]}>{''.join(pair[1])}</{pair[0]}>"
+    ),
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(emphasis, max_size=5).map("".join))
+def test_no_mark_of_emphasis_is_read_as_an_asterisk(inline: str) -> None:
+    rendered = MarkdownIt("commonmark").render(written(f"<p>x{inline}</p>"))
+    shown = html.fromstring(f"<p>x{inline}</p>").text_content()
+    assert html.fromstring(rendered).text_content().split() == shown.split()
+
+
 ATTACKS = {
     "deep": "<div>a " * 100_000,
     "attributes": "<p " + " ".join(f"a{n}=1" for n in range(60_000)) + ">x</p>",
@@ -137,6 +157,7 @@ ATTACKS = {
     "mains": "<main>a</main>" * 40_000,
     "code": "<main>" + "word " * 40 + "<code>`</code>" * 40_000,
     "open tags": "<a class" * 60_000,
+    "emphasis": "<main>" + "word " * 40 + "<b>a<i>:</i></b><i>b</i>" * 20_000,
     "marks": "<p>a\U000f0000b\U000ffffd</p>" * 10_000,
 }
 
