@@ -65,7 +65,7 @@ def work(port: int, name: str, chosen: argparse.Namespace, found: Queue[int]) ->
             HostVisit(number + n + 1, (f"{name}-h{(first + n) % chosen.hosts}.example",)) for n in range(chosen.at_once)
         ]
         if now > beat + 1.0:
-            step.beat, beat = ("beat", fetches, report), now
+            step.beat, beat = ("beat", fetches, fetches, report), now
         answer = crew.take(step)
         fetches += len(visits)
         visits = [visit for visit, opens in zip(step.begin, answer.opens, strict=True) if not opens]

@@ -61,7 +61,7 @@ class Step:
     read_inbox: bool = True
     read_messages: bool = True
     applied: Id | None = None  # the inbox up to here is not needed any more
-    beat: tuple[str, int, bytes] | None = None  # mode, pages stored, report
+    beat: tuple[str, int, int, bytes] | None = None  # mode, pages: stored, stored or being fetched; report
 
 
 @dataclass(slots=True)
@@ -165,8 +165,8 @@ class Crew:
     def _visited(self, place: str, number: str, rest: float) -> Command:
         return _script("visited", [clock_of(place)], *self._visit, number, math.ceil(1000 * max(0.0, rest)))
 
-    def _beat(self, mode: str, pages: int, report: bytes) -> Command:
-        return _script("beat", self.keys.beat, self.worker, self._token, self.lease, mode, pages, report)
+    def _beat(self, mode: str, pages: int, reserved: int, report: bytes) -> Command:
+        return _script("beat", self.keys.beat, self.worker, self._token, self.lease, mode, pages, reserved, report)
 
     def _read_answers(
         self, found: Sequence[Any], asked: Sequence[tuple[str, Command]], step: Step, answer: Answer
@@ -202,7 +202,7 @@ class Crew:
 
     def join(self, pages: int, report: bytes) -> Heard:
         """This process is the worker from now on."""
-        return _heard(self._run([self._beat("join", pages, report)])[0], pages)
+        return _heard(self._run([self._beat("join", pages, pages, report)])[0], pages)
 
     def applied(self) -> Id:
         """The last entry that was in the inbox, when a process before this one has done what all of them said."""

@@ -113,9 +113,9 @@ class Work:
 class RedisExchange:
     """Carries a worker's ``Work`` to the server, step by step, and hands over what comes.
 
-    ``beat`` gives mode, stored pages and report, ``reserve`` the pages that are stored or being fetched and the most that all
-    workers may store (0: no limit), ``is_idle`` whether this worker has nothing to do; they are called in the thread, as are
-    ``deliver`` and ``failed``. While the server is away, is loading or is full, a step is tried again and again: nothing is lost.
+    ``beat`` gives mode, stored pages, those that are stored or being fetched, and report, ``reserve`` the latter and the most
+    that all workers may store (0: no limit), ``is_idle`` whether this worker has nothing to do; they are called in the thread, as
+    are ``deliver`` and ``failed``. While the server is away, loading or full, a step is tried again and again: nothing is lost.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class RedisExchange:
         crew: Crew,
         *,
         clock: Callable[[], float],
-        beat: Callable[[], tuple[str, int, bytes]],
+        beat: Callable[[], tuple[str, int, int, bytes]],
         reserve: Callable[[], tuple[int, int]],
         is_idle: Callable[[], bool],
         deliver: Callable[[Arrival], object],

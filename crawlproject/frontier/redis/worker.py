@@ -113,11 +113,16 @@ class RedisWorker:
         self._wake = loop.wake
         reception = self._reception
         reception.start(loop.call_soon, loop.failed)
+
+        def reserved() -> int:
+            """Pages stored or being fetched. The exchange's thread asks: what moves on meanwhile counts twice, not never."""
+            return exchange.granted + len(self._visits.begun) + self._pages
+
         exchange = RedisExchange(
             self._crew,
             clock=self._clock,
-            beat=lambda: ("end" if self._has_left else "beat", self._pages, reception.report),
-            reserve=lambda: (self._pages + len(self._visits.begun) + exchange.granted, self._max_pages),
+            beat=lambda: ("end" if self._has_left else "beat", self._pages, reserved(), reception.report),
+            reserve=lambda: (reserved(), self._max_pages),
             is_idle=lambda: not (self._visits.begun or self._visits.asked),
             deliver=lambda arrival: loop.call_soon(partial(reception.settle, arrival, exchange)),
             failed=lambda failure: loop.call_soon(partial(loop.failed, failure)),

@@ -1,7 +1,8 @@
 -- A worker says that it is alive, and hears of the others. Who was silent for too long is no member any more.
 --
 -- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
--- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, its report
+-- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, how many these may become with what
+--        it is fetching, its report
 -- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of
 --        all, workers that were here and did not leave
 
@@ -19,7 +20,6 @@ if mode == 'join' then
     end
   end
   call('HSET', tokens, worker, token)
-  call('HSET', reserved, worker, ARGV[5]) -- others are to count them before it asks for more
 elseif not known then
   return redis.error_reply('FORGOTTEN Redis has lost this crawl: it was cleared, or restarted without appendonly; what was fetched is in the crawl folder')
 elseif known ~= token then
@@ -48,7 +48,8 @@ else
   end
   call('ZADD', alive, now + lease, worker)
   call('HSET', pages, worker, ARGV[5])
-  call('HSET', reports, worker, ARGV[6])
+  call('HSET', reserved, worker, ARGV[6]) -- what its failed fetches do not need, others may have
+  call('HSET', reports, worker, ARGV[7])
 end
 local stored = 0
 for _, number in ipairs(call('HVALS', pages)) do

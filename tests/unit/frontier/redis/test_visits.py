@@ -218,6 +218,24 @@ def test_the_budget_of_pages_is_exact_for_all_workers(workers: Workers, loop: Lo
     assert not any(frontier.take(time.time()) for frontier in crew)
 
 
+def test_what_failed_fetches_of_a_worker_do_not_need_others_get(workers: Workers, loop: Loop) -> None:
+    one, two = (loop.start(workers.join(name, max_pages=5)) for name in "ab")
+    loop.run_until(lambda: len(one.workers()) == len(two.workers()) == 2)
+    one.put_many(url(f"h{number}/") for number in range(200) if one.is_own(f"h{number}.test"))
+    failed = [take(one, loop) for _ in range(4)]
+    for record in list(one.waiting()):
+        one.drop(record.key)
+    for record in failed:
+        one.done(record.key, time.time(), 0.0)
+    two.put_many(url(f"h{number}/") for number in range(200) if two.is_own(f"h{number}.test"))
+    for _ in range(5):
+        record = take(two, loop)
+        two.count_page(record.key)
+        two.done(record.key, time.time(), 0.0)
+    loop.run_until(lambda: one.pages() == 5)
+    waits(loop, two, 1.5)
+
+
 def test_pages_of_before_count(workers: Workers, loop: Loop) -> None:
     one = loop.start(workers.join("a", pages=9, max_pages=10))
     two = loop.start(workers.join("b", max_pages=10))
