@@ -12,6 +12,7 @@ end
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local next_ = math.max(tonumber(redis.call('GET', KEYS[1]) or 0), now - burst / rate)
+next_ = math.min(next_, now + 1 / rate) -- later only when the clock was set back
 local granted = math.min(wanted, 0)
 while granted < wanted and next_ + granted / rate <= now do
   granted = granted + 1

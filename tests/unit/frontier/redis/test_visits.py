@@ -11,6 +11,7 @@ from support.frontiersteps import url
 from support.workers import Workers
 
 from crawlproject.frontier.redis.crew import BURST
+from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 
 
@@ -189,6 +190,14 @@ def test_all_workers_have_one_pace(workers: Workers, loop: Loop) -> None:
         loop.run_one()
     assert set(taken) == {"a", "b"}
     assert 40 <= len(taken) <= 3.2 * 20 + BURST + 1
+
+
+def test_the_pace_outlasts_a_clock_that_is_set_back(workers: Workers, loop: Loop, database: redis.Redis) -> None:
+    one = loop.start(workers.join("a"))
+    one.set_pace(10.0)
+    database.set(CrawlKeys("crawl").pace[0], time.time() + 3600.0)
+    one.put(url("a/1"))
+    assert take(one, loop) == url("a/1")
 
 
 def test_the_budget_of_pages_is_exact_for_all_workers(workers: Workers, loop: Loop) -> None:
