@@ -55,6 +55,8 @@ class OpenLeases:
                 self._own.hold(url, lease.not_before)
         for url in self._held:  # its host has seen a visit
             self._visits.end(url, self._rest(queue_of(url), self._clock(), 0.0))
+        for host in list(self._visits.by_scripts):
+            self._visits.end_by_script(host, self._rest(host, self._clock(), 0.0))
         self._visits.end_all()
 
     def take(self, now: float) -> CrawlUrl | None:

@@ -88,6 +88,7 @@ class Reception:
         answer = arrival.answer
         self._steps.outbox.arrived(arrival.letters_sent)
         self._sent.update(answer.sent)
+        self._visits.end_unanswered()
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from functools import partial
 from itertools import count
@@ -30,7 +31,8 @@ class Visits:
         self.begun: dict[str, HostVisit] = {}
         self._crew = crew
         self._steps = steps
-        self._by_scripts: dict[str, HostVisit] = {}  # of hosts, for what is no URL of a frontier
+        self.by_scripts: dict[str, HostVisit] = {}  # of hosts, for what is no URL of a frontier
+        self._unanswered: deque[HostVisit] = deque()  # asked for by scripts: they may have begun
         self._addresses: dict[str, str] = {}
         self._numbers = count(1)
 
@@ -57,11 +59,17 @@ class Visits:
 
     def end_all(self) -> None:
         """Nothing is visited any more, nor by what was asked for and has no answer yet."""
+        self.end_unanswered()
         for candidate in self.asked.values():
             self._steps.tell(partial(_end, candidate.visit, 0.0))
         self.asked.clear()
         for url in list(self.begun):
             self.end(url, 0.0)
+
+    def end_unanswered(self) -> None:
+        """What scripts have asked for while Redis was away is visited by nobody."""
+        while self._unanswered:
+            self._steps.tell(partial(_end, self._unanswered.popleft(), 0.0))
 
     def end_of_before(self, host: str, rest: float) -> None:
         """An earlier process of this worker, which was killed, may have been visiting a host that is another's now."""
@@ -103,14 +111,15 @@ class Visits:
         try:
             opens = self._crew.begin(visit)
         except RedisError:
+            self._unanswered.append(visit)
             return inf
         if not opens:
-            self._by_scripts[host] = visit
+            self.by_scripts[host] = visit
         return now + opens
 
     def end_by_script(self, host: str, rest: float) -> None:
         """Such a visit has ended."""
-        visit = self._by_scripts.pop(host, None)
+        visit = self.by_scripts.pop(host, None)
         if visit is not None:
             self._steps.tell(lambda work: work.end(visit, rest))
 

@@ -10,7 +10,7 @@ from support.eventloop import Loop, crawl, take
 from support.frontiersteps import url
 from support.workers import Workers
 
-from crawlproject.frontier.redis.crew import BURST
+from crawlproject.frontier.redis.crew import BURST, HostVisit
 from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.redis.worker import RedisWorker
 
@@ -156,6 +156,30 @@ def test_scripts_visit_hosts_in_their_turn(workers: Workers, loop: Loop) -> None
     one.visited("a.test", ended, 0.0)
     loop.run_until(lambda: (opens := two.visit("a.test", time.time())) < inf and opens > ended + 0.9, 0.9)
     assert take(one, loop) == url("a/1")
+    assert time.time() - ended >= 1.0
+
+
+def test_a_script_whose_visit_has_no_answer_blocks_nobody(workers: Workers, loop: Loop) -> None:
+    one, two = (loop.start(workers.join("w", crawl=name)) for name in ("one", "two"))
+    begin = one._crew.begin
+
+    def lose_the_answer(visit: HostVisit) -> float:
+        assert not begin(visit)
+        raise redis.exceptions.TimeoutError
+
+    one._crew.begin = lose_the_answer  # type: ignore[method-assign]
+    assert one.visit("a.test", time.time()) == inf
+    two.put(url("a/1"))
+    assert take(two, loop) == url("a/1")
+
+
+def test_a_host_that_a_script_visits_at_the_end_rests_before_others_come(workers: Workers, loop: Loop) -> None:
+    one, two = (loop.start(workers.join("w", crawl=name, min_delay=1.0)) for name in ("one", "two"))
+    assert one.visit("a.test", time.time()) < inf
+    ended = time.time()
+    workers.end(one)
+    two.put(url("a/1"))
+    assert take(two, loop) == url("a/1")
     assert time.time() - ended >= 1.0
 
 
