@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.base import Frontier, UrlState
 from crawlproject.records import CrawlUrl
 
@@ -20,12 +20,13 @@ class CallerLoop(NamedTuple):
     """The event loop of whoever takes from a ``SharedFrontier``.
 
     ``call_soon`` runs a function in the caller's thread, soon, and may be called from any thread. ``wake`` and ``failed`` are
-    only called in the caller's: when there is something to take, and when the server stays away.
+    only called in the caller's: when there is something to take, and when the server stays away, or
+    the disk fails.
     """
 
     call_soon: Callable[[Callable[[], None]], object]
     wake: Callable[[], None]
-    failed: Callable[[StorageFailed], None]
+    failed: Callable[[StorageFailed | BadCrawlDir], None]
 
 
 @runtime_checkable

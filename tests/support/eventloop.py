@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import CallerLoop
 from crawlproject.records import CrawlUrl
@@ -18,7 +18,7 @@ class Loop:
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.woken = 0
-        self.failures: list[StorageFailed] = []
+        self.failures: list[StorageFailed | BadCrawlDir] = []
         self._dead: set[RedisWorker] = set()
 
     def wake(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from crawlproject.errors import BadCrawlDir
 from crawlproject.frontier.changes import Waits, from_json, json_number, to_json
 from crawlproject.frontier.checks import refuse_nan
 from crawlproject.frontier.core import FrontierCore
@@ -134,6 +135,8 @@ class Correspondence:
         for letter in letters:
             try:
                 self._read(sender.decode(), letter, answers, is_known)
+            except BadCrawlDir:  # of this worker, whatever the letter says
+                raise
             except _UNREADABLE as damage:
                 self._pass_over(sender, damage)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import Any
 
-from crawlproject.errors import StorageFailed
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
@@ -68,7 +68,7 @@ class Reception:
         self.no_pages_until = 0.0
 
     def start(
-        self, call_soon: Callable[[Callable[[], None]], object], failed: Callable[[StorageFailed], object]
+        self, call_soon: Callable[[Callable[[], None]], object], failed: Callable[[StorageFailed | BadCrawlDir], object]
     ) -> None:
         """From now on there is something to receive."""
         self._call_soon = call_soon
@@ -81,7 +81,7 @@ class Reception:
             return  # what was not done is read again by the next process
         try:
             self._settle(arrival, exchange)
-        except StorageFailed as failure:
+        except (StorageFailed, BadCrawlDir) as failure:
             self._failed(failure)
 
     def _settle(self, arrival: Arrival, exchange: RedisExchange) -> None:
@@ -185,7 +185,7 @@ class Reception:
     def _go_on_handing_over(self) -> None:
         try:
             self.hand_over()
-        except StorageFailed as failure:
+        except (StorageFailed, BadCrawlDir) as failure:
             self._failed(failure)
 
     def _give(self, key: str, is_done: bool) -> None:

@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from random import Random
 from threading import Event
 
@@ -15,6 +16,8 @@ from support.eventloop import Loop, crawl, take
 from support.frontiersteps import url
 from support.workers import Workers, own_frontier
 
+from crawlproject.errors import BadCrawlDir
+from crawlproject.frontier.disk.url_records import RECORDS
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.crew import Answer, Step
@@ -237,6 +240,45 @@ def test_a_full_owner_says_so(workers: Workers, loop: Loop) -> None:
     a.put(url(f"{host}/3", 0.1))
     loop.run_until(lambda: heard)
     assert heard == [(url(f"{host}/3").url, FULL)] and url(f"{host}/3").url not in a
+
+
+# ------------------------------------------------------------ damage
+
+
+def damage(workers: Workers, member: RedisWorker, folder: Path) -> None:
+    """End it, and overwrite some of the records of its URLs."""
+    workers.end(member)
+    path = folder / RECORDS
+    content = bytearray(path.read_bytes())
+    middle = slice(len(content) // 2, len(content) // 2 + 64)
+    content[middle] = bytes(64)
+    path.write_bytes(content)
+
+
+def test_damage_that_a_handover_meets_ends_the_crawl_with_a_reason(
+    workers: Workers, loop: Loop, tmp_path: Path
+) -> None:
+    a = loop.start(workers.join("a"))
+    a.put_many(url(f"h{host}/{page}") for host in range(100) for page in range(40))
+    damage(workers, a, tmp_path / "crawl" / "a")
+    loop.start(workers.join("a"))
+    loop.start(workers.join("b"))
+    loop.run_until(lambda: loop.failures)
+    assert isinstance(loop.failures[0], BadCrawlDir)
+
+
+def test_damage_that_a_letter_meets_is_not_blamed_on_its_sender(
+    workers: Workers, loop: Loop, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    a, b = pair(workers, loop)
+    paths = [f"{host}/{page}" for host in hosts_of(a, 50) for page in range(40)]
+    a.put_many(map(url, paths))
+    damage(workers, a, tmp_path / "crawl" / "a")
+    a = loop.start(workers.join("a"))
+    b.put_many(url(path, 9.0) for path in paths)
+    loop.run_until(lambda: loop.failures)
+    assert isinstance(loop.failures[0], BadCrawlDir)
+    assert "one version" not in caplog.text
 
 
 # ------------------------------------------------------------ what is said of others' URLs
