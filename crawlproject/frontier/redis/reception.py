@@ -57,6 +57,7 @@ class Reception:
         self._sent: dict[str, Id] = {}  # the last letters to each worker
         self.applied: Id = (0, 0)  # the last entry of the own inbox that is done
         self._is_closed = False
+        self._has_failed = False  # the disk: what comes is left to the next process
         self._is_first = True  # whether nothing was handed over by this process
         self._left_by_before: set[str] = set()  # hosts that a process before this one visits no more, as was told
         self._report_due = 0.0
@@ -82,6 +83,7 @@ class Reception:
         try:
             self._settle(arrival, exchange)
         except (StorageFailed, BadCrawlDir) as failure:
+            self._has_failed = True
             self._failed(failure)
 
     def _settle(self, arrival: Arrival, exchange: RedisExchange) -> None:
@@ -92,7 +94,7 @@ class Reception:
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)
-        if answer.inbox:
+        if answer.inbox and not self._has_failed:  # later ones would trim those that it failed at
             self._letters.read(answer.inbox)
             self._handover.save()
             self.applied = answer.inbox[-1][0]

@@ -6,6 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import count
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -16,7 +17,7 @@ from support.eventloop import Loop, crawl, take
 from support.frontiersteps import url
 from support.workers import Workers, own_frontier
 
-from crawlproject.errors import BadCrawlDir
+from crawlproject.errors import BadCrawlDir, StorageFailed
 from crawlproject.frontier.disk.url_records import RECORDS
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
@@ -240,6 +241,30 @@ def test_a_full_owner_says_so(workers: Workers, loop: Loop) -> None:
     a.put(url(f"{host}/3", 0.1))
     loop.run_until(lambda: heard)
     assert heard == [(url(f"{host}/3").url, FULL)] and url(f"{host}/3").url not in a
+
+
+# ------------------------------------------------------------ a disk that fails
+
+
+def test_letters_that_a_full_disk_has_not_taken_are_read_by_the_next_process(
+    workers: Workers, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = pair(workers, loop)
+    records = [url(f"{host}/1") for host in hosts_of(b, 20)]
+    put, calls = b._own.put, count()
+
+    def put_unless_full(record: CrawlUrl) -> bool:
+        if next(calls) == 4:
+            raise StorageFailed("No space left on device")
+        return put(record)
+
+    monkeypatch.setattr(b._own, "put", put_unless_full)
+    a.put_many(records[:10])
+    loop.run_until(lambda: loop.failures)
+    a.put_many(records[10:])  # there is room again, while the crawl ends
+    loop.run_for(1.0)
+    again = loop.start(workers.again(b, "b", loop))
+    assert set(crawl([a, again], loop)) == {record.url for record in records}
 
 
 # ------------------------------------------------------------ damage
