@@ -6,6 +6,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
@@ -197,7 +198,7 @@ class RedisExchange:
             batch = self._next_batch()
         if batch.candidates and self.rate:
             self._pace(batch)
-        answer = self._persist(lambda: self._crew.take(batch.step))
+        answer = self._persist(lambda: self._crew.take(batch.step), Answer())
         arrival = self._arrival(batch, answer)
         with self._condition:
             self.granted += sum(not at for _, at in arrival.candidates)
@@ -230,7 +231,7 @@ class RedisExchange:
         wanted, rate, crew = len(batch.candidates) - granted, self.rate, self._crew
         if wanted:
             self._questions += 1
-            granted += self._persist(lambda: crew.pace(self._questions, wanted, rate))
+            granted += self._persist(lambda: crew.pace(self._questions, wanted, rate), Answer())
         if not granted:
             time.sleep(_PACED)
         del batch.candidates[granted:]
@@ -240,7 +241,7 @@ class RedisExchange:
         arrival = Arrival(answer, at=self._clock())
         # What ends a candidate may be in the rest.
         while batch.candidates and answer.inbox and len(answer.inbox) % AT_ONCE == 0:
-            more = self._persist(lambda: self._crew.take(Step(read_messages=False)))
+            more = self._persist(lambda: self._crew.take(Step(read_messages=False)), answer)
             if not more.inbox:
                 break
             answer.inbox += more.inbox
@@ -254,7 +255,7 @@ class RedisExchange:
         wanted = [candidate.url for candidate, at in arrival.candidates if not at and candidate.attached]
         if wanted:
             attached = Step(attachments_of=wanted, read_inbox=False, read_messages=False)
-            found = self._persist(lambda: self._crew.take(attached)).attachments
+            found = self._persist(lambda: self._crew.take(attached), answer).attachments
             arrival.attached = [message for message in found if message]
         halves = [candidate.visit for candidate in refused if len(candidate.visit.places) > 1]
         if halves:  # one of its places may have been free
@@ -271,7 +272,7 @@ class RedisExchange:
         if not most or not begun:
             return
         asked = Step(reserve=(own, len(begun), most), read_inbox=False, read_messages=False)
-        granted = self._persist(lambda: self._crew.take(asked)).granted or 0
+        granted = self._persist(lambda: self._crew.take(asked), arrival.answer).granted or 0
         surplus = begun[granted:]
         for place in surplus:
             arrival.candidates[place] = (arrival.candidates[place][0], DENIED)
@@ -296,8 +297,17 @@ class RedisExchange:
         if work.applied == step.applied:
             work.applied = None
 
-    def _persist(self, call: Callable[[], Found]) -> Found:
-        """Call until there is an answer."""
+    def _read_on(self, undelivered: Answer) -> bool:
+        """What fills a server may be letters to this worker: read them, and drop those that are done. Whether there were any."""
+        with suppress(*LOST, redis.exceptions.ResponseError):
+            undelivered.inbox += self._crew.take(Step(read_messages=False, applied=self.work.applied)).inbox
+        inbox, undelivered.inbox = undelivered.inbox, []
+        if inbox:
+            self._deliver(Arrival(Answer(inbox=inbox), at=self._clock()))
+        return bool(inbox)
+
+    def _persist(self, call: Callable[[], Found], undelivered: Answer) -> Found:
+        """Call until there is an answer. While the server is full, letters are read all the same, after the ``undelivered``."""
         since, reminded, tries = time.monotonic(), 0.0, 0
         while True:
             try:
@@ -308,6 +318,8 @@ class RedisExchange:
                 if not will_pass(error):
                     raise
                 reason = error
+                if self._read_on(undelivered):
+                    tries = 0
             else:
                 if reminded:
                     logger.warning("Redis answers again after %.1f s: the crawl continues", time.monotonic() - since)

@@ -22,6 +22,7 @@ from crawlproject.frontier.redis.visits import Visits
 from crawlproject.records import CrawlUrl
 
 _REPORT_EVERY = 0.5  # seconds, while there is work: it is told once a second
+_AHEAD = 20  # groups of letters that may wait while more is handed over, of a thousand URLs at most
 BUSY_LOOK = 0.25  # seconds until a host is looked at again that somebody else visits
 
 
@@ -58,6 +59,7 @@ class Reception:
         self.applied: Id = (0, 0)  # the last entry of the own inbox that is done
         self._is_closed = False
         self._has_failed = False  # the disk: what comes is left to the next process
+        self._is_ahead = False  # whether the handover waits for the outbox
         self._is_first = True  # whether nothing was handed over by this process
         self._left_by_before: set[str] = set()  # hosts that a process before this one visits no more, as was told
         self._report_due = 0.0
@@ -91,6 +93,9 @@ class Reception:
         self._steps.outbox.arrived(arrival.letters_sent)
         self._sent.update(answer.sent)
         self._visits.end_unanswered()
+        if self._is_ahead and arrival.letters_sent and self._call_soon is not None:
+            self._is_ahead = False
+            self._call_soon(self._go_on_handing_over)
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)
@@ -179,7 +184,9 @@ class Reception:
                 for worker in self._shares.others():
                     self._steps.post(worker, [mail.HANDED, self._handover.epoch])
         if self._handover.is_scanning:
-            self._call_soon(self._go_on_handing_over)
+            self._is_ahead = len(self._steps.outbox) > _AHEAD
+            if not self._is_ahead:
+                self._call_soon(self._go_on_handing_over)
         else:
             self._handover.save()
             self._wake()

@@ -14,6 +14,9 @@ from support.frontiersteps import url
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from support.workers import Workers
 
+from crawlproject.frontier.host_queue import queue_of
+from crawlproject.frontier.redis import handover
+from crawlproject.frontier.redis.keys import CrawlKeys
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, WASTE, CrawlUrl
@@ -173,6 +176,37 @@ def test_a_full_server_is_waited_for(
         client.config_set("maxmemory", 0)
         assert sorted(crawl(frontier, loop)) == names(100)
     assert "the crawl continues" in caplog.text
+
+
+def test_letters_that_fill_a_server_are_read(own: Workers, server: RedisServer, loop: Loop) -> None:
+    a, b = loop.start(own.join("a")), own.join("b")
+    loop.run_until(lambda: len(a.workers()) == 2)
+    a.put_many(urls(200))
+    client, inbox = redis.Redis(port=server.port), CrawlKeys("crawl").inbox("b")
+    loop.run_until(lambda: client.xlen(inbox))
+    loop.run_for(0.5)
+    client.config_set("maxmemory", client.info("memory")["used_memory"] // 2)
+    loop.start(b)
+    loop.run_until(lambda: client.xlen(inbox) == 0)
+    assert {record.url for member in (a, b) for record in member.waiting()} == set(names(200))
+    client.config_set("maxmemory", 0)
+    assert sorted(crawl([a, b], loop)) == names(200)
+
+
+def test_a_handover_waits_for_a_server_that_is_away(
+    own: Workers, server: RedisServer, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else all that is handed over is in memory."""
+    monkeypatch.setattr(handover, "AT_ONCE", 10)
+    a = loop.start(own.join("a"))
+    a.put_many(urls(800))
+    b = loop.start(own.join("b"))
+    loop.run_until(lambda: len(a.workers()) == 2)
+    server.kill()
+    loop.run_for(1.0)
+    assert any(not a.is_own(queue_of(record.url)) for record in a.waiting())
+    server.start()
+    assert sorted(crawl([a, b], loop)) == names(800)
 
 
 def test_a_server_that_refuses_ends_the_crawl_with_a_reason(
