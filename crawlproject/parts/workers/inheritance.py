@@ -15,14 +15,13 @@ from crawlproject.urls.hosts import host_of
 logger = logging.getLogger(__name__)
 
 
-def fetches_told(frontier: SharedFrontier, left_out: bytes) -> Iterator[FetchEvent]:
-    """All fetches that the server keeps messages of, but those of the worker ``left_out``. Raises ``ServerFailed``."""
-    for worker, named in frontier.kept_messages():
-        if worker != left_out:
-            with suppress(UnreadableMessage):
-                event = load(named.partition(b"\n")[2]).event
-                if event is not None:
-                    yield FetchEvent(event.visit, list(event.links), event.page)  # damaged links show here
+def fetches_told(frontier: SharedFrontier) -> Iterator[FetchEvent]:
+    """All fetches that the server keeps messages of. Raises ``ServerFailed``."""
+    for _, named in frontier.kept_messages():
+        with suppress(UnreadableMessage):
+            event = load(named.partition(b"\n")[2]).event
+            if event is not None:
+                yield FetchEvent(event.visit, list(event.links), event.page)  # damaged links show here
 
 
 def inherit(
@@ -44,8 +43,11 @@ def inherit(
                 if known is None or (known.parent and visit.relevance > known.score):
                     found[link] = CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url)
     with frontier.batch():
+        # What this worker has fetched may wait to be read again.
+        own = frontier.states(url for url in fetched if url in services.folder.history)
         for url in fetched:
-            frontier.drop(url)
+            if not own.get(url):
+                frontier.drop(url)
         for part in services.parts:
             part.inherited()
         for url, record in found.items():

@@ -120,10 +120,8 @@ class SharedPeers(ServerPeers):
     def pass_time(self, now: float) -> None:
         self._gained = self._gained or self._frontier.inherited()
         if self.publishes and self._gained is not None and now >= self._inherits_at:
-            # What this worker has told is in its history, unless that is lost.
-            left_out = b"" if self._services.folder.is_new else self._name
             try:
-                inherit(self._gained, self._services, self._frontier, fetches_told(self._frontier, left_out))
+                inherit(self._gained, self._services, self._frontier, fetches_told(self._frontier))
                 self._gained = None
             except ServerFailed:  # it is asked again
                 self._inherits_at = now + _TELL_EVERY

@@ -2,27 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from typing import Any, cast
 
+from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
+from crawlproject.parts.workers.event_codec import dump_fetch
 from crawlproject.parts.workers.inheritance import inherit
+from crawlproject.parts.workers.shared_peers import SharedPeers
 from crawlproject.records import CrawlUrl, FetchEvent, Visit
 
 
 def fetched(url: str, relevance: float, *links: str, redirect: str = "", depth: int = 0) -> FetchEvent:
-    return FetchEvent(Visit(url, 200, 1.0, relevance=relevance, depth=depth, redirect=redirect), links)
+    return FetchEvent(Visit(url, 200, 1.0, relevance=relevance, depth=depth, redirect=redirect, md5="0" * 32), links)
+
+
+class Heir(MemoryFrontier):
+    """Of the worker ``one``, which has told of its ``fetches`` and gets the hosts of a lost one."""
+
+    shares, was_forgotten = True, False
+    fetches: Sequence[FetchEvent] = ()
+
+    def states(self, urls: Iterable[str]) -> dict[str, UrlState]:
+        return {url: self.state_of(url) for url in urls}
+
+    def last_published(self) -> int:
+        return len(self.fetches)
+
+    def inherited(self) -> Callable[[str], bool]:
+        return lambda host: host != "kept.test"
+
+    def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
+        for event in self.fetches:
+            yield b"one", b"one\n" + dump_fetch(event, {}, with_page=False)
 
 
 def test_what_was_found_waits_with_the_worth_of_its_best_page() -> None:
-    frontier = MemoryFrontier(politeness=Politeness(), random=Random(1))
+    frontier = Heir(politeness=Politeness(), random=Random(1))
     told = []
     services: Any = SimpleNamespace(
         topic=SimpleNamespace(seeds=["http://lost.test/seed", "http://kept.test/seed"]),
         admission=SimpleNamespace(seed_record=lambda url: CrawlUrl(url, 1.0), offer=frontier.put),
         parts=[SimpleNamespace(inherited=lambda: told.append("part"))],
+        folder=SimpleNamespace(history=()),
     )
     fetches = [
         fetched("http://lost.test/1", 0.9, "http://lost.test/2", "http://kept.test/3"),
@@ -40,3 +66,26 @@ def test_what_was_found_waits_with_the_worth_of_its_best_page() -> None:
     }
     assert frontier.state_of("http://lost.test/1") == "done"
     assert told == ["part"]
+
+
+def test_what_only_the_own_pages_of_the_heir_linked_to_waits_too() -> None:
+    """Its letters had it, and are lost with the worker that they were for."""
+    frontier = Heir(politeness=Politeness(), random=Random(1))
+    feed = "http://lost.test/feed"
+    frontier.put(CrawlUrl(feed, 0.5))  # read, and to be read again
+    frontier.fetches = (
+        fetched("http://kept.test/1", 0.9, "http://lost.test/2", "http://kept.test/3"),
+        fetched(feed, 0.1),
+    )
+    peers = SharedPeers("one", cast(Any, frontier), Path("one"))
+    peers._services = cast(
+        Any,
+        SimpleNamespace(
+            topic=SimpleNamespace(seeds=[]),
+            admission=SimpleNamespace(offer=frontier.put),
+            parts=[],
+            folder=SimpleNamespace(is_new=False, history={"http://kept.test/1", feed}),
+        ),
+    )
+    peers.pass_time(1.0)
+    assert {url.url for url in frontier.waiting()} == {"http://lost.test/2", feed}
