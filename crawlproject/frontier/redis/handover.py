@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from itertools import islice
+from math import inf
 from pathlib import Path
 
 import orjson
@@ -43,6 +44,7 @@ class Handover:
         self._saved = self._read()
         self.is_new = not self._saved
         self._over = shares.members  # for which all was handed over
+        self._patient_until = 0.0
         if self._saved:
             self._wait_for()
 
@@ -50,7 +52,17 @@ class Handover:
     def epoch(self) -> int:
         return self._over.epoch
 
-    def meet(self, members: Members, away: Collection[str] = ()) -> bool:
+    def begin_anew(self, until: float) -> None:
+        """The server has lost the crawl, and counts its epochs from 1 again. Those who had a share keep it ``until`` then: they may
+        come back. When somebody else joins before, they do not.
+        """
+        names = {*self._shares.members.sharing(), self._worker}
+        self._shares.set_members(Members(0, dict.fromkeys(names, 1)))
+        self._over = self._shares.members
+        self._handed, self._awaited, self._ready, self._patient_until = {}, {}, 0, until
+        self.save()
+
+    def meet(self, members: Members, away: Collection[str] = (), now: float = inf) -> bool:
         """These are the members now; whether that is news. Who waits for others does not turn to the next change before.
 
         Those that are ``away`` hand over nothing until they are back: of what they have fetched, their messages tell.
@@ -63,6 +75,9 @@ class Handover:
         waits = any(self._handed.get(worker, 0) < needed for worker, needed in self._awaited.items())
         if members.epoch <= before.epoch or waits or self._scan is not None:
             return False
+        if now < self._patient_until and members.joined.keys() < before.joined.keys():
+            return False
+        self._patient_until = 0.0
         lost = frozenset(before.sharing()) - members.joined.keys() - {self._worker}
         if lost:
             old = Shares(self._worker)

@@ -167,7 +167,7 @@ class Reception:
         self._letters.offset = heard.time - at
         self._colleagues.hear(heard)
         self._own.set_awake_elsewhere(self._colleagues.lowest)
-        if self._handover.meet(heard.members, self._colleagues.away()):
+        if self._handover.meet(heard.members, self._colleagues.away(), heard.time):
             self._letters.forget_own()
             if self._call_soon is not None:
                 self.hand_over()

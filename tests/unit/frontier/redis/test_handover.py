@@ -153,3 +153,27 @@ def test_who_is_lost_leaves_its_hosts_to_the_others(tmp_path: Path) -> None:
     assert gained is not None
     hosts = [f"h{number}.test" for number in range(50)]
     assert [gained(host) for host in hosts] == [not before.is_own(host) for host in hosts]
+
+
+def test_who_comes_back_to_a_server_that_lost_the_crawl_counts_from_one_again(tmp_path: Path) -> None:
+    first = handover("a", tmp_path)
+    meet(first, Members(9, {"a": 1, "b": 9}))
+    first.hear("b", 9)
+    first.save()
+    again = handover("a", tmp_path)
+    again.begin_anew(100.0)
+    assert not again.meet(ONE, now=99.0), "the other one may come back"
+    assert again.meet(TWO, now=99.0) and again.inherited() is None
+    give_all(again)
+    assert again.epoch == 2 and not again.is_open
+
+
+@pytest.mark.parametrize(("joined", "now"), [({"a": 1}, 100.0), ({"a": 1, "c": 2}, 1.0)])
+def test_who_does_not_come_back_to_it_is_lost(tmp_path: Path, joined: dict[str, int], now: float) -> None:
+    meet(handover("a", tmp_path), Members(9, {"a": 1, "b": 9}))
+    again = handover("a", tmp_path)
+    again.begin_anew(100.0)
+    killed = handover("a", tmp_path)
+    for some in (again, killed):
+        assert some.meet(Members(2, joined), now=now)
+        assert some.inherited() is not None

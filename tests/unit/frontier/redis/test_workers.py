@@ -194,6 +194,28 @@ def test_a_url_that_was_fetched_while_its_host_moved_counts_before_its_links(wor
     assert moved and {host: fetched[host] for host in moved} == dict.fromkeys(moved, 4)
 
 
+def test_workers_come_back_to_a_server_that_lost_the_crawl_with_one_more(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    """It counts the changes of the members from 1 again."""
+    database.set(CrawlKeys("crawl").epoch, 8)
+    a, _ = pair(workers, loop)
+    a.put_many(url(f"h{number}/1") for number in range(30))
+    loop.run_for(0.3)
+    database.flushdb()
+    loop.run_until(lambda: len(loop.failures) == 2)
+    workers.close()
+    again = Loop()
+    a = again.start(workers.join("a"))
+    again.run_for(0.5)
+    assert sorted(a.workers()) == ["a", "b"], "the other one may come back"
+    b, c = (again.start(workers.join(name)) for name in "bc")
+    meet(again, a, b, c)
+    a.put_many(url(f"h{number}/2") for number in range(30))
+    expected = [url(f"h{number}/{page}").url for number in range(30) for page in (1, 2)]
+    assert sorted(crawl([a, b, c], again)) == sorted(expected)
+
+
 # ------------------------------------------------------------ answers
 
 
