@@ -109,14 +109,18 @@ class Workers:
         """The worker of this name after ``kill -9`` of its process at this moment, before ``start`` of the next one."""
         assert self._folder is not None
         self._kills += 1
-        self._open.pop(worker).cut()
-        loop.forget(worker)
+        self.cut(worker, loop)
         folder = self._folder / "crawl" / name
         left = folder.with_name(f"{name}-{self._kills}")
         shutil.copytree(self._places.get(name, folder), left, ignore=shutil.ignore_patterns("*.tmp"))
         self._places[name] = left
         meanwhile()
         return self._join(name, own_frontier(left), left, **options)
+
+    def cut(self, worker: RedisWorker, loop: Loop) -> None:
+        """Its process is killed now."""
+        self._open.pop(worker).cut()
+        loop.forget(worker)
 
     def end(self, worker: RedisWorker) -> None:
         """Close it now."""

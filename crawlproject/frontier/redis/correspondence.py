@@ -13,6 +13,7 @@ from crawlproject.frontier.changes import Waits, from_json, json_number, to_json
 from crawlproject.frontier.checks import refuse_nan
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
+from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.crew import Id
 from crawlproject.frontier.redis.handover import Handover
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 REMEMBERED = 200_000  # URLs of others' hosts, or found by others
 
 _TOLD = 0.1  # of a score that was told: a difference that the owner of a URL need not know
+
+_OF_NO_EPOCH = -1  # letters that may not have come to the owner of their hosts
 
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
@@ -104,10 +107,22 @@ class Correspondence:
         """A URL of another's host is known."""
         _remember(self.sent, url, float("inf"))
 
-    def forget_own(self) -> None:
-        """Hosts have changed hands: what was sent to those who had some is not known to be here."""
-        for url in [url for url in self.sent if self._shares.has(url)]:
+    def forget_sent(self) -> None:
+        """Hosts have changed hands: what was sent to who had them is not known to be here, nor with the heir of a lost worker."""
+        was_lost = self._handover.was_lost
+        for url in [url for url in self.sent if self._shares.has(url) or was_lost(queue_of(url))]:
             del self.sent[url]
+
+    def readdress(self) -> None:
+        """Letters that wait for workers that are not there any more are for who has the hosts now."""
+        joined = self._shares.members.joined
+        answers: Answers = {}
+        with self._steps.step():
+            for worker, letters in self._steps.outbox.waiting():
+                about_urls = [letter for letter in letters if letter[0] not in (mail.ANSWER, mail.HANDED)]
+                if worker not in joined and about_urls:
+                    self._read_group(self._name.encode(), mail.dump(about_urls, _OF_NO_EPOCH), answers)
+            self._answer(answers)
 
     def was_found_by_another(self, key: str) -> bool:
         """Whether an own URL came in a letter."""
@@ -122,8 +137,11 @@ class Correspondence:
             for _, sender, groups in inbox:
                 for group in groups.split(mail.BETWEEN):
                     self._read_group(sender, group, answers)
-            for (worker, why), urls in answers.items():
-                self._steps.post(worker, [mail.ANSWER, why, urls])
+            self._answer(answers)
+
+    def _answer(self, answers: Answers) -> None:
+        for (worker, why), urls in answers.items():
+            self._steps.post(worker, [mail.ANSWER, why, urls])
 
     def _read_group(self, sender: bytes, group: bytes, answers: Answers) -> None:
         try:
@@ -184,11 +202,12 @@ class Correspondence:
             why = DONE
         elif state:
             own.put(url)  # may raise its score
-            why = KNOWN if self._finders.get(key) != sender else 0
+            why = KNOWN if sender not in (self._name, self._finders.get(key)) else 0
         elif most and isinstance(own, DiskFrontier) and own.urls_of_host(key) >= most:
             why = HOST_FULL
         elif own.put(url):
-            _remember(self._finders, key, sender)
+            if sender != self._name:  # as with what was meant for a lost worker
+                _remember(self._finders, key, sender)
         else:
             why = FULL
         if why:

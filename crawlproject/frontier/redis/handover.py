@@ -53,8 +53,8 @@ class Handover:
         return self._over.epoch
 
     def begin_anew(self, until: float) -> None:
-        """The server has lost the crawl, and counts its epochs from 1 again. Those who had a share keep it ``until`` then: they may
-        come back. When somebody else joins before, they do not.
+        """The server has lost the crawl, and counts its epochs from 1 again. Those who had a share keep it ``until`` then, as
+        they may come back, or until somebody else joins.
         """
         names = {*self._shares.members.sharing(), self._worker}
         self._shares.set_members(Members(0, dict.fromkeys(names, 1)))
@@ -108,6 +108,10 @@ class Handover:
             return None
         were_theirs, self._inherits = self._inherits, []
         return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
+
+    def was_lost(self, host: str) -> bool:
+        """Whether a host was that of a worker that was lost since that was asked."""
+        return any(was_theirs(host) for was_theirs in self._inherits)
 
     @property
     def inherits(self) -> bool:

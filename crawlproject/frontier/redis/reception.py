@@ -90,7 +90,6 @@ class Reception:
 
     def _settle(self, arrival: Arrival, exchange: RedisExchange) -> None:
         answer = arrival.answer
-        self._steps.outbox.arrived(arrival.letters_sent)
         self._sent.update(answer.sent)
         self._visits.end_unanswered()
         if self._is_ahead and arrival.letters_sent and self._call_soon is not None:
@@ -99,6 +98,8 @@ class Reception:
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)
+        # Not before: letters to a worker that was just heard to be lost have gone to others by now.
+        self._steps.outbox.arrived(arrival.letters_sent)
         if answer.inbox and not self._has_failed:  # later ones would trim those that it failed at
             self._letters.read(answer.inbox)
             self._handover.save()
@@ -168,8 +169,9 @@ class Reception:
         self._colleagues.hear(heard)
         self._own.set_awake_elsewhere(self._colleagues.lowest)
         if self._handover.meet(heard.members, self._colleagues.away(), heard.time):
-            self._letters.forget_own()
+            self._letters.forget_sent()
             if self._call_soon is not None:
+                self._letters.readdress()
                 self.hand_over()
 
     def hand_over(self) -> None:

@@ -134,6 +134,7 @@ class RedisWorker:
         self._exchange = self._leases.exchange = exchange
         self._steps.start(exchange)
         reception.end_visits_of_before()
+        self._letters.readdress()
         reception.hand_over()
         exchange.start()
 

@@ -17,9 +17,11 @@ from support.workers import Workers
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import handover
 from crawlproject.frontier.redis.keys import CrawlKeys
+from crawlproject.frontier.redis.worker import RedisWorker
 from crawlproject.frontier.shared import SharedFrontier
 from crawlproject.frontier.views.redis import RedisView
 from crawlproject.records import ACTIVE, FIRST, OVER_BUDGET, WASTE, CrawlUrl
+from crawlproject.urls.hosts import host_of
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no redis-server on this machine; `make test` installs one")
 
@@ -161,6 +163,62 @@ def test_letters_wait_for_a_server_that_is_away(own: Workers, server: RedisServe
     loop.run_for(0.5)
     again = loop.start(own.again(a, "a", loop, meanwhile=server.start))
     assert sorted(crawl([again, b], loop)) == names(200)
+
+
+def three(workers: Workers, loop: Loop) -> tuple[RedisWorker, RedisWorker, RedisWorker, list[CrawlUrl]]:
+    """With URLs of the third one's hosts."""
+    a, b, c = (loop.start(workers.join(name)) for name in "abc")
+    loop.run_until(lambda: all(len(member.workers()) == 3 for member in (a, b, c)))
+    return a, b, c, [record for record in urls(60) if c.is_own(host_of(record.url))]
+
+
+def lose(worker: str, client: redis.Redis) -> None:
+    """It was silent for too long."""
+    keys = CrawlKeys("crawl")
+    client.hdel(keys.members, worker)
+    client.zrem(keys.alive, worker)
+    client.incr(keys.epoch)
+
+
+def test_letters_from_before_a_kill_go_to_the_heir_of_a_worker_that_was_lost_meanwhile(
+    own: Workers, server: RedisServer, loop: Loop
+) -> None:
+    a, b, c, records = three(own, loop)
+    server.kill()
+    a.put_many(records)
+    own.cut(c, loop)
+
+    def meanwhile() -> None:
+        server.start()
+        lose("c", redis.Redis(port=server.port))
+
+    again = loop.start(own.again(a, "a", loop, meanwhile=meanwhile))
+    assert sorted(crawl([again, b], loop)) == sorted(record.url for record in records)
+
+
+def test_letters_that_leave_as_their_receiver_is_lost_go_to_its_heir(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b, c, records = three(workers, loop)
+    workers.cut(c, loop)
+    with a._exchange:  # no step of the exchange begins
+        a.put_many(records)
+        lose("c", database)
+        a._exchange._next_beat = 0.0
+    assert sorted(crawl([a, b], loop)) == sorted(record.url for record in records)
+
+
+def test_what_a_lost_worker_was_sent_is_sent_to_its_heir_when_it_is_found_again(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b, c, records = three(workers, loop)
+    a.put_many(records)
+    loop.run_until(lambda: len(c._own) == len(records))
+    workers.cut(c, loop)
+    lose("c", database)
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    a.put_many(records)
+    assert sorted(crawl([a, b], loop)) == sorted(record.url for record in records)
 
 
 def test_a_full_server_is_waited_for(
