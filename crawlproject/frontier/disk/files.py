@@ -48,6 +48,7 @@ class DiskFiles:
         self.hosts = HostNumbers(folder / "hosts", self.digest, summary.hosts, readonly=readonly)
         self.rows = UrlTable(folder / "rows", readonly=readonly)
         self.urls = UrlRecords(folder, readonly=readonly)
+        self.before_commit: Callable[[], object] = lambda: None  # what has to be on disk before a step
         self.host_facts: Callable[[], dict[str, Any]] = dict  # what the next summary says of hosts
         self._asked, self._digest = "", self.digest("")  # the URL that ``find`` was asked for last
         self._found: int | None = None
@@ -132,6 +133,7 @@ class DiskFiles:
         """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
         if not (self.rows.changed or self._notes or self.hosts.new):
             return
+        self.before_commit()
         urls = self.urls
         if urls.unwritten:
             urls.write()

@@ -63,6 +63,10 @@ class DiskFrontier(FrontierCore):
         """Known URLs of the host of ``url``: those that wait, are leased, or are done."""
         return self._disk.files.hosts.known(self._disk.host_of(url))
 
+    def before_commit(self, write: Callable[[], object]) -> None:
+        """Call ``write`` before each step is made durable. When it raises ``StorageFailed``, the step stays gathered."""
+        self._disk.files.before_commit = write
+
     def hosts_in_memory(self) -> int:
         """Hosts with a queue of their own, being visited, or resting."""
         return len(self._disk.hosts.known)

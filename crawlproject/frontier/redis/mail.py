@@ -51,6 +51,7 @@ class Outbox:
         self._new: list[tuple[str, Letter]] = []
         self._waiting: list[tuple[str, list[Letter]]] = []  # committed, each as it is in the file
         self._log: AppendLog | None = None
+        self._unwritten = 0  # of those, the last ones that are not in the file yet
         self._size = 0  # bytes of the file
         if folder is not None:
             self._log = AppendLog(folder / OUTBOX)
@@ -70,18 +71,21 @@ class Outbox:
         self._new = []
         step = list(groups.items())
         self._waiting += step
+        self._unwritten += len(step)
         return step
 
-    def write(self, step: Sequence[tuple[str, list[Letter]]]) -> None:
-        """Write what ``collect`` gave."""
-        if self._log is not None and step:
-            lines = _lines(step)
+    def write(self) -> None:
+        """Write what ``collect`` gave, unless that was done, or it has arrived."""
+        if self._log is not None and self._unwritten:
+            lines = _lines(self._waiting[-self._unwritten :])
             self._log.append_lines(lines)
             self._size += len(lines)
+        self._unwritten = 0
 
     def arrived(self, number: int) -> None:
         """So many of the groups that ``collect`` gave first are with the server."""
         del self._waiting[:number]
+        self._unwritten = min(self._unwritten, len(self._waiting))
         is_worth_it = self._size > _WORTH_CUTTING and len(self._waiting) < _FEW
         if self._size and (not self._waiting or is_worth_it):
             self._cut()
@@ -102,6 +106,7 @@ class Outbox:
         if self._log is not None and self._waiting:
             self._log.replace_all([self._waiting])
             self._size = len(_lines(self._waiting))
+            self._unwritten = 0
         elif self._log is not None:
             self._log.cut(0)
             self._size = 0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from crawlproject.frontier.core import FrontierCore
+from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.redis import mail
 from crawlproject.frontier.redis.exchange import RedisExchange, Work
 from crawlproject.frontier.redis.mail import Letter, Outbox
@@ -29,6 +30,8 @@ class Steps:
         self._exchange: RedisExchange | None = None
         self._is_open = False
         self._after: list[Change] = []  # what is told after the step under way
+        if isinstance(own, DiskFrontier):
+            own.before_commit(outbox.write)
 
     def start(self, exchange: RedisExchange) -> None:
         """From now on ``exchange`` carries what leaves."""
@@ -50,7 +53,7 @@ class Steps:
                     yield
                 finally:
                     letters = self.outbox.collect()
-                    self.outbox.write(letters)
+                    self.outbox.write()
         finally:
             self._is_open = False
             changes, self._after = self._after, []

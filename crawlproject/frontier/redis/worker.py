@@ -21,7 +21,7 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 
-from crawlproject.errors import ServerFailed
+from crawlproject.errors import ServerFailed, StorageFailed
 from crawlproject.frontier.base import UrlState
 from crawlproject.frontier.core import FrontierCore
 from crawlproject.frontier.disk.frontier import DiskFrontier
@@ -142,15 +142,22 @@ class RedisWorker:
         """Send what is left, and say that this worker is away. Raises ``StorageFailed`` when the server stays away."""
         self._reception.receive = None  # nobody learns any more from what still arrives
         ended = True
-        self._leases.give_back()
+        try:
+            self._leases.give_back()
+        except ServerFailed:
+            raise
+        except StorageFailed:
+            pass  # the disk is full, which closing the own frontier tells
         if self._exchange is not None:
             self._reception.make_report(is_away=True)
             self._has_left = self.has_left
             ended = self._exchange.close(_PATIENCE)
         self._reception.close()
         self._crew.close()
-        self._outbox.close()
-        self._own.close()
+        try:
+            self._own.close()
+        finally:
+            self._outbox.close()
         if not ended:
             raise ServerFailed("Redis was away at the end: what did not reach it is sent when this worker goes on")
 

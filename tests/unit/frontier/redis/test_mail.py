@@ -27,7 +27,7 @@ GROUPS = [  # as they leave, by step
 
 def commit(outbox: Outbox) -> list[tuple[str, list[mail.Letter]]]:
     step = outbox.collect()
-    outbox.write(step)
+    outbox.write()
     return step
 
 
@@ -123,12 +123,24 @@ def test_what_the_disk_refuses_is_sent_all_the_same(tmp_path: Path, monkeypatch:
         patched.setattr("os.pwrite", lambda file, content, at: len(content) - 1)  # a full disk takes a part
         step = outbox.collect()
         with pytest.raises(StorageFailed, match=OUTBOX):
-            outbox.write(step)
+            outbox.write()
     assert outbox.waiting()[-1:] == step == [("new", [[HANDED, 9]])]
     outbox.add("later", [HANDED, 10])
     commit(outbox)
     outbox.close()
-    assert Outbox(tmp_path).waiting()[-1] == ("later", [[HANDED, 10]]), "no torn line is in the middle"
+    assert Outbox(tmp_path).waiting() == outbox.waiting(), "it is written later, and no torn line is in the middle"
+
+
+def test_what_has_arrived_need_not_be_written_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outbox = Outbox(tmp_path)
+    outbox.add("b", [HANDED, 1])
+    outbox.collect()
+    monkeypatch.setattr("os.pwrite", lambda file, content, at: 0)
+    with pytest.raises(StorageFailed, match=OUTBOX):
+        outbox.write()
+    outbox.arrived(1)
+    outbox.write()
+    assert not outbox
 
 
 json = st.recursive(st.none() | st.integers(-(2**53), 2**53) | st.text(max_size=9), st.lists, max_leaves=4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.frontiersteps import url
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
 from support.workers import Workers
 
+from crawlproject.errors import StorageFailed
 from crawlproject.frontier.host_queue import queue_of
 from crawlproject.frontier.redis import handover
 from crawlproject.frontier.redis.keys import CrawlKeys
@@ -219,6 +221,34 @@ def test_what_a_lost_worker_was_sent_is_sent_to_its_heir_when_it_is_found_again(
     loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
     a.put_many(records)
     assert sorted(crawl([a, b], loop)) == sorted(record.url for record in records)
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_page_whose_letters_the_disk_refuses_is_not_done_after_a_kill(
+    own: Workers, server: RedisServer, loop: Loop, monkeypatch: pytest.MonkeyPatch, is_killed: bool
+) -> None:
+    a, b = (loop.start(own.join(name)) for name in "ab")
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    ours = [record for record in urls(20) if a.is_own(host_of(record.url))][:2]
+    theirs = [record for record in urls(60) if b.is_own(host_of(record.url))]
+    a.put(ours[0])
+    taken = take(a, loop)
+    server.kill()
+    write, outbox = os.pwrite, a._outbox._log
+    assert outbox is not None
+    with monkeypatch.context() as patched:
+        patched.setattr("os.pwrite", lambda file, *what: 0 if file == outbox._file else write(file, *what))
+        with pytest.raises(StorageFailed, match="outbox"), a.batch():
+            a.put_many(theirs)
+            a.done(taken.url, time.time(), 0.0)
+        with pytest.raises(StorageFailed, match="outbox"):
+            a.put(ours[1])
+    if not is_killed:
+        a.put(ours[1])  # there is room again
+    again = loop.start(own.again(a, "a", loop, meanwhile=server.start))
+    fetched = crawl([again, b], loop, lambda key: theirs if key == taken.url else ())
+    expected = [*theirs, taken] if is_killed else [*theirs, ours[1]]
+    assert sorted(fetched) == sorted(record.url for record in expected)
 
 
 def test_a_full_server_is_waited_for(
