@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,8 @@ def tell_of_forced_end(crawler: Crawler) -> None:
     from crawlproject.adapters.extensions.report import ReportWriter  # takes a while to import
 
     close_displays()
-    writer = crawler.get_extension(ReportWriter)
+    writer = None
+    with suppress(RuntimeError):  # the crawl is still being put together
+        writer = crawler.get_extension(ReportWriter)
     lacking = "" if writer is not None and writer.written else ", without a report"
     show(crawler, f"Stopped at once{lacking}. Nothing is lost: run the same command again to go on.")

@@ -53,12 +53,12 @@ def refuse_feeds(settings: BaseSettings, crawl_dir: Path) -> None:
             refuse_crawl_file(path, crawl_dir=crawl_dir)
             if _PARAMETER not in uri:
                 try:
-                    _try(path)
+                    _try_to_open(path)
                 except OSError as failure:
                     raise BadInput(f"feed {uri}", f"cannot be written: {failure.strerror}") from None
 
 
-def _try(path: Path) -> None:
+def _try_to_open(path: Path) -> None:
     """Open ``path`` for writing, as Scrapy will when the first item is there. Leaves no new file."""
     with suppress(FileExistsError):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import accumulate
-from string import punctuation
 from typing import Any
-from unicodedata import category
 from urllib.parse import quote, urljoin
 
+from crawlproject.pages.emphasis import EMPHASIS, STRONG, emphasised
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.main_content import MAX_MARKUP, is_plain_text, marked_tree
 from crawlproject.pages.text.printable import printable
@@ -38,13 +36,7 @@ _STRONG = ("b", "strong")
 _EMPHASIS = ("em", "i")
 _CODE = ("code", "kbd", "samp", "tt", "var")
 _BREAK = "\x01"  # stands for a line break until white space is folded
-_STRONG_MARKS, _EMPHASIS_MARKS = (
-    ("\x02", "\x03"),
-    ("\x04", "\x05"),
-)  # stand around emphasis until what is beside it is known
-_MARKS = {"\x02": "**", "\x04": "*"}
 _OURS = re.compile("[\x01-\x05]")  # no text of a page has them
-_EMPHASIS_EDGE = re.compile("([\x02-\x05])")
 _CLOSING = re.compile(r"(?:^|(?<= ))(?=#+$)")  # what CommonMark takes for the end of the marks of a heading
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b" + _BREAK
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|&(?=[A-Za-z#][\w#]{0,31};)|~(?=~)")
@@ -280,16 +272,16 @@ class Inlines:
             return f"[{code}]({target})" if target else code
         inside = self.inside(element)
         if tag in _STRONG:
-            return _around(inside, *_STRONG_MARKS)
+            return _around(inside, *STRONG)
         if tag in _EMPHASIS:
-            return _around(inside, *_EMPHASIS_MARKS)
+            return _around(inside, *EMPHASIS)
         target = self._target(element.get("href")) if tag == "a" else ""
         return _around(inside, "[", f"]({target})") if target else inside
 
     def folded(self, text: str) -> str:
         """White space folded, and emphasis marked; a line for each line break."""
         lines = (line.strip() for line in _SPACE.sub(" ", text).split(_BREAK))
-        return _emphasised("  \n".join(filter(None, lines)))
+        return emphasised("  \n".join(filter(None, lines)))
 
     def _target(self, href: str | None) -> str:
         """Where a link leads, absolute and safe to write; empty for what is no web or mail address, or leads inside the page."""
@@ -337,43 +329,3 @@ def _around(text: str, before: str, after: str) -> str:
         return text
     start = text.index(bare)
     return f"{text[:start]}{before}{bare}{after}{text[start + len(bare) :]}"
-
-
-def _emphasised(text: str) -> str:
-    """``text`` with the marks of emphasis, but for those that would be read as asterisks (CommonMark section 6.2)."""
-    for opening, closing in (_STRONG_MARKS, _EMPHASIS_MARKS, _STRONG_MARKS):
-        text = text.replace(closing + opening, "")  # two of a kind side by side are one
-    pieces = _EMPHASIS_EDGE.split(text)  # texts, and an edge between any two
-    before = [*accumulate(pieces[::2], lambda last, piece: piece[-1:] or last, initial="")][1:]
-    after = [*accumulate(pieces[::-2], lambda last, piece: piece[:1] or last, initial="")][:0:-1]
-    open_edges: list[int] = []
-    ends: dict[int, int] = {}
-    for edge in range(1, len(pieces), 2):
-        if pieces[edge] in _MARKS:
-            open_edges.append(edge)
-        else:
-            ends[open_edges.pop()] = edge
-    around: list[str] = []
-    touches = False  # the end of another emphasis, which is written
-    for edge in range(1, len(pieces), 2):
-        touches = touches and not pieces[edge - 1]
-        if edge in ends:
-            mark, end = _MARKS[pieces[edge]], ends[edge]
-            sides = ((before[edge // 2], after[edge // 2 + 1]), (after[end // 2 + 1], before[end // 2]))
-            is_written = not touches and mark not in around and all(_is_seen(*side) for side in sides)
-            if around and any(_is_seen(inside, outside) for outside, inside in sides):
-                is_written = False  # such a mark may end what is around it
-            pieces[edge] = pieces[end] = mark if is_written else ""
-            around += [mark] if is_written else []
-        elif pieces[edge]:
-            around.remove(pieces[edge])
-            touches = True
-    return "".join(pieces)
-
-
-def _is_seen(outside: str, inside: str) -> bool:
-    """Whether a mark between these characters is read as one; an empty one is the edge of the text."""
-    if not inside or inside.isspace():
-        return False
-    may_be_beside = not outside or outside.isspace() or outside in punctuation or category(outside)[0] == "P"
-    return may_be_beside or category(inside)[0] not in "PS"

@@ -156,6 +156,8 @@ class FolderLock:
     def close(self) -> None:
         """Release the lock; idempotent."""
         if self._file >= 0:
+            with suppress(OSError):
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # else a fork of this process still holds it
             os.close(self._file)
             self._file = -1
 

@@ -143,7 +143,9 @@ def _keep(place: str, version: int) -> None:
     with suppress(FileNotFoundError):
         try:
             os.link(place, kept)
-        except PermissionError:  # no hard links on this file system
+        except FileNotFoundError:
+            raise
+        except OSError:  # no hard links on this file system
             os.replace(place, kept)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from scrapy import signals
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.utils.test import get_crawler
 from support.items import a_crawl, an_item
 
@@ -23,3 +24,10 @@ def test_a_report_that_was_written_is_not_said_to_lack(tmp_path: Path, capsys: p
     assert (tmp_path / "report.html").exists()
     tell_of_forced_end(crawler)
     assert capsys.readouterr().err.startswith("Stopped at once. ")
+
+
+def test_a_crawl_may_be_ended_while_it_is_put_together(capsys: pytest.CaptureFixture[str]) -> None:
+    """As while a long history is replayed: there are no extensions yet."""
+    crawler = Crawler(Spider)
+    tell_of_forced_end(crawler)
+    assert capsys.readouterr().err.startswith("Stopped at once, without a report. ")

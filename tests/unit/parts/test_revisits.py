@@ -103,6 +103,14 @@ def test_a_new_url_is_seen_while_revisits_are_under_way(tmp_path: Path) -> None:
     crawl.close("stopped", later)
 
 
+def run_until_killed(crawl: TimedCrawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something that was patched raises ``KeyboardInterrupt``, behind which nothing is written."""
+    with pytest.raises(KeyboardInterrupt):
+        crawl.run(2 * DAY)
+    monkeypatch.undo()
+    crawl.crawl.leave("killed", crawl.now)
+
+
 def test_a_change_brings_a_version_a_difference_and_the_new_links(tmp_path: Path) -> None:
     web = site()
     crawl = started(tmp_path, web, PAGE_VERSIONS=2).run(3600.0)
@@ -138,10 +146,7 @@ def test_a_change_is_told_though_a_kill_came_behind_the_page_file(
 
     keep = RevisitSteps.keep
     monkeypatch.setattr(RevisitSteps, "keep", killed)
-    with pytest.raises(KeyboardInterrupt):
-        first.run(2 * DAY)
-    monkeypatch.undo()
-    first.crawl.leave("killed", first.now)
+    run_until_killed(first, monkeypatch)
     again = started(tmp_path, web, now=first.now).run(2 * DAY)
     again.close()
     (change,) = [change for change in read_changes(tmp_path) if change.url == url]
@@ -165,10 +170,7 @@ def test_links_of_a_visit_without_a_line_are_removed(tmp_path: Path, monkeypatch
 
     append = History.append
     monkeypatch.setattr(History, "append", killed)
-    with pytest.raises(KeyboardInterrupt):
-        first.run(2 * DAY)
-    monkeypatch.undo()
-    first.crawl.leave("killed", first.now)
+    run_until_killed(first, monkeypatch)
     assert url in (tmp_path / "links.jsonl").read_text().splitlines()[-1]
     del web.replies[url]
     web.replies |= dict([page(f"{ROOT}p0", new, text="coral reef of another kind altogether")])

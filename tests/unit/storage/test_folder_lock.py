@@ -77,3 +77,19 @@ def test_the_holder_keeps_the_lock_whatever_it_asks(tmp_path: Path) -> None:
         )
         assert other.returncode == 1 and f"in use by process {os.getpid()}" in other.stderr
     assert holder_of(tmp_path) is None
+
+
+def test_a_fork_does_not_keep_the_lock(tmp_path: Path) -> None:
+    """As a pool of processes that a program has forked meanwhile."""
+    lock = FolderLock(tmp_path)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(writing)
+        os.read(reading, 1)
+        os._exit(0)
+    lock.close()
+    assert holder_of(tmp_path) is None
+    os.close(writing)
+    os.close(reading)
+    os.waitpid(child, 0)

@@ -1,0 +1,55 @@
+"""Emphasis in Markdown: which asterisks CommonMark reads as marks depends on what stands beside them (section 6.2)."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from string import punctuation
+from unicodedata import category
+
+# Stand before and behind emphasis until what is beside it is known; no text of a page has them.
+STRONG = "\x02", "\x03"
+EMPHASIS = "\x04", "\x05"
+
+_MARKS = {"\x02": "**", "\x04": "*"}
+_EDGE = re.compile("([\x02-\x05])")
+
+
+def emphasised(text: str) -> str:
+    """``text`` with the marks of emphasis, but for those that would be read as asterisks (CommonMark section 6.2)."""
+    for opening, closing in (STRONG, EMPHASIS, STRONG):
+        text = text.replace(closing + opening, "")  # two of a kind side by side are one
+    pieces = _EDGE.split(text)  # texts, and an edge between any two
+    before = [*accumulate(pieces[::2], lambda last, piece: piece[-1:] or last, initial="")][1:]
+    after = [*accumulate(pieces[::-2], lambda last, piece: piece[:1] or last, initial="")][:0:-1]
+    open_edges: list[int] = []
+    ends: dict[int, int] = {}
+    for edge in range(1, len(pieces), 2):
+        if pieces[edge] in _MARKS:
+            open_edges.append(edge)
+        else:
+            ends[open_edges.pop()] = edge
+    around: list[str] = []
+    touches = False  # the end of another emphasis, which is written
+    for edge in range(1, len(pieces), 2):
+        touches = touches and not pieces[edge - 1]
+        if edge in ends:
+            mark, end = _MARKS[pieces[edge]], ends[edge]
+            sides = ((before[edge // 2], after[edge // 2 + 1]), (after[end // 2 + 1], before[end // 2]))
+            is_written = not touches and mark not in around and all(_is_seen(*side) for side in sides)
+            if around and any(_is_seen(inside, outside) for outside, inside in sides):
+                is_written = False  # such a mark may end what is around it
+            pieces[edge] = pieces[end] = mark if is_written else ""
+            around += [mark] if is_written else []
+        elif pieces[edge]:
+            around.remove(pieces[edge])
+            touches = True
+    return "".join(pieces)
+
+
+def _is_seen(outside: str, inside: str) -> bool:
+    """Whether a mark between these characters is read as one; an empty one is the edge of the text."""
+    if not inside or inside.isspace():
+        return False
+    may_be_beside = not outside or outside.isspace() or outside in punctuation or category(outside)[0] == "P"
+    return may_be_beside or category(inside)[0] not in "PS"
