@@ -193,6 +193,7 @@ def test_letters_from_before_a_kill_go_to_the_heir_of_a_worker_that_was_lost_mea
     def meanwhile() -> None:
         server.start()
         lose("c", redis.Redis(port=server.port))
+        loop.run_until(lambda: len(b.workers()) == 2)  # else it may send what it gets on to who is lost
 
     again = loop.start(own.again(a, "a", loop, meanwhile=meanwhile))
     assert sorted(crawl([again, b], loop)) == sorted(record.url for record in records)
