@@ -139,11 +139,20 @@ class Correspondence:
                     self._read_group(sender, group, answers)
             self._answer(answers)
 
+    def read_of_lost(self, inbox: Sequence[tuple[Id, bytes, bytes]]) -> None:
+        """Do what letters to a worker that is lost say of hosts that are this worker's now, in one step."""
+        answers: Answers = {}
+        with self._steps.step():
+            for _, sender, groups in inbox:
+                for group in groups.split(mail.BETWEEN):
+                    self._read_group(sender, group, answers, is_of_lost=True)
+            self._answer(answers)
+
     def _answer(self, answers: Answers) -> None:
         for (worker, why), urls in answers.items():
             self._steps.post(worker, [mail.ANSWER, why, urls])
 
-    def _read_group(self, sender: bytes, group: bytes, answers: Answers) -> None:
+    def _read_group(self, sender: bytes, group: bytes, answers: Answers, *, is_of_lost: bool = False) -> None:
         try:
             epoch, letters = mail.load(group)
         except _UNREADABLE as damage:
@@ -152,6 +161,8 @@ class Correspondence:
         is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
         for letter in letters:
             try:
+                if is_of_lost and (letter[0] in (mail.ANSWER, mail.HANDED) or not self._shares.has(letter[1])):
+                    continue  # for that worker only, or for another heir
                 self._read(sender.decode(), letter, answers, is_known)
             except BadCrawlDir:  # of this worker, whatever the letter says
                 raise

@@ -43,7 +43,7 @@ class Heard(NamedTuple):
     members: Members
     reports: dict[str, bytes]
     pages_of_others: int
-    absent: int  # workers that were here once, and did not leave
+    lost: list[str]  # workers that were here once, and did not leave
 
 
 @dataclass(slots=True)
@@ -62,6 +62,7 @@ class Step:
     read_messages: bool = True
     applied: Id | None = None  # the inbox up to here is not needed any more
     beat: tuple[str, int, int, bytes] | None = None  # mode, pages: stored, stored or being fetched; report
+    inbox_of: tuple[str, Id] | None = None  # a lost worker, and the entry behind which its inbox is read
 
 
 @dataclass(slots=True)
@@ -78,6 +79,7 @@ class Answer:
     inbox: list[tuple[Id, bytes, bytes]] = field(default_factory=list)  # sender, letters
     messages: list[bytes] = field(default_factory=list)
     heard: Heard | None = None
+    inbox_of: list[tuple[Id, bytes, bytes]] = field(default_factory=list)
 
 
 class Crew:
@@ -118,6 +120,10 @@ class Crew:
             after.append(("inbox", ("XRANGE", self._own, start, "+", "COUNT", AT_ONCE)))
         if step.read_messages and self.kept:
             after.append(("messages", ("XRANGE", self.keys.messages, b"(" + self._message, "+", "COUNT", AT_ONCE)))
+        if step.inbox_of is not None:
+            worker, read = step.inbox_of
+            start = f"({_text(read)}"
+            after.append(("inbox of", ("XRANGE", self.keys.inbox(worker), start, "+", "COUNT", AT_ONCE)))
         if step.beat is not None:
             after.append(("beat", self._beat(*step.beat)))
         answer = Answer()
@@ -183,8 +189,9 @@ class Crew:
             elif what == "attachment":
                 answer.attachments.append((value or b"").partition(b"\n")[2])
             elif what == "inbox":
-                for entry, (sender, letters) in _entries(value):
-                    answer.inbox.append((_id(entry), sender, letters))
+                answer.inbox += _inbox(value)
+            elif what == "inbox of":
+                answer.inbox_of += _inbox(value)
             elif what == "messages":
                 for entry, (worker, message) in _entries(value):
                     self._message = entry
@@ -316,6 +323,10 @@ def _entries(found: Any) -> Iterator[tuple[bytes, tuple[bytes, bytes]]]:
         yield entry, pair
 
 
+def _inbox(found: Any) -> Iterator[tuple[Id, bytes, bytes]]:
+    return ((_id(entry), sender, letters) for entry, (sender, letters) in _entries(found))
+
+
 def _id(entry: bytes) -> Id:
     milliseconds, _, number = entry.partition(b"-")
     return int(milliseconds), int(number)
@@ -326,13 +337,12 @@ def _text(entry: Id) -> str:
 
 
 def _heard(found: Sequence[Any], own_pages: int) -> Heard:
-    seconds, microseconds, epoch, was_known, members, reports, pages, known = found
+    seconds, microseconds, epoch, was_known, members, reports, pages, lost = found
     joined = {name.decode(): int(at) for name, at in _pairs(members)}
     told = {name.decode(): report for name, report in _pairs(reports)}
     at = float(seconds) + float(microseconds) / 1e6
-    return Heard(
-        at, bool(was_known), Members(int(epoch), joined), told, int(pages) - own_pages, int(known) - len(joined)
-    )
+    names = [name.decode() for name in lost]
+    return Heard(at, bool(was_known), Members(int(epoch), joined), told, int(pages) - own_pages, names)
 
 
 def _pairs(found: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

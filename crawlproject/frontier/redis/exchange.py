@@ -73,6 +73,7 @@ class Arrival:
     candidates: list[tuple[VisitCandidate, float]] = field(default_factory=list)
     attached: list[bytes] = field(default_factory=list)
     letters_sent: int = 0  # groups
+    has_read_lost: bool = False  # the inbox of a lost worker to its end
     at: float = 0.0  # what this worker's clock showed
 
 
@@ -88,6 +89,7 @@ class Work:
     visits: deque[HostVisit] = field(default_factory=deque)  # begun already, to further places
     candidates: deque[VisitCandidate] = field(default_factory=deque)
     applied: Id | None = None
+    lost: deque[tuple[str, Id]] = field(default_factory=deque)  # workers, and how far their inboxes are read
 
     def end(self, visit: HostVisit, rest: float) -> None:
         """A visit has ended just now, and its places rest for so many seconds."""
@@ -104,6 +106,7 @@ class Work:
             passed=list(self.passed),
             begin=list(self.visits),
             applied=self.applied,
+            inbox_of=self.lost[0] if self.lost else None,
         )
 
     def is_urgent(self) -> bool:
@@ -203,6 +206,7 @@ class RedisExchange:
         with self._condition:
             self.granted += sum(not at for _, at in arrival.candidates)
             self._done(batch)
+            arrival.has_read_lost = self._read_lost(batch.step, answer)
             is_over = closing and not self.work.is_urgent()
         self._deliver(arrival)
         return not is_over
@@ -216,7 +220,7 @@ class RedisExchange:
         if step.read_messages:
             self._next_lesson = now + _LESSON
         if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
-            step.ended, step.passed, candidates = [], [], []
+            step.ended, step.passed, candidates, step.inbox_of = [], [], [], None
         step.begin += [candidate.visit for candidate in candidates]
         if now >= self._next_beat or self._closing:
             step.beat = self._beat()
@@ -262,7 +266,8 @@ class RedisExchange:
             with self._condition:
                 for visit in halves:
                     self.work.end(visit, 0.0)
-        self._has_more = len(answer.inbox) == AT_ONCE or len(answer.messages) >= AT_ONCE // 2
+        inboxes = answer.inbox, answer.inbox_of
+        self._has_more = any(len(inbox) == AT_ONCE for inbox in inboxes) or len(answer.messages) >= AT_ONCE // 2
         return arrival
 
     def _reserve_pages(self, arrival: Arrival) -> None:
@@ -296,6 +301,16 @@ class RedisExchange:
                 queue.popleft()
         if work.applied == step.applied:
             work.applied = None
+
+    def _read_lost(self, step: Step, answer: Answer) -> bool:
+        """Go on in the inbox of a lost worker. Whether that was its end."""
+        if step.inbox_of is None:
+            return False
+        if len(answer.inbox_of) == AT_ONCE:
+            self.work.lost[0] = step.inbox_of[0], answer.inbox_of[-1][0]
+            return False
+        self.work.lost.popleft()
+        return True
 
     def _read_on(self, undelivered: Answer) -> bool:
         """What fills a server may be letters to this worker: read them, and drop those that are done. Whether there were any."""

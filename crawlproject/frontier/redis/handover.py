@@ -127,9 +127,14 @@ class Handover:
         leaves, but those that are ``away``.
         """
         left_at = -self._shares.members.joined.get(self._worker, 0)
-        others = self._shares.others()
-        know = (worker in away or self._handed.get(worker, 0) >= left_at for worker in others)
-        return left_at > 0 and not self.is_scanning and all(know)
+        return left_at > 0 and not self.is_scanning and self._all_know(left_at, away)
+
+    def all_know(self, away: Collection[str]) -> bool:
+        """Whether all others, but those that are ``away``, know the members of now: who is lost is sent nothing any more."""
+        return self._all_know(self._shares.members.epoch, away)
+
+    def _all_know(self, epoch: int, away: Collection[str]) -> bool:
+        return all(worker in away or self._handed.get(worker, 0) >= epoch for worker in self._shares.others())
 
     def hear(self, worker: str, epoch: int) -> None:
         """A worker has handed over what it had for this epoch."""

@@ -69,6 +69,9 @@ class Reception:
         self.is_over = False
         self._is_quiet = False  # whether nobody had anything left, as was heard last
         self.no_pages_until = 0.0
+        self._lost: list[str] = []
+        self._awaits_news = True  # whether somebody may still write to those that are lost
+        self._unread = 0  # inboxes of theirs
 
     def start(
         self, call_soon: Callable[[Callable[[], None]], object], failed: Callable[[StorageFailed | BadCrawlDir], object]
@@ -98,6 +101,11 @@ class Reception:
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)
+            if self._awaits_news and self._handover.all_know(self._colleagues.away()):
+                self._awaits_news = False
+                self._unread += len(self._lost)
+                with exchange as work:
+                    work.lost.extend((worker, (0, 0)) for worker in self._lost)
         # Not before: letters to a worker that was just heard to be lost have gone to others by now.
         self._steps.outbox.arrived(arrival.letters_sent)
         if answer.inbox and not self._has_failed:  # later ones would trim those that it failed at
@@ -106,6 +114,9 @@ class Reception:
             self.applied = answer.inbox[-1][0]
             with exchange as work:
                 work.applied = self.applied
+        if answer.inbox_of and not self._has_failed:
+            self._letters.read_of_lost(answer.inbox_of)
+        self._unread -= arrival.has_read_lost
         if self.receive is not None and (messages := [*answer.messages, *arrival.attached]):
             self.receive(messages)  # before anybody can take what it is about
         if arrival.candidates:
@@ -168,7 +179,9 @@ class Reception:
         self._letters.offset = heard.time - at
         self._colleagues.hear(heard)
         self._own.set_awake_elsewhere(self._colleagues.lowest)
+        self._lost = heard.lost
         if self._handover.meet(heard.members, self._colleagues.away(), heard.time):
+            self._awaits_news = True
             self._letters.forget_sent()
             if self._call_soon is not None:
                 self._letters.readdress()
@@ -220,7 +233,12 @@ class Reception:
         """Whether this worker has anything left, or may get it from one that is not ready yet."""
         visits, outbox = self._visits, self._steps.outbox
         inherits = self.receive is not None and self._handover.inherits
-        return bool(visits.begun or visits.asked or outbox or len(self._own) or self._handover.is_open or inherits)
+        waits = self._handover.is_open or self._waits_for_letters()
+        return bool(visits.begun or visits.asked or outbox or len(self._own) or waits or inherits)
+
+    def _waits_for_letters(self) -> bool:
+        """Whether workers that are lost were sent something that may be for this one."""
+        return self._unread > 0 or (self._awaits_news and bool(self._lost))
 
     def make_report(self, *, is_away: bool = False) -> None:
         """What the server is told with the next beat."""
@@ -229,7 +247,7 @@ class Reception:
     def _own_report(self, *, is_away: bool = False) -> Report:
         own, visits = self._own, self._visits
         return Report(
-            waiting=len(own) + self._handover.is_open,
+            waiting=len(own) + (self._handover.is_open or self._waits_for_letters()),
             leases=len(visits.begun) + len(visits.asked),
             hosts=own.hosts(),
             evicted=own.evicted(),

@@ -95,7 +95,7 @@ class RedisWorker:
         if self.was_forgotten or heard.members.epoch < shares.members.epoch:
             handover.begin_anew(heard.time + crew.lease)
         self._reception.hear(heard, clock())
-        if handover.is_new and (heard.was_known or heard.absent):
+        if handover.is_new and (heard.was_known or heard.lost):
             handover.inherit_all()
 
         self.take, self.done, self.release, self.drop = leases.take, leases.done, leases.release, leases.drop

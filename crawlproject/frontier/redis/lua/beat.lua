@@ -4,7 +4,7 @@
 -- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, how many these may become with what
 --        it is fetching, its report
 -- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of
---        all, workers that were here and did not leave
+--        all, workers that are lost: they were here and did not leave
 
 local members, alive, tokens, reserved, pages, reports, epoch = unpack(KEYS)
 local worker, token, lease, mode = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -55,11 +55,14 @@ local stored = 0
 for _, number in ipairs(call('HVALS', pages)) do
   stored = stored + number
 end
-local here = 0 -- workers that were here, and did not leave
-for _, who in ipairs(call('HVALS', tokens)) do
-  here = here + (who ~= '' and 1 or 0)
+local lost = {}
+local named = call('HGETALL', tokens)
+for index = 1, #named, 2 do
+  if named[index + 1] ~= '' and call('HEXISTS', members, named[index]) == 0 then
+    lost[#lost + 1] = named[index]
+  end
 end
 return {
   time[1], time[2], tonumber(call('GET', epoch) or 0), known and 1 or 0, call('HGETALL', members), call('HGETALL', reports), stored,
-  here,
+  lost,
 }

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -193,10 +194,40 @@ def test_letters_from_before_a_kill_go_to_the_heir_of_a_worker_that_was_lost_mea
     def meanwhile() -> None:
         server.start()
         lose("c", redis.Redis(port=server.port))
-        loop.run_until(lambda: len(b.workers()) == 2)  # else it may send what it gets on to who is lost
 
     again = loop.start(own.again(a, "a", loop, meanwhile=meanwhile))
     assert sorted(crawl([again, b], loop)) == sorted(record.url for record in records)
+
+
+def test_what_a_worker_was_sent_after_its_death_is_read_by_its_heirs(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b, c, records = three(workers, loop)
+    workers.cut(c, loop)
+    for record in records:  # more than is read at once
+        for page in range(40):
+            a.put(replace(record, url=f"{record.url}/{page}"))
+            loop.run_for(0.0)
+    loop.run_until(lambda: not a._outbox)
+    lose("c", database)
+    assert len(crawl([a, b], loop)) == 40 * len(records)
+    assert database.xlen(CrawlKeys("crawl").inbox("c")), "it may come back"
+
+
+def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
+    workers: Workers, loop: Loop, database: redis.Redis
+) -> None:
+    a, b, c, records = three(workers, loop)
+    for member in (b, c):
+        workers.cut(member, loop)
+    a.put_many(records)
+    loop.run_until(lambda: not a._outbox)
+    workers.end(a)
+    lose("c", database)
+    lose("b", database)
+    late = loop.start(workers.join("late"))
+    again = loop.start(workers.join("a"))
+    assert sorted(crawl([late, again], loop)) == sorted(record.url for record in records)
 
 
 def test_letters_that_leave_as_their_receiver_is_lost_go_to_its_heir(
