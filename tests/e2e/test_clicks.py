@@ -139,7 +139,7 @@ def crawled(place: Path, clicks: int, *seeds: str) -> Crawled:
     if CHROMIUM is None:
         pytest.skip("no Chromium: scripts/install-chromium installs one")
     web = Web()
-    (place / "logins.toml").write_text('[hosts."mine.example".headers]\nX-Key = "k"\n')
+    (place / "logins.toml").write_text('[hosts."http://mine.example".headers]\nX-Key = "k"\n')
     with serving(web) as port:
         done = crawl(
             topic_file(place, *seeds, keywords="coral reef fish"),

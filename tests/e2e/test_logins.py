@@ -34,7 +34,7 @@ def test_only_the_host_of_a_login_gets_it_and_it_is_in_no_file(tmp_path: Path) -
             self.end_headers()
             self.wfile.write(PAGE)
 
-    (tmp_path / "logins.toml").write_text(f'[hosts."wiki.example".headers]\nX-Key = "{SECRET}"\n')
+    (tmp_path / "logins.toml").write_text(f'[hosts."http://wiki.example".headers]\nX-Key = "{SECRET}"\n')
     topic, folder = topic_file(tmp_path, "http://wiki.example/"), tmp_path / "crawl"
     with listening(Handler) as port:
         chosen = {
@@ -49,6 +49,7 @@ def test_only_the_host_of_a_login_gets_it_and_it_is_in_no_file(tmp_path: Path) -
     assert {"http://wiki.example/", "http://wiki.example/in", "http://wiki.example/away"} <= wiki.keys()
     assert all(keys == [SECRET] * len(keys) for keys in wiki.values())
     assert asked["http://other.example/landed"] == asked["http://other.example/"] == [None]
+    assert "asked without the login" not in (tmp_path / "log").read_text()
     assert "http://wiki.example/logout" not in asked and refusals(folder)["login/logout"]
     for path in [tmp_path / "log", *filter(Path.is_file, folder.rglob("*"))]:
         data = path.read_bytes()
@@ -77,7 +78,7 @@ def test_what_the_login_changes_is_found_by_asking_without_it(tmp_path: Path) ->
             links = "<a href=/mine>coral reef</a> <a href=/all>coral reef</a>" if not name else ""
             self.answer(404 if name == "robots.txt" else 200, f"<title>{name}</title>coral reef {name} {mine} {links}")
 
-    (tmp_path / "logins.toml").write_text(f'[hosts."wiki.example".headers]\nX-Key = "{SECRET}"\n')
+    (tmp_path / "logins.toml").write_text(f'[hosts."http://wiki.example".headers]\nX-Key = "{SECRET}"\n')
     chosen = {"CRAWL_LOGINS": tmp_path / "logins.toml", "CRAWL_LOGIN_PROBE": 1, "PAGE_DUPLICATES": "off"}
     folder = tmp_path / "crawl"
     with listening(Handler) as port:
@@ -95,3 +96,23 @@ def test_what_the_login_changes_is_found_by_asking_without_it(tmp_path: Path) ->
     )
     report = (folder / "report.html").read_text()
     assert "without the login of their host: 2 the same, 1 personalised" in report
+
+
+def test_a_login_of_a_host_is_not_sent_in_clear(tmp_path: Path) -> None:
+    asked: list[str | None] = []
+
+    class Handler(HtmlHandler):
+        def do_GET(self) -> None:
+            asked.append(self.headers.get("X-Key"))
+            self.answer(404 if self.path.endswith("robots.txt") else 200, "<title>reef</title>coral reef")
+
+    (tmp_path / "logins.toml").write_text(f'[hosts."wiki.example".headers]\nX-Key = "{SECRET}"\n')
+    with listening(Handler) as port:
+        done = crawl(
+            topic_file(tmp_path, "http://wiki.example/"),
+            tmp_path / "crawl",
+            port=port,
+            CRAWL_LOGINS=tmp_path / "logins.toml",
+        )
+    assert done.returncode == 0 and asked and not any(asked)
+    assert done.stderr.count("http://wiki.example is asked without the login") == 1, done.stderr

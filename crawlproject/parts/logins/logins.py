@@ -1,4 +1,4 @@
-"""What a person wants to be sent to some hosts, read from a file of TOML:
+"""What a person wants to be sent to some hosts, read from a file of TOML. A host means its origin ``https://host`` (RFC 6454):
 
 cookies = "cookies.txt"              # of a browser, in Netscape's format; a relative path starts at this file
 [hosts."wiki.example.org"]
@@ -6,6 +6,7 @@ user = "ann"                         # basic authentication (RFC 7617)
 password_from = "WIKI_PASSWORD"      # a variable of the environment; or password = "..."
 [hosts."api.example.org".headers]
 X-Api-Key = "..."
+[hosts."http://intranet.example:8080"]   # an origin, here one that is read in clear
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from collections.abc import Mapping
 from http.cookiejar import LoadError, MozillaCookieJar
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 from warnings import catch_warnings
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from crawlproject.errors import BadSetting
+from crawlproject.urls.canonical import canonical_or_none, canonical_url
+from crawlproject.urls.hosts import host_of, origin_of
 
 Header = Annotated[str, StringConstraints(pattern=r"^[\x20-\x7e]*$")]
 HeaderName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")]
@@ -70,24 +72,46 @@ class Logins:
                 raise BadSetting(place, f"cookies: expected {cookies} in Netscape's format") from None
             except OSError as error:
                 raise BadSetting(place, f"cookies: cannot be read: {error}") from None
-        self._headers = {host.lower(): _headers(host, login, place) for host, login in file.hosts.items()}
+        self._headers = {_origin(host, place): _headers(host, login, place) for host, login in file.hosts.items()}
         domains = {cookie.domain.lstrip(".").lower() for cookie in self.cookies}
-        self._domains = domains | set(self._headers)
+        self._hosts = set(map(_host_of, self._headers))
+        self._domains = domains | self._hosts
 
     def headers(self, url: str) -> Mapping[str, str]:
-        """The headers for ``url`` besides ``cookies``: those of the host with that very name."""
-        return self._headers.get(_host(url), {})
+        """The headers for ``url`` besides ``cookies``: those of its origin."""
+        return self._headers.get(_origin_of(url), {})
+
+    def withhold(self, url: str) -> str:
+        """The origin of ``url``, if others of its host have headers and it has none; else empty."""
+        origin = _origin_of(url)
+        return origin if origin not in self._headers and _host_of(origin) in self._hosts else ""
 
     def know(self, url: str) -> bool:
         """Whether there is a login for the host of ``url``, or for a domain that it is below."""
-        host = _host(url)
+        host = _host_of(_origin_of(url))
         while host and host not in self._domains:
             host = host.partition(".")[2]
         return bool(host)
 
 
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").lower()
+def _origin_of(url: str) -> str:
+    """Empty for what is no URL."""
+    canonical = canonical_or_none(canonical_url, url)
+    return origin_of(canonical) if canonical else ""
+
+
+def _host_of(origin: str) -> str:
+    return host_of(f"{origin}/") if origin else ""
+
+
+def _origin(named: str, place: str) -> str:
+    _, mark, authority = named.rpartition("://")
+    origin = "" if set(authority) & set("/@?#") else _origin_of(named if mark else f"https://{named}")
+    if not origin:
+        raise BadSetting(
+            place, f'hosts."{named}": expected a host such as a.example, or an origin such as http://a.example:8080'
+        )
+    return origin
 
 
 def _headers(host: str, login: _HostLogin, place: str) -> dict[str, str]:

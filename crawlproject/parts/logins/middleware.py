@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.request import Request as BrowserRequest
@@ -16,6 +17,8 @@ from crawlproject.parts.logins.options import LoginOptions
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 
 def headers_for(logins: Logins, url: str) -> dict[str, str]:
@@ -38,10 +41,14 @@ class LoginMiddleware(Component):
             raise NotConfigured
         super().__init__(crawler)
         self._logins = Logins(Path(path))
+        self._told: set[str] = set()  # origins that get no headers
 
     def process_request(self, request: Request) -> None:
         if RESOURCE in request.meta or NO_LOGIN in request.meta or not request.url.startswith(("http:", "https:")):
             return
+        if (origin := self._logins.withhold(request.url)) and origin not in self._told:
+            self._told.add(origin)
+            logger.warning("CRAWL_LOGINS names another origin of this host: %s is asked without the login", origin)
         for name in request.meta.get(SECRETS, ()):
             request.headers.pop(name, None)
         headers = headers_for(self._logins, request.url)

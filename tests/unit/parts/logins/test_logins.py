@@ -23,8 +23,10 @@ cookies = "cookies.txt"
 [hosts."wiki.example"]
 user = "ann"
 password_from = "WIKI_PASSWORD"
-[hosts."API.example".headers]
+[hosts."http://API.example:8080".headers]
 X-Api-Key = "k"
+[hosts."bücher.example:8443".headers]
+X-Api-Key = "b"
 """
 
 
@@ -41,11 +43,24 @@ def test_a_host_gets_its_own_and_nobody_elses(logins: Logins) -> None:
     assert list(sent) == ["Authorization"]
     assert b64decode(sent["Authorization"].removeprefix("Basic ")) == b"ann:a:b"
     assert headers_for(logins, "http://api.example:8080/") == {"X-Api-Key": "k"}
-    assert (
-        headers_for(logins, "http://www.wiki.example/")
-        == headers_for(logins, "http://wiki.example.evil.example/")
-        == {}
-    )
+    assert headers_for(logins, "https://xn--bcher-kva.example:8443/") == {"X-Api-Key": "b"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://wiki.example/page",
+        "https://wiki.example:444/page",
+        "http://wiki.example:443/page",
+        "http://api.example/",
+        "https://api.example:8080/",
+        "https://www.wiki.example/",
+        "https://wiki.example.evil.example/",
+        "https://wiki.example@evil.example/",
+    ],
+)
+def test_another_origin_gets_nothing(logins: Logins, url: str) -> None:
+    assert headers_for(logins, url) == {}
 
 
 def test_cookies_go_where_a_browser_sends_them(logins: Logins) -> None:
@@ -87,6 +102,10 @@ def test_links_that_log_out_are_refused_where_there_is_a_login(logins: Logins, u
         ('[hosts."a.example"]\npasword = "secret"', "hosts.a.example.pasword"),
         ('[hosts."a.example".headers]\nX = "sec\\nret"', "hosts.a.example.headers.X"),
         ('[hosts."a.example"]\nuser = "u"\npassword_from = "NOT_SET_AT_ALL"', "NOT_SET_AT_ALL"),
+        ('[hosts."a.example/wiki"]', 'hosts."a.example/wiki": expected a host'),
+        ('[hosts."ftp://a.example"]', 'hosts."ftp://a.example": expected a host'),
+        ('[hosts."u@a.example"]', "expected a host"),
+        ('[hosts.""]', "expected a host"),
         ('cookies = "missing.txt"', "cookies: cannot be read"),
         ('cookies = "logins.toml"  # a secret', "in Netscape's format"),
     ],
