@@ -41,7 +41,9 @@ class Full(Exception):
 
 
 class HtmlDraft:
-    """Collects the blocks of a document in order. ``most`` is in bytes of HTML; ``Full`` is raised behind the last block."""
+    """Collects the blocks of a document in order. ``most`` is in bytes of HTML; a block that is longer than what is left is cut,
+    and ``Full`` is raised.
+    """
 
     def __init__(self, most: int) -> None:
         self.title = ""
@@ -110,9 +112,11 @@ class HtmlDraft:
             self._blocks.append("<ul>")
             self._list = True
         block = f"<{tag}>{inner}</{tag}>" if tag else inner
-        self._left -= len(block.encode("utf-8", "replace"))
-        if self._left < 0:
+        size = len(block.encode("utf-8", "replace"))
+        if size > self._left:
+            self._blocks.append(_beginning(block, self._left))
             raise Full
+        self._left -= size
         self._blocks.append(block)
         if time.process_time() > self._until:
             raise Full
@@ -126,6 +130,13 @@ class HtmlDraft:
 def markup(inlines: Iterable[Inline]) -> str:
     """Text and links as HTML, white space folded."""
     return re.sub(r"\s+", " ", "".join(_marked(inlines))).strip()
+
+
+def _beginning(block: str, size: int) -> str:
+    """So many bytes of a block, without a tag that is cut: a chapter of a book, or a table, may be larger than a page."""
+    text = block.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
+    tag = text.rfind("<")
+    return text[:tag] if tag > text.rfind(">") else text
 
 
 def folded(text: str) -> str:

@@ -140,6 +140,15 @@ def test_the_text_is_cut_at_its_limit() -> None:
     assert 60 < page.text.count("page") < 120  # a paragraph has 30 bytes and more
 
 
+def test_a_chapter_that_is_larger_than_a_page_is_cut() -> None:
+    opener = Opener([EPUB], longest=2_000_000, most=3_000)
+    body = chapter("<h1>Tides</h1>" + '<p>Häfen <a href="http://reef.example/tides">tide</a></p>' * 200)
+    page = read(opener, zipped(epub_files(body)), EPUB)
+    opener.close()
+    assert 40 < page.text.count("Häfen") < 60 and "reef.example" not in page.text
+    assert {link.url for link in page.links} == {"http://reef.example/tides"}
+
+
 def test_other_replies_are_left_alone(opener: Opener) -> None:
     for status, kind, body in ((200, "text/html", b"<p>x"), (404, PDF, b"%PDF-"), (200, "application/zip", b"PK\3\4")):
         reply = Reply(URL, status, {"content-type": kind}, body)
