@@ -95,6 +95,6 @@ def _front_matter(item: Item) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of JSON, which is one of YAML as well."""
-    text = printable(text)
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    """A string of JSON, which is one of YAML as well: YAML does not know pairs of escapes, so what JSON needs two for stays."""
+    text = json.dumps(printable(text), ensure_ascii=False)
+    return "".join(each if each.isprintable() or each > "\uffff" else f"\\u{ord(each):04x}" for each in text)

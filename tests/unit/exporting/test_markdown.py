@@ -7,6 +7,7 @@ from hashlib import md5
 from pathlib import Path
 
 import pytest
+import yaml
 from support.invoking import invoke
 from support.items import a_crawl, an_item
 
@@ -60,6 +61,15 @@ def test_each_page_is_a_file_with_front_matter(crawl: Path, tmp_path: Path) -> N
     ]
     assert text == "# Reefs\n\n" + ("Corals grow slowly. " * 10).strip() + "\n"
     assert found["1"].endswith("```\njust text\n```\n")
+
+
+def test_the_front_matter_is_yaml_whatever_a_title_has(tmp_path: Path) -> None:
+    title = 'Family \U0001f468\u200d\U0001f469 \u2028\ufeff\xa0"\\ reefs'
+    folder = a_crawl(tmp_path / "crawl", an_item(0, "x", title=title))
+    PageRepository(folder / "pages").store("http://a.example/0", PAGE)
+    export_markdown(folder, tmp_path / "out", Selection())
+    head = files_of(tmp_path / "out")["0"].split("---\n")[1]
+    assert yaml.safe_load(head)["title"] == title
 
 
 def test_the_text_does_not_steer_a_terminal(crawl: Path, tmp_path: Path) -> None:
