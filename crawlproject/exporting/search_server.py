@@ -15,6 +15,7 @@ from crawlproject.errors import BadInput
 from crawlproject.exporting.documents import ServerReply
 
 _WISH = "expected the URL of an index, such as http://localhost:9200/pages"
+_HOST, _ASCII = re.compile(r"[^\s\x00-\x1f\x7f]+"), re.compile("[!-~]*")
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,254}")
 _MAX_ANSWER = 256_000_000  # bytes
 
@@ -23,22 +24,28 @@ class SearchServer:
     """The index at ``url``: ``http(s)://[user:password@]host[:port][/prefix]/index``.
 
     If the URL names no user, the credentials come from ``OPENSEARCH_API_KEY``, or ``OPENSEARCH_USERNAME`` and
-    ``OPENSEARCH_PASSWORD``, in ``environment``. ``timeout`` is in seconds. Raises ``BadInput`` for an invalid URL.
+    ``OPENSEARCH_PASSWORD``, in ``environment``. ``timeout`` is in seconds. Raises ``BadInput`` for an invalid URL, or key.
     """
 
     def __init__(self, url: str, environment: Mapping[str, str], *, timeout: float = 60.0) -> None:
         try:
             parts = urlsplit(url)
             port = parts.port
-        except ValueError:
+            host = parts.hostname or ""
+            host.encode("idna")
+        except ValueError:  # also of a name that no host can have
             raise BadInput(f"URL {_without_secrets(url)!r}", _WISH) from None
         prefix, _, self.index = parts.path.rstrip("/").rpartition("/")
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or parts.query or parts.fragment:
             raise BadInput(f"URL {_without_secrets(url)!r}", _WISH)
+        if not _ASCII.fullmatch(prefix):
+            raise BadInput(
+                f"URL {_without_secrets(url)!r}", f"{_WISH}; other letters and spaces of a path are %-encoded"
+            )
         if not _INDEX.fullmatch(self.index):
             wish = f"{_WISH}; {self.index!r} is not an index name: lower-case letters, digits, _ . -"
             raise BadInput(f"URL {_without_secrets(url)!r}", wish)
-        self.name = f"{parts.scheme}://{parts.hostname}{f':{port}' if port else ''}{prefix}/{self.index}"
+        self.name = f"{parts.scheme}://{host}{f':{port}' if port else ''}{prefix}/{self.index}"
         self._prefix = prefix
         self._headers = {
             "Content-Type": "application/x-ndjson",
@@ -48,10 +55,10 @@ class SearchServer:
         if parts.scheme == "https":
             context = ssl.create_default_context()
             self._connection: http.client.HTTPConnection = http.client.HTTPSConnection(
-                parts.hostname, port, timeout=timeout, context=context
+                host, port, timeout=timeout, context=context
             )
         else:
-            self._connection = http.client.HTTPConnection(parts.hostname, port, timeout=timeout)
+            self._connection = http.client.HTTPConnection(host, port, timeout=timeout)
 
     def request(self, method: str, path: str, body: bytes = b"") -> ServerReply:
         """The complete reply. Raises ``OSError`` when there is none."""
@@ -78,20 +85,22 @@ class SearchServer:
 
 def _credentials(parts: object, environment: Mapping[str, str]) -> dict[str, str]:
     user, password = getattr(parts, "username", None), getattr(parts, "password", None)
-    if user is None and environment.get("OPENSEARCH_API_KEY"):
-        return {"Authorization": f"ApiKey {environment['OPENSEARCH_API_KEY']}"}
+    if user is None and (key := environment.get("OPENSEARCH_API_KEY", "").strip()):
+        if not _ASCII.fullmatch(key):  # http.client would show it in its error
+            raise BadInput("OPENSEARCH_API_KEY", "expected letters and digits without spaces")
+        return {"Authorization": f"ApiKey {key}"}
     if user is None and environment.get("OPENSEARCH_USERNAME"):
         user, password = environment["OPENSEARCH_USERNAME"], environment.get("OPENSEARCH_PASSWORD", "")
     elif user is not None:
         user, password = unquote(user), unquote(password or "")
     else:
         return {}
-    return {"Authorization": "Basic " + b64encode(f"{user}:{password}".encode()).decode()}
+    return {"Authorization": "Basic " + b64encode(f"{user}:{password}".encode("utf-8", "surrogateescape")).decode()}
 
 
 def _without_secrets(url: str) -> str:
-    """The URL without user and password, for messages."""
-    return re.sub(r"//[^/]*@", "//", url)
+    """The URL without user and password, for messages, also where a slash in the password or no scheme makes it none."""
+    return re.sub(r"^([a-z]+://)?.*@", r"\1", url, flags=re.DOTALL | re.IGNORECASE)
 
 
 def _parsed(content: bytes) -> object:

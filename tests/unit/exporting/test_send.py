@@ -235,7 +235,7 @@ def test_credentials(crawl: Path, server: SearchDouble) -> None:
     environment = {"OPENSEARCH_USERNAME": "admin", "OPENSEARCH_PASSWORD": "a:b@c/d"}
     send(crawl, server, environment=environment, restart=True)
     server.password = ""
-    send(crawl, server, environment={"OPENSEARCH_API_KEY": "k3y"})
+    send(crawl, server, environment={"OPENSEARCH_API_KEY": "k3y\n"})
     assert server.authorizations[-1] == "ApiKey k3y"
     for note in (crawl / FOLDER).iterdir():
         assert "a:b" not in note.read_text() and "%3A" not in note.read_text()
@@ -254,12 +254,32 @@ def test_credentials(crawl: Path, server: SearchDouble) -> None:
             "http://h/Pages",
             "http://h/_all",
             "http://h:x/p",
+            "http://h/präfix/p",
+            "http://h/a b/p",
+            "http://a b/p",
+            f"http://{'h' * 64}/p",
         ],
     ],
 )
 def test_what_is_no_url_of_an_index(url: str) -> None:
     with pytest.raises(BadInput, match=r"URL .*: expected the URL of an index"):
         SearchServer(url, {})
+
+
+@pytest.mark.parametrize(
+    "url", ["http://u:s3c/ret@h/p", "u:s3cret@h:9200/p", "https:/u:s3cret@h/p", "http://u:s3c@ret@h/P"]
+)
+def test_no_error_shows_a_password(url: str) -> None:
+    with pytest.raises(BadInput) as found:
+        SearchServer(url, {})
+    assert "s3c" not in str(found.value) and "ret" not in str(found.value).partition(": expected")[0]
+
+
+@pytest.mark.parametrize("key", ["s3c\nret", "s3cr\u20act", "s3c ret"])
+def test_a_key_that_no_header_can_have_is_not_shown(key: str) -> None:
+    with pytest.raises(BadInput, match="OPENSEARCH_API_KEY: expected") as found:
+        SearchServer("http://h/p", {"OPENSEARCH_API_KEY": key})
+    assert "s3c" not in str(found.value)
 
 
 def test_an_index_behind_a_prefix(crawl: Path, server: SearchDouble) -> None:
