@@ -85,7 +85,20 @@ def test_selected_pages_only(crawl: Path, server: SearchDouble) -> None:
     add(crawl, an_item(99, "copy", relevance=0.9, duplicate_of="http://a.example/1"))
     assert send(crawl, server, selection=Selection(min_relevance=0.2)).taken == 20
     assert send(crawl, server, selection=Selection(0.2, with_duplicates=True)).taken == 21
-    assert send(crawl, server).taken == COUNT and len(server.ids()) == COUNT + 1
+    assert send(crawl, server).taken == COUNT and server.ids() == ALL
+
+
+def test_what_another_selection_leaves_out_goes_away_also_after_a_failure(crawl: Path, server: SearchDouble) -> None:
+    add(crawl, an_item(50, "reserved", reserved="noai"), an_item(5, "coral 5", version=2, relevance=0.01))
+    assert send(crawl, server).taken == COUNT + 1 and len(server.ids()) == COUNT + 1
+    kept = Selection(min_relevance=0.2, without_reserved=True)
+    server.faults = [fine, turned_away(503)]
+    with pytest.raises(StorageFailed):
+        send(crawl, server, selection=kept, retries=0)
+    assert send(crawl, server, selection=kept).taken == 20 and len(server.ids()) == 20
+    before = server.requests.count(("POST", "/pages/_bulk"))
+    assert send(crawl, server, selection=kept).taken == 20 and len(server.ids()) == 20
+    assert server.requests.count(("POST", "/pages/_bulk")) == before
 
 
 FAULTS: dict[str, list[Fault]] = {
