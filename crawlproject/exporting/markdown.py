@@ -13,6 +13,7 @@ from crawlproject.exporting.whole import folder_written_whole
 from crawlproject.pages.main_content import main_text
 from crawlproject.pages.markdown import markdown
 from crawlproject.pages.text.printable import counted, printable
+from crawlproject.storage.crawl_files import refuse_crawl_file
 from crawlproject.storage.page_files import PAGES, PageRepository
 
 
@@ -22,6 +23,7 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
     ``target`` is new or empty, and appears when it is complete. Raises ``BadInput`` and ``StorageFailed``.
     """
     require_crawl(crawl_dir)
+    refuse_crawl_file(target)
     texts = StoredTexts(crawl_dir, selection)
     count = 0
     with folder_written_whole(target) as folder:

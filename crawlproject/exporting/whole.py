@@ -16,8 +16,11 @@ from crawlproject.errors import BadInput, StorageFailed
 def written_whole(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path``, renamed to ``path`` at the end and removed when anything fails.
 
-    Raises ``StorageFailed`` when a write fails.
+    Raises ``BadInput`` where there is something else than a file, which would be replaced, such as a device, and
+    ``StorageFailed`` when a write fails.
     """
+    if not path.name or (path.exists() and not path.is_file()):
+        raise BadInput(str(path), "expected the name of a new file, or of one that is written anew")
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         try:
@@ -47,7 +50,7 @@ def folder_written_whole(target: Path) -> Iterator[Path]:
 
     Raises ``BadInput`` and ``StorageFailed``.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+    if not target.name or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise BadInput(str(target), "expected the name of a new or an empty folder")
     draft = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:

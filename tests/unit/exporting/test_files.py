@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from crawlproject.exporting import tables
 from crawlproject.exporting.files import FORMATS, export_file
 from crawlproject.exporting.selection import EVERYTHING, Selection, read_items
 from crawlproject.exporting.tables import write_csv, write_graphml, write_parquet
+from crawlproject.exporting.whole import written_whole
 from crawlproject.pages.text.printable import printable
 from crawlproject.storage.page_files import item_schema
 
@@ -206,6 +208,16 @@ def test_what_is_wrong_is_reported(crawl: Path, tmp_path: Path) -> None:
     (crawl / "items.jsonl").unlink()
     with pytest.raises(BadCrawlDir, match="rehearsal"):
         export_file(crawl, tmp_path / "x", "csv", EVERYTHING, now=0.0)
+
+
+def test_what_is_no_file_is_not_replaced(crawl: Path, tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    for target in pipe, Path():
+        with pytest.raises(BadInput, match="name of a"), written_whole(target):
+            pass
+    with pytest.raises(BadInput, match="name of a new file"):
+        export_file(crawl, pipe, "csv", EVERYTHING, now=0.0)
+    assert pipe.is_fifo()
 
 
 def test_a_full_disk(crawl: Path) -> None:

@@ -103,6 +103,17 @@ def test_a_folder_with_something_in_it_is_not_touched(crawl: Path, tmp_path: Pat
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine"]
 
 
+def test_folders_of_the_crawl_and_the_one_at_hand_are_refused(
+    crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(BadInput, match="is for the crawl"):
+        export_markdown(crawl, crawl / "workers", Selection())
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    with pytest.raises(BadInput, match="empty folder"):
+        export_markdown(crawl, Path(), Selection())
+
+
 def test_nothing_is_left_when_the_disk_refuses(crawl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> int:
         raise OSError(28, "No space left on device")
