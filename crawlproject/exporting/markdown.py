@@ -44,15 +44,17 @@ class StoredTexts:
         self._crawl_dir, self._selection = crawl_dir, selection
         self._pages = PageRepository(crawl_dir / PAGES)
         self._series = series_of(crawl_dir) if selection.join_series else {}
-        needed = self._series and selection.without_reserved
-        self._kept_back = (
-            {each["url"] for each in read_items(crawl_dir) if not selection.allows(each)} if needed else ()
-        )
+        # Whether the text may be handed over, of those pages of series that the crawl has not taken back.
+        self._stored: dict[str, bool] = {}
+        if wanted := {url for first, parts in self._series.items() for url in (first, *parts)}:
+            found = (each for each in read_items(crawl_dir) if each["url"] in wanted)
+            self._stored = {each["url"]: selection.allows(each) for each in found}
         self._missing: set[str] = set()
 
     def items(self) -> Iterator[Item]:
         """The selected items, but for the further pages of series. Raises ``BadCrawlDir``."""
-        joined = {part for first, parts in self._series.items() if first in self._pages for part in parts}
+        firsts = {first for first in self._series if first in self._stored and first in self._pages}
+        joined = {part for first in firsts for part in self._series[first]}
         return (item for item in read_items(self._crawl_dir, self._selection) if item["url"] not in joined)
 
     def markdown(self, item: Item) -> str | None:
@@ -79,9 +81,7 @@ class StoredTexts:
         except FileNotFoundError:
             self._missing.add(item["md5"])
             return []
-        further = (
-            url for url in self._series.get(item["url"], ()) if url in self._pages and url not in self._kept_back
-        )
+        further = (url for url in self._series.get(item["url"], ()) if self._stored.get(url) and url in self._pages)
         return found + [(url, self._pages.load(url), "") for url in further]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from support.invoking import invoke
-from support.items import a_crawl, an_item
+from support.items import a_crawl, add, an_item
 
 from crawlproject.commands.export import ExportCommand
 from crawlproject.errors import BadInput, StorageFailed
@@ -93,6 +93,27 @@ def test_a_page_file_with_other_bytes_than_were_stored_is_left_out_and_counted(t
         PageRepository(folder / "pages").store(f"http://a.example/{number}", stored)
     told = export_markdown(folder, tmp_path / "out", Selection())
     assert told == f"2 pages in {tmp_path / 'out'}; of 1 page the page file is missing or damaged"
+
+
+def test_a_series_is_without_pages_that_the_crawl_has_taken_back(tmp_path: Path) -> None:
+    urls = [f"http://a.example/story?page={number}" for number in (1, 2, 3)]
+    items = [an_item(0, "x", url=url, md5=page_name(url)) for url in urls]
+    folder = a_crawl(tmp_path / "crawl", *items)
+    for number, url in enumerate(urls):
+        PageRepository(folder / "pages").store(url, PAGE.replace(b"Reefs", f"Part {number}".encode()))
+    links = [{"source": urls[n], "target": urls[n + 1], "anchor": "Next page"} for n in (0, 1)]
+    (folder / "links.jsonl").write_text("".join(f"{json.dumps(link)}\n" for link in links))
+
+    def parts(target: str) -> list[list[int]]:
+        export_markdown(folder, tmp_path / target, Selection(join_series=True))
+        texts = files_of(tmp_path / target).values()
+        return [[number for number in range(3) if f"Part {number}" in text] for text in texts]
+
+    assert parts("whole") == [[0, 1, 2]]
+    add(folder, {**items[1], "state": "gone"})
+    assert parts("two") == [[0, 2]]
+    add(folder, {**items[0], "state": "gone"})
+    assert parts("last") == [[2]], "it stays an item of its own"
 
 
 def test_a_folder_with_something_in_it_is_not_touched(crawl: Path, tmp_path: Path) -> None:
