@@ -18,7 +18,7 @@ def test_it_never_runs_in_private_windows_and_asks_for_little():
     assert set(MANIFEST["permissions"]) == {"storage", "sidePanel"}
     assert MANIFEST["host_permissions"] == ["http://127.0.0.1/*"]
     (script,) = MANIFEST["content_scripts"]
-    assert "http://127.0.0.1/*" in script["exclude_matches"] and not script.get("all_frames")
+    assert "*://127.0.0.1/*" in script["exclude_matches"] and not script.get("all_frames")
 
 
 def test_every_file_that_is_named_is_there():
@@ -43,3 +43,11 @@ def test_it_talks_to_loopback_only_and_reads_nothing_as_html():
         text = path.read_text()
         assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\(", text), path.name
         assert set(re.findall(r"https?://[\w.]+", text)) <= {"http://127.0.0.1"}, path.name
+
+
+def test_pages_of_this_machine_are_not_looked_at():
+    text = (FOLDER / "content.js").read_text()
+    (own,) = re.findall(r"if \(/(.+)/\.test\(location\.hostname\)\) return;", text)
+    hosts = "localhost", "tax.localhost", "localhost.", "127.0.0.1", "127.0.0.2", "[::1]"
+    assert all(re.search(own, host) for host in hosts)
+    assert not any(re.search(own, host) for host in ("a.example", "localhost.example", "notlocalhost", "[2001:db8::1]"))
