@@ -76,6 +76,7 @@ class Companion:
                 self._words[term] = word
         self.interests = Interests(dict(weights))
         self.ahead.pace.paused = profile.paused
+        self._leave_out()
 
     # ------------------------------------------------------------ what the person does
 
@@ -145,11 +146,7 @@ class Companion:
         host = host_of(self._canonical(url))
         if not self.profile.is_excluded(host):
             self.profile.never.append(host)
-        if self.at_hand is not None and self.profile.is_excluded(host_of(self.at_hand.url)):
-            self.at_hand = None
-            self.ahead.stop()
-        for known in [known for known in self._readings if self.profile.is_excluded(host_of(known))]:
-            del self._readings[known]
+        self._leave_out()
         self._keep(self.profile)
 
     def weigh(self, word: str, weight: float) -> None:
@@ -214,6 +211,14 @@ class Companion:
         if found is None:
             raise BadInput("url", f"expected the http or https address of a page, not {url[:100]!r}")
         return found
+
+    def _leave_out(self) -> None:
+        """Pages of hosts that the person has excluded are not at hand, and are not learned from, any more."""
+        if self.at_hand is not None and self.profile.is_excluded(host_of(self.at_hand.url)):
+            self.at_hand = None
+            self.ahead.stop()
+        for known in [known for known in self._readings if self.profile.is_excluded(host_of(known))]:
+            del self._readings[known]
 
     def _left(self, now: float) -> None:
         """The page at hand is left; was it hardly looked at, that says something, too."""

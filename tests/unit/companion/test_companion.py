@@ -120,6 +120,15 @@ def test_a_site_that_is_excluded_is_neither_learned_nor_fetched(tmp_path: Path) 
     assert json.loads(person.kept[-1])["never"] == ["a.example"]
 
 
+def test_a_site_that_is_excluded_in_the_file_is_left_at_once(tmp_path: Path) -> None:
+    person = browsing(tmp_path)
+    person.companion.open(f"{A}/caching", "", {"etag": 1}, {}, 0.0)
+    person.companion.take_profile(Profile(never=["a.example"]))
+    person.companion.stay(f"{A}/caching", 60.0, 1.0)
+    person.wait(60.0)
+    assert person.companion.at_hand is None and person.asked == [] and person.companion.profile.interests == {}
+
+
 def test_words_can_be_given_a_weight_and_removed(tmp_path: Path) -> None:
     person = browsing(tmp_path)
     person.companion.weigh("Caching", 2.0)
