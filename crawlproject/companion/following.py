@@ -37,6 +37,7 @@ class Following(BaseOrdering):
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._targets: dict[str, str] = {}  # of redirects
         self._family: set[str] = set()  # URLs that this look-ahead has led to
+        self._dropped: set[str] = set()
 
     # ------------------------------------------------------------ what a look-ahead asks
 
@@ -58,12 +59,18 @@ class Following(BaseOrdering):
         return self._pages.get(self._targets.get(url, url))
 
     def forget(self) -> None:
-        """Remember no page any more. None is fetched twice all the same."""
+        """Remember no page any more."""
+        self._dropped.update(self._pages, self._targets)
         self._pages.clear()
         self._targets.clear()
         self._family.clear()
         self.words.clear()
         self.frequencies = DocumentFrequencies()
+
+    def dropped(self) -> set[str]:
+        """What was fetched and is not remembered any more, since this was asked: it may be fetched again."""
+        found, self._dropped = self._dropped, set()
+        return found
 
     def judged(self, page: Page) -> Page:
         """A page with relevance and scores of its links as the present keywords have them."""
@@ -86,7 +93,9 @@ class Following(BaseOrdering):
             self.words |= spellings(page.text, page.counts, self._judge.analyzer) if page.text else {}
         self._pages[page.url] = replace(page, text="", text_main=str)
         if len(self._pages) > REMEMBERED:
-            self._pages.popitem(last=False)
+            gone, _ = self._pages.popitem(last=False)
+            self._dropped |= {gone, *(source for source, target in self._targets.items() if target == gone)}
+            self._targets = {source: target for source, target in self._targets.items() if target != gone}
         self._inner.observe(page)
 
     def implied(self, page: Page) -> None:

@@ -87,11 +87,13 @@ class LookAhead:
         self._frontier = crawl.frontier
 
     def move(self, url: str, keywords: Sequence[str]) -> None:
-        """Look ahead from ``url``, a canonical URL, from now on. What was fetched before is not fetched again.
+        """Look ahead from ``url``, a canonical URL, from now on. What is remembered is not fetched again.
 
         Raises ``BadInput`` when no keyword has a term, and ``StorageFailed``.
         """
         self._frontier.clear()
+        for gone in self.following.dropped():
+            self._frontier.forget(gone)
         self.following.turn_to(url, keywords)
         self.pace.begin()
         if self.following.page(url) is None:

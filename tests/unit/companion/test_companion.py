@@ -129,6 +129,25 @@ def test_a_site_that_is_excluded_in_the_file_is_left_at_once(tmp_path: Path) -> 
     assert person.companion.at_hand is None and person.asked == [] and person.companion.profile.interests == {}
 
 
+def test_what_was_forgotten_is_looked_at_anew(tmp_path: Path) -> None:
+    person = browsing(tmp_path)
+    person.companion.open(f"{A}/", "", {}, {}, 0.0)
+    person.wait(60.0)
+    before, asked = person.suggested(), len(person.asked)
+    person.companion.forget()
+    person.companion.open(f"{A}/", "", {}, {}, person.now)
+    person.wait(60.0)
+    assert before and person.suggested() == before and person.asked[asked:] == person.asked[:asked]
+
+
+def test_pages_that_had_no_room_in_memory_are_fetched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawlproject.companion.following.REMEMBERED", 2)
+    person = browsing(tmp_path)
+    for url in (f"{A}/", f"{A}/caching", f"{A}/"):
+        person.open(url)
+    assert person.asked.count(f"{A}/") == 2
+
+
 def test_words_can_be_given_a_weight_and_removed(tmp_path: Path) -> None:
     person = browsing(tmp_path)
     person.companion.weigh("Caching", 2.0)
