@@ -23,6 +23,8 @@ _NOT_WANTED = (
     "crawlproject.adapters.extensions.report.ReportWriter",
     "crawlproject.adapters.extensions.finished.FinishedMarker",
 )
+# Scrapy's, which a project may have for its crawls: nothing is kept, nobody is logged in.
+_NOTHING_KEPT = {"FEEDS": {}, "HTTPCACHE_ENABLED": False, "COOKIES_ENABLED": False}
 _INTERRUPTED = 3
 
 
@@ -70,7 +72,7 @@ class CompanionCommand(CrawlCommand):
         settings = self.crawler_process.settings
         if opts.port is not None:
             settings.set("COMPANION_PORT", opts.port, priority="cmdline")
-        for name, value in known_settings({**SETTINGS, "CRAWL_DIR": folder}).items():
+        for name, value in {**known_settings({**SETTINGS, "CRAWL_DIR": folder}), **_NOTHING_KEPT}.items():
             settings.set(name, value, priority="cmdline")
         options = read_options(settings)
         settings.set("ORDERING", options.companion_ordering, priority="cmdline")

@@ -44,6 +44,9 @@ SETTINGS: dict[str, Any] = {
     "CRAWL_FORMS": 0,
     "CRAWL_RENDER": "never",
     "CRAWL_WARC": False,
+    "CRAWL_LOGINS": "",  # what is fetched is what anybody sees
+    "CRAWL_MIRROR": "",
+    "TOPIC_RELEVANCE": "terms",  # another judge may be at an address, and would see what is read
     "CRAWL_CLOAKING_PROBE": 0.0,
     "CRAWL_SOFT_404_PROBE": 0,
     "CRAWL_CHANGE_HOOK": "",

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.browser import CHROMIUM, Watcher, browser, fits, serving, wait_until
 from support.crawling import ROOT, scrapy, start
+from support.httpserver import HtmlHandler, listening, local
 
 pytestmark = pytest.mark.slow
 
@@ -181,13 +182,44 @@ def test_nothing_is_left_of_what_was_looked_at(tmp_path: Path, monkeypatch: pyte
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
-    with companion(tmp_path) as service:
+    feeds = json.dumps({str(scratch / "feed.jsonl"): {"format": "jsonlines"}})  # as a project may have for its crawls
+    with companion(tmp_path, FEEDS=feeds, HTTPCACHE_ENABLED=1, HTTPCACHE_DIR=scratch / "cache") as service:
         service.ask("/api/page", {"url": NACRE})
         service.until(lambda panel: panel["fetched"] == panel["budget"])
         (folder,) = scratch.glob("companion-*")
         assert [path.name for path in folder.rglob("*") if path.is_file()] == ["crawl.json"]
         assert "nacre" not in (folder / "crawl.json").read_text()
-    assert list(scratch.glob("companion-*")) == []
+    assert list(scratch.iterdir()) == []
+
+
+def test_it_is_logged_in_nowhere_and_asks_no_judge_whatever_the_settings_of_crawls(tmp_path: Path) -> None:
+    seen: list[tuple[str, str | None]] = []
+
+    class Site(HtmlHandler):
+        def do_GET(self) -> None:
+            seen.append((self.path, self.headers["Authorization"]))
+            self.answer(404 if self.path == "/robots.txt" else 200, f"<p>{'Letters of the bank about a loan. ' * 20}")
+
+        def do_POST(self) -> None:
+            seen.append((self.path, "POST"))
+            self.answer(500, "")
+
+    (tmp_path / "logins.toml").write_text('[hosts."127.0.0.1"]\nuser = "ann"\npassword = "secret"\n')
+    (tmp_path / "logins.toml").chmod(0o600)
+    with listening(Site) as port:
+        judge = {
+            "TOPIC_RELEVANCE": "llm",
+            "JUDGE_URL": f"http://127.0.0.1:{port}/v1",
+            "JUDGE_MODEL": "m",
+            "JUDGE_UNSURE": 1e6,
+        }
+        logins = {"CRAWL_LOGINS": tmp_path / "logins.toml", "VIRTUAL_WEB": ""}
+        with companion(tmp_path, **judge, **logins, **local(port)) as service:
+            service.ask("/api/page", {"url": f"http://127.0.0.1:{port}/", "html": "<p>coral reefs and eels of the sea"})
+            service.until(lambda panel: panel["fetched"] == 2)
+            service.until(lambda panel: ("/", None) in seen)
+            time.sleep(1.0)
+    assert seen == [("/robots.txt", None), ("/", None)]
 
 
 def test_what_keeps_it_from_starting(tmp_path: Path) -> None:
