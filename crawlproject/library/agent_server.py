@@ -98,11 +98,14 @@ def make_server(
 
 
 def _searching(stored: StoredCrawl, model: Embedder | None, *, writing: bool) -> Callable[..., Any]:
+    lock = Lock()
+
     def search(query: str, limit: int = 10) -> Matches:
         """Find pages of the crawl, best first. Words are alternatives; +word, -word, "a phrase" and title:word work."""
         try:
             if writing:
-                update(stored.folder)
+                with lock:  # agents ask several things at once
+                    update(stored.folder)
             found = search_index(stored.folder, query, max(1, min(limit, MOST_HITS)), model=model)
         except TopicalError as wrong:
             raise ToolError(str(wrong)) from None

@@ -389,3 +389,14 @@ def test_dashboard_library_and_agents(crawl: Path, capsys: pytest.CaptureFixture
     capsys.readouterr()
     assert "http://a.example/0" not in str(asyncio.run(agents.call_tool("search", {"query": "coral"})))
     assert "by words alone: the model m gives no answer" in capsys.readouterr().err
+
+
+def test_agents_that_ask_several_things_at_once_are_answered(crawl: Path) -> None:
+    from crawlproject.library.agent_server import make_server  # takes seconds
+
+    agents = make_server(crawl, crawl_pages=1)
+
+    async def ask() -> list[Any]:
+        return await asyncio.gather(*(agents.call_tool("search", {"query": "coral"}) for _ in range(6)))
+
+    assert all("http://a.example/1" in str(answer) for answer in asyncio.run(ask()))
