@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,8 @@ class Filters(Part):
 
     name = "filters"
 
-    def __init__(self, rules: list[str], file: str) -> None:
+    def __init__(self, rules: list[str], file: str, canonicalize: Callable[[str], str] = _canonical) -> None:
+        self._canonicalize = canonicalize
         self._own = [("setting CRAWL_EXCLUDED", rule) for rule in rules]
         self._file, self._looked_at, self._text = Path(file) if file else None, 0.0, "unread"
         self._look()
@@ -32,7 +34,7 @@ class Filters(Part):
     def make(cls, setup: Setup) -> Filters | None:
         options = setup.options.of(FilterOptions)
         rules, file = options.crawl_excluded, options.crawl_excluded_file
-        return cls(rules, file) if rules or file else None
+        return cls(rules, file, setup.canonicalize) if rules or file else None
 
     def refusal(self, url: str, depth: int) -> str:
         name = host_of(url)
@@ -61,19 +63,23 @@ class Filters(Part):
         if text != self._text:
             self._text = text
             lines = [(f"{self._file}, line {number}", line) for number, line in enumerate(text.splitlines(), 1)]
-            rules = [_read(at, rule) for at, line in self._own + lines if (rule := f" {line}".split(" #")[0].strip())]
+            said = [(at, rule) for at, line in self._own + lines if (rule := f" {line}".split(" #")[0].strip())]
+            rules = [_read(at, rule, self._canonicalize) for at, rule in said]
             self._rules = {kind: {rule for of, rule in rules if of == kind} for kind in ("host", "domain", "pattern")}
             self._pattern = re.compile("|".join(f"(?:{rule})" for rule in sorted(self._rules["pattern"])) or "(?!)")
 
 
-def _read(place: str, rule: str) -> tuple[str, str]:
-    """The kind of a rule, and what it excludes. A URL is the pattern of all that begin with it, over http and https."""
+def _read(place: str, rule: str, canonicalize: Callable[[str], str]) -> tuple[str, str]:
+    """The kind of a rule, and what it excludes. A URL is the pattern of all that begin with it, over http and https, and of what
+    the crawl makes of it: without ``index.html``, say, it begins more than was meant, so that is excluded alone.
+    """
     name = rule.removeprefix("*").removeprefix(".")
     with suppress(ValueError, re.error):
         if len(rule) > 2 and rule[0] == rule[-1] == "/" and not re.compile(f"(?:{rule[1:-1]})").groups:
             return "pattern", rule[1:-1]
         if "://" in rule:
-            return "pattern", "^https?:" + re.escape(_canonical(rule).partition(":")[2])
+            begins, same = (re.escape(spelled(rule).partition(":")[2]) for spelled in (_canonical, canonicalize))
+            return "pattern", f"^https?:(?:{begins}|{same}$)"
         if re.fullmatch(r"[^\s/?#@:\\]+", name):
             host = host_of(_canonical(f"http://{name}/"))
             return "domain" if name != rule or registrable_domain(host) == host else "host", host

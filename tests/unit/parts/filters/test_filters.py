@@ -158,6 +158,13 @@ def test_a_crawl_obeys_and_refuses_seeds_as_well(tmp_path: Path) -> None:
     assert refusals(tmp_path / "two") == {"filter/domain": 1}
 
 
+@pytest.mark.parametrize("rule", [f"{SEED}index.html", f"{SEED}?utm_source=letter", f"{SEED}?b=2&a=1"])
+def test_a_url_is_excluded_however_it_is_spelled(tmp_path: Path, rule: str) -> None:
+    crawl = a_crawl(tmp_path / "crawl", CRAWL_EXCLUDED=[rule])
+    refusal, of_the_crawl = crawl.admission.rules.refusal, crawl.canonicalize(rule)
+    assert refusal(of_the_crawl, 1) == "filter/pattern" and not refusal(f"{SEED}other", 1)
+
+
 def test_a_site_that_is_excluded_while_the_crawl_runs_is_not_fetched_again(tmp_path: Path) -> None:
     path = write(tmp_path / "black.txt", "")
     crawl = a_crawl(tmp_path / "crawl", CRAWL_EXCLUDED_FILE=str(path))
