@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite, log2
+from math import log2
 
 from crawlproject.companion.interests import BOILERPLATE, Interests, heaviest, page_vector
 from crawlproject.companion.look_ahead import LEAST, NO_TOPIC, SHOWN, LookAhead, Suggestion, suggest
-from crawlproject.companion.profile import Profile
+from crawlproject.companion.profile import MOST_WEIGHT, Profile
 from crawlproject.errors import BadInput
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.urls.canonical import canonical_or_none
@@ -152,7 +152,7 @@ class Companion:
     def weigh(self, word: str, weight: float) -> None:
         """The person gives a word this weight; 0 removes it. Raises ``BadInput`` for what is no word, and ``StorageFailed``."""
         terms = self._analyzer.terms(word)
-        if len(terms) != 1 or not isfinite(weight):
+        if len(terms) != 1 or not abs(weight) <= MOST_WEIGHT:
             raise BadInput("word", f"expected one word that is no stop word, and a number; not {word[:60]!r}")
         self.profile.interests.pop(self._word(terms[0]), None)
         self.interests.weights.pop(terms[0], None)

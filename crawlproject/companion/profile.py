@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +23,7 @@ from crawlproject.errors import BadInput
 from crawlproject.urls.hosts import is_within
 
 MOST_URLS = 500  # saved, and dismissed: the latest
+MOST_WEIGHT = 1_000_000  # which a person may give a word
 _TOP = ("language", "paused", "interests", "never", "saved", "dismissed", "updated")
 
 
@@ -67,7 +67,8 @@ def read_profile(text: str, place: str) -> Profile:
     """The profile of a file that a person may have edited; what is left out has its default. Raises ``BadInput``."""
     try:
         found = json.loads(text)
-    except ValueError as wrong:
+        json.dumps(found, ensure_ascii=False).encode()  # not with half a character, as \ud800 is
+    except (ValueError, RecursionError) as wrong:
         raise BadInput(place, f"is no JSON ({wrong}); correct it, or delete the file to begin anew") from None
     if not isinstance(found, dict):
         raise BadInput(place, "expected a JSON object; correct it, or delete the file to begin anew")
@@ -95,8 +96,8 @@ def _checked(found: Mapping[str, Any], name: str, default: Any, kind: type, wish
 def _weights(found: Mapping[str, Any], place: str) -> dict[str, float]:
     weights = _checked(found, "interests", {}, dict, "words with weights", place)
     for word, weight in weights.items():
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not math.isfinite(weight):
-            raise BadInput(f"{place}, interests, {word}", "expected a number")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not abs(weight) <= MOST_WEIGHT:
+            raise BadInput(f"{place}, interests, {word}", f"expected a number of at most {MOST_WEIGHT:,}")
     return {word: float(weight) for word, weight in weights.items()}
 
 
@@ -109,6 +110,8 @@ def _texts(found: Mapping[str, Any], name: str, place: str) -> list[str]:
 
 def _time(text: str, place: str) -> float:
     try:
-        return datetime.fromisoformat(text).timestamp() if text else 0.0
+        seconds = datetime.fromisoformat(text).timestamp() if text else 0.0
+        datetime.fromtimestamp(seconds, UTC)  # which has to be possible when it is written again
+        return seconds
     except (ValueError, OverflowError):
         raise BadInput(f"{place}, updated", "expected a time such as 2026-11-22T23:40:00+00:00") from None

@@ -48,6 +48,10 @@ def test_what_is_left_out_has_its_default():
         ('{"never": "mail.example"}', "a list of texts"),
         ('{"saved": [1]}', "a list of texts"),
         ('{"updated": "yesterday"}', "expected a time"),
+        ('{"updated": "9999-12-31T23:59:59-12:00"}', "expected a time"),
+        pytest.param('{"interests": {"etag": 1' + "0" * 400 + "}}", "etag: expected a number", id="a huge number"),
+        pytest.param("[" * 100_000, "is no JSON", id="deep"),
+        ('{"saved": ["\\ud800"]}', "is no JSON"),
     ],
 )
 def test_a_slip_of_the_editor_is_told_with_its_place(text, told):
