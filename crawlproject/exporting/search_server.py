@@ -111,4 +111,4 @@ def _parsed(content: bytes) -> object:
 
 
 def _seconds(value: str | None) -> float:
-    return float(value) if value and value.strip().isdigit() else 0.0
+    return float(value) if value and value.strip().isdecimal() else 0.0

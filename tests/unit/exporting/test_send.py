@@ -149,6 +149,8 @@ def test_waits_grow_and_are_as_long_as_the_server_asks(crawl: Path, server: Sear
     waits.clear()
     send(crawl, server, waits, restart=True)
     assert waits == [17.0]
+    server.faults = [turned_away(503, Retry_After="\xb2")]  # a digit, and no number
+    assert send(crawl, server, restart=True).taken == COUNT
 
 
 def test_a_document_that_the_server_never_takes_is_listed_and_the_rest_arrives(
