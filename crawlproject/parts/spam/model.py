@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import exp, isfinite
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from crawlproject.configuration import program
 from crawlproject.errors import BadInput
 
 FORMAT = 1
+_MOST = 1e100  # of a number of a model: sums of such are finite
 WISH = f"expected a model that `{program} spam` wrote: format {FORMAT}, intercept, weights"
 
 Features = Mapping[str, float]  # a missing one is 0
@@ -59,18 +60,14 @@ class SpamModel:
             document = json.loads(path.read_bytes())
         except OSError as wrong:
             raise BadInput(where, f"cannot be read: {wrong.strerror}") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise BadInput(where, WISH) from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BadInput(where, WISH)
         weights = document.get("weights")
-        numbers = {
-            "intercept": document.get("intercept"),
-            **(weights if isinstance(weights, dict) else {"weights": None}),
-        }
-        if not all(map(_is_number, numbers.values())):
+        if not isinstance(weights, dict) or not all(map(_is_number, (document.get("intercept"), *weights.values()))):
             raise BadInput(where, WISH)
-        return cls(numbers.pop("intercept"), numbers)
+        return cls(document["intercept"], weights)
 
 
 def train(examples: Sequence[tuple[Features, bool]]) -> SpamModel:
@@ -107,4 +104,4 @@ class Judged:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= _MOST

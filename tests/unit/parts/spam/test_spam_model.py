@@ -92,6 +92,8 @@ def test_the_file_is_json_and_read_back_the_same(tmp_path: Path) -> None:
         '{"format": 1, "intercept": NaN, "weights": {}}',
         '{"format": 1, "intercept": 1, "weights": {"linked": null}}',
         '{"format": 1, "intercept": 1, "weights": [1]}',
+        pytest.param('{"format": 1, "intercept": 1, "weights": {"linked": 1' + "0" * 400 + "}}", id="a huge number"),
+        pytest.param("[" * 100_000, id="deep"),
         b"\x80\x04pickle".decode("latin-1"),
     ],
 )
