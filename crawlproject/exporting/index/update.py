@@ -73,11 +73,16 @@ def update(
     except ValueError as held:
         raise _refused(crawl_dir, held) from None
     try:
-        return _Update(crawl_dir, state, index, writer).run(batch, progress)
+        work = _Update(crawl_dir, state, index, writer)
+        done = work.run(batch, progress)
     except ValueError as error:  # what Tantivy raises when the disk refuses
         if isinstance(error, BadCrawlDir):
             raise
         raise StorageFailed(f"cannot write the index in {crawl_dir / FOLDER}: {error}") from error
+    if not work.has_others:
+        return done
+    del work, writer  # which lock the index
+    return update(crawl_dir, with_duplicates=state.with_duplicates, rebuild=True, batch=batch, progress=progress)
 
 
 def _refused(crawl_dir: Path, held: ValueError) -> BadCrawlDir | StorageFailed:
@@ -97,6 +102,9 @@ class _Update:
         # An update that was killed between its commit and its note has indexed lines that it does not know of.
         self._known = searcher if searcher.num_docs else None
         self._pages = searcher.num_docs
+        self._there: set[str] | None = (
+            set() if self._follower.restarted else None
+        )  # the pages, where all lines are read
         self._waiting = 0
         self._added = self._replaced = self._removed = 0
 
@@ -118,6 +126,11 @@ class _Update:
         progress(1.0)
         return Updated(self._added, left_out, self._pages, self._replaced, self._removed)
 
+    @property
+    def has_others(self) -> bool:
+        """Whether pages are in the index whose lines are gone: cut off after a kill, or left out when workers were merged."""
+        return self._there is not None and len(self._there) != self._pages
+
     def _is_known(self, md5: str) -> bool:
         """Whether the page was in the index before this update."""
         return self._known is not None and self._known.doc_freq("md5", md5) > 0
@@ -125,6 +138,8 @@ class _Update:
     def _leave_out(self, md5: str) -> bool:
         """A better copy has come; whether this update had added the page."""
         self._writer.delete_documents_by_term("md5", md5)
+        if self._there is not None:
+            self._there.discard(md5)
         known = self._is_known(md5)
         self._removed += known
         self._added -= not known
@@ -137,6 +152,8 @@ class _Update:
         first = is_first(item)
         if known or not first:
             self._writer.delete_documents_by_term("md5", md5)
+        if self._there is not None:
+            (self._there.discard if item.get("state") else self._there.add)(md5)
         if item.get("state"):
             self._removed += 1
             return

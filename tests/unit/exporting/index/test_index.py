@@ -169,6 +169,15 @@ def test_lines_that_a_resume_cut_off_and_wrote_again(tmp_path: Path) -> None:
     assert (found(crawl, "once"), found(crawl, "twice")) == ([], [1])
 
 
+def test_pages_whose_lines_were_cut_off_for_good_leave(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, *(an_item(number, f"coral {number}") for number in range(4)))
+    assert update(crawl).pages == 4
+    (tmp_path / "items.jsonl").write_bytes(b"")
+    add(crawl, an_item(0, "coral 0"), an_item(1, "coral", duplicate_of="http://a.example/0"), an_item(4, "coral 4"))
+    assert update(crawl).pages == 2
+    assert sorted(found(crawl, "coral")) == [0, 4] and not is_behind(crawl)
+
+
 @pytest.mark.parametrize("lost", ["note", "nothing noted", "everything"])
 def test_an_update_that_died_is_done_again(tmp_path: Path, lost: str) -> None:
     """Killed between Tantivy's commit and the note of how far it came; or the note was lost."""
