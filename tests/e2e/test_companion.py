@@ -317,6 +317,8 @@ def test_the_extension_tells_what_is_read_and_shows_what_lies_ahead(tmp_path: Pa
         assert json.loads((service.me / "profile.json").read_text())["dismissed"]
 
         tab.bring_to_front()
+        tab.evaluate("document.title = 'half an emoji \\ud83d'; history.pushState(null, '', '/half')")
+        service.until(lambda found: found["page"]["url"] == f"{NACRE}half")
         tab.set_content("<form><input type=password></form>")  # a page on which one signs in
         tab.evaluate("history.pushState(null, '', '/login')")
         service.until(lambda found: found["page"] is None)
