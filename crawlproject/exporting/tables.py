@@ -201,10 +201,11 @@ def write_graphml(items: Iterable[Item], links: Path, file: BinaryIO) -> tuple[i
         nodes.add(item["url"])
         _write(file, f'<node id="{item["md5"]}">{_data(_NODE, item, "n")}</node>\n')
     try:
+        linked_again = _sources_again(links)
         for source, found in groupby(read_lines(links), key=itemgetter("source")):
             if source not in nodes:
                 continue
-            seen: set[str] = set()
+            seen = linked_again.get(source, set())
             for link in found:
                 target = link["target"]
                 if target in nodes and target not in seen:
@@ -216,6 +217,16 @@ def write_graphml(items: Iterable[Item], links: Path, file: BinaryIO) -> tuple[i
         raise BadCrawlDir(str(links), f"expected objects with source and target, not {damage!r}") from None
     _write(file, "</graph>\n</graphml>\n")
     return len(nodes), edges
+
+
+def _sources_again(links: Path) -> dict[str, set[str]]:
+    """The pages whose links are in several places of the file, as they were visited again. Of each, no target is known yet."""
+    once, again = DigestSet(), {}
+    for source, _ in groupby(read_lines(links), key=itemgetter("source")):
+        if source in once:
+            again[source] = set[str]()
+        once.add(source)
+    return again
 
 
 def _head() -> str:

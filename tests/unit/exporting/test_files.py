@@ -56,6 +56,9 @@ def crawl(tmp_path: Path) -> Path:
         ("0", "9", "not fetched"),
         ("2", "0", "back"),
         ("3", "0", "c"),
+        ("0", "1", "when it was visited again"),
+        ("0", "2", "new then"),
+        ("0", "2", "twice"),
     ]
     with (folder / "links.jsonl").open("w") as file:
         for source, target, anchor in links:
@@ -118,7 +121,7 @@ def test_graphml(crawl: Path) -> None:
     ids = [node.get("id") for node in tree.iter(f"{GRAPH}node")]
     assert ids == [an_item(number, "")["md5"] for number in range(4)]
     edges = [(ids.index(edge.get("source")), ids.index(edge.get("target"))) for edge in tree.iter(f"{GRAPH}edge")]
-    assert edges == [(0, 1), (2, 0), (3, 0)], "the first of two links, and none to a page that is not there"
+    assert edges == [(0, 1), (2, 0), (3, 0), (0, 2)], "the first of several links, and none to a page that is not there"
     declared = {key.get("id") for key in tree.iter(f"{GRAPH}key")}
     assert {data.get("key") for data in tree.iter(f"{GRAPH}data")} <= declared
 
