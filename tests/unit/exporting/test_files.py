@@ -280,7 +280,7 @@ def test_the_command(crawl: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert export(crawl, "--to", "graphml", tmp_path / "links.graphml", "--with-duplicates") == 0
     assert capsys.readouterr().out.splitlines() == [
         f"2 pages in {tmp_path / 'pages.csv'}",
-        f"4 pages and 3 links in {tmp_path / 'links.graphml'}",
+        f"4 pages and 4 links in {tmp_path / 'links.graphml'}",
     ]
     for wrong in (("--to", "csv"), ("--to", "csv", "x", "--min-relevance", "2")):
         with pytest.raises(UsageError):
