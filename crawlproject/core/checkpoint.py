@@ -7,19 +7,14 @@ shown all lines.
 
 There are two files. One has the state of all, and is written when that costs no more than a fiftieth of the time: after
 100,000 pages this is every few thousand lines. The other has that of the ordering alone, which is small, and dear to learn.
-The state is written by a fork of the process: it has the memory as it was at that moment, and the crawl goes on meanwhile (as
-Redis writes its snapshots). It is taken when a page's links are in the frontier: no page is half learned.
+The state is taken when a page's links are in the frontier: no page is half learned.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -29,9 +24,9 @@ import orjson
 
 import crawlproject
 from crawlproject.core import learned_state
+from crawlproject.core.forked_file import CAN_FORK, ForkedFile
 from crawlproject.core.learned_state import Unfit
 from crawlproject.core.ordering_feed import OrderingFeed
-from crawlproject.core.process_tuning import collapse_huge_pages
 from crawlproject.options import Options
 from crawlproject.orderings.base import BaseOrdering
 from crawlproject.records import Topic
@@ -44,9 +39,7 @@ NEWER = "learned.ordering"  # the file with what the ordering has learned since
 ORDERING = "ordering"  # the section of a file that has it; those of others have their names
 
 _FORMAT = {"format": "learned state", "version": 2}
-_SHARE = 0.02  # of the time that writing a file may take
 _OFTENER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
-_LONGEST_CHILD = 60.0  # seconds that the end of a crawl waits for a file that is being written
 _AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
 _OF_ORDERING = (
     "page_",
@@ -86,18 +79,6 @@ class Checkpoint(NamedTuple):
     others: dict[str, Any]
 
 
-@dataclass
-class _CheckpointFile:
-    """One that is written each ``seconds`` at most, by a ``child`` that was forked at the time ``began``."""
-
-    path: Path
-    seconds: float
-    due: float = 0.0
-    began: float = 0.0
-    system: float = 0.0  # CPU seconds of the kernel for this process by then
-    child: int = 0
-
-
 class Checkpoints:
     """Those of one crawl, at most one of all each ``CRAWL_CHECKPOINT_SECONDS``; 0: none.
 
@@ -118,15 +99,14 @@ class Checkpoints:
         self._ordering = ordering = feed.ordering
         self._learners = learners
         seconds = options.crawl_checkpoint_seconds
-        self._whole = _CheckpointFile(folder.path / NAME, seconds)
-        self._newer = _CheckpointFile(folder.path / NEWER, seconds / _OFTENER)
+        self._whole = ForkedFile(folder.path / NAME, seconds)
+        self._newer = ForkedFile(folder.path / NEWER, seconds / _OFTENER)
         self._latest = 0.0  # time at which a page was offered
         self._lines = 0
         inherits = type(ordering).inherited_for_links is not BaseOrdering.inherited_for_links
         # What a URL inherits is in no line: an ordering that hands it down is shown all pages once more.
         self._with_ordering = ordering.learns and not inherits
         self._is_on = bool(seconds and folder.bodies and not topic.members)
-        self._forks = hasattr(os, "fork") and sys.platform != "darwin"  # where it is unsafe beside threads
         self._fits = {
             ORDERING: partial(_fingerprint, topic, options, parameters, _OF_ORDERING, type(ordering)),
             "": partial(
@@ -142,71 +122,35 @@ class Checkpoints:
 
     def pass_time(self, now: float) -> None:
         """A page's links are in the frontier at ``now``: write a checkpoint if it is time."""
-        if not self._is_on or not self._forks:
+        if not self._is_on or not CAN_FORK:
             return
         self._latest = max(now, self._latest)
-        for file in (self._whole, self._newer):
-            if file.child:
-                self._look_after(file)
-        if self._is_due(self._whole, now):
-            self._fork(self._whole, now)
-            self._newer.due = now + self._newer.seconds
-        elif self._with_ordering and self._is_due(self._newer, now):
-            self._fork(self._newer, now)
+        files = (self._whole, self._newer)
+        for file in files:
+            if (ended := file.ended()) is not None:
+                self._is_on = (
+                    self._is_on and ended.is_written
+                )  # what was refused once would be again: the history has it all
+                for each in files:
+                    each.rest(ended.rest_until)
+        if not self._is_on:
+            return
+        if self._whole.is_due(now):
+            head = self._head()
+            self._lines = head["place"]["lines"]
+            self._whole.fork(now, lambda: self._write(self._whole, head))
+            self._newer.rest_from(now)
+        elif self._with_ordering and self._newer.is_due(now):
+            head = self._head()
+            self._newer.fork(now, lambda: self._write(self._newer, head))
 
     def close(self) -> None:
         """The crawl ends. Raises ``StorageFailed``."""
         for file in (self._whole, self._newer):
-            if file.child:
-                _end_of(file.child)
-                file.child = 0
+            file.close()
         new = self._folder.history.lines - self._lines
         if self._is_on and new >= _AT_THE_END:
             self._write(self._whole, self._head())
-
-    def _is_due(self, file: _CheckpointFile, now: float) -> bool:
-        """Whether it is time; not before the last one is written, and the later the more CPU time that took.
-
-        Of this process, too: while the child lives, each page of memory that the crawl writes to is copied.
-        """
-        if not file.due:
-            file.due = now + file.seconds
-        return now >= file.due and not file.child and self._is_on
-
-    def _look_after(self, file: _CheckpointFile) -> None:
-        try:
-            child, status, used = os.wait4(file.child, os.WNOHANG)
-        except ChildProcessError:  # somebody else has looked after it
-            child, status, used = file.child, 0, None
-        if child:
-            file.child = 0
-            self._is_on = self._is_on and not status  # what was refused once would be again: the history has it all
-            collapse_huge_pages()
-            cost = used.ru_utime + used.ru_stime if used else 0.0
-            copied = os.times().system - file.system  # what any fork costs the crawl
-            file.due = max(file.due, file.began + cost / _SHARE)
-            for each in (self._whole, self._newer):
-                each.due = max(each.due, file.began + copied / _SHARE)
-
-    def _fork(self, file: _CheckpointFile, now: float) -> None:
-        head = self._head()
-        file.began, file.due, file.system = now, now + file.seconds, os.times().system
-        if file is self._whole:
-            self._lines = head["place"]["lines"]
-        file.child = os.fork()
-        if file.child:
-            return
-        status = 1
-        try:  # this process has no other thread, and runs nothing of the crawl: it writes, and is gone
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
-            os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # above all the lock of the folder, which a resume wants
-            os.nice(10)
-            self._write(file, head)
-            status = 0
-        finally:
-            os._exit(status)
 
     def _head(self) -> dict[str, Any]:
         """What is known of the moment: a fork has no open files."""
@@ -214,7 +158,7 @@ class Checkpoints:
         behind = links.place(0) if links else TailPosition()
         return {**_FORMAT, "at": self._latest, "place": place.as_json(), "links": behind.as_json()}
 
-    def _write(self, file: _CheckpointFile, head: Mapping[str, Any]) -> None:
+    def _write(self, file: ForkedFile, head: Mapping[str, Any]) -> None:
         states = self._states(self._learners if file is self._whole else {})
         sections = [
             {"name": name, "fits": self._fit(name), "size": len(state), "digest": _digest(state)}
@@ -266,7 +210,7 @@ class Checkpoints:
         if warning not in self._folder.warnings:  # as both files may have the same fault
             self._folder.warnings.append(warning)
 
-    def _try(self, file: _CheckpointFile, now: float, known: int = 0) -> Checkpoint | None:
+    def _try(self, file: ForkedFile, now: float, known: int = 0) -> Checkpoint | None:
         """The state in a file; the ordering only if it has learned from more lines than are ``known``."""
         if not self._is_on or not file.path.exists():
             return None
@@ -277,7 +221,7 @@ class Checkpoints:
                 self._tell(damage, "all lines are learned again" if known else "all pages are read again")
             return None
 
-    def _read(self, file: _CheckpointFile, now: float, known: int) -> Checkpoint:
+    def _read(self, file: ForkedFile, now: float, known: int) -> Checkpoint:
         with file.path.open("rb") as data:
             head = orjson.loads(data.readline())
             if {name: head.get(name) for name in _FORMAT} != _FORMAT:
@@ -340,15 +284,3 @@ def _sources(learners: Iterable[type]) -> str:
 
 def _digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
-
-
-def _end_of(child: int) -> None:
-    """Wait for a child; one that takes too long is stuck, by a lock that a thread held at the fork, and is killed."""
-    deadline = time.monotonic() + _LONGEST_CHILD
-    with suppress(ChildProcessError):
-        while not os.waitpid(child, os.WNOHANG)[0]:
-            if time.monotonic() > deadline:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return
-            time.sleep(0.01)

@@ -21,7 +21,7 @@ from support.randomweb import RandomWeb, crawl_on
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
-from crawlproject.core import checkpoint, learned_state
+from crawlproject.core import forked_file, learned_state
 from crawlproject.core.checkpoint import NAME, NEWER
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.learned_state import Unfit
@@ -89,7 +89,7 @@ def killed(folder: Path, ordering: str, fetches: int = 60, web: RandomWeb = WEB,
 def _forks_cost_the_crawl_nothing() -> Iterator[None]:
     """Its clock is not that of the process, which has the memory of many tests to copy."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(checkpoint.os, "times", lambda: SimpleNamespace(system=0.0))
+        patch.setattr(forked_file.os, "times", lambda: SimpleNamespace(system=0.0))
         yield
 
 
@@ -318,10 +318,10 @@ def test_forks_that_are_dear_for_the_crawl_are_rare(tmp_path: Path, monkeypatch:
         children.append(fork())
         return children[-1]
 
-    monkeypatch.setattr(checkpoint.os, "fork", noted)
-    monkeypatch.setattr(checkpoint.os, "times", lambda: SimpleNamespace(system=float(next(seconds))))
+    monkeypatch.setattr(forked_file.os, "fork", noted)
+    monkeypatch.setattr(forked_file.os, "times", lambda: SimpleNamespace(system=float(next(seconds))))
     collapsed = list[int]()
-    monkeypatch.setattr(checkpoint, "collapse_huge_pages", lambda: collapsed.append(len(children)))
+    monkeypatch.setattr(forked_file, "collapse_huge_pages", lambda: collapsed.append(len(children)))
     crawl = opened(tmp_path / "crawl", "adaptive")
     now = crawl_on(crawl, WEB, 30)
     for _ in range(4):
@@ -339,19 +339,18 @@ def test_what_was_refused_for_one_file_is_not_tried_again_for_the_other(
 ) -> None:
     crawl = opened(tmp_path / "crawl", "adaptive")
     checkpoints = crawl.services.checkpoints
-    monkeypatch.setattr(checkpoint.os, "wait4", lambda child, _: (child, 256 if child == 1 else 0, None))
-    checkpoints._whole.child, checkpoints._newer.child = 1, 2
-    for file in (checkpoints._whole, checkpoints._newer):
-        checkpoints._look_after(file)
+    monkeypatch.setattr(forked_file.os, "wait4", lambda child, _: (child, 256 if child == 1 else 0, None))
+    checkpoints._whole._child, checkpoints._newer._child = 1, 2
+    checkpoints.pass_time(2000.0)
     assert not checkpoints._is_on
     crawl.close("stopped", 2000.0)
 
 
 def test_the_end_does_not_wait_for_a_child_that_is_stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "_LONGEST_CHILD", 0.1)
+    monkeypatch.setattr(forked_file, "_LONGEST_CHILD", 0.1)
     crawl = opened(tmp_path / "crawl", "adaptive")
     stuck = subprocess.Popen(["sleep", "100"])
-    crawl.services.checkpoints._newer.child = stuck.pid
+    crawl.services.checkpoints._newer._child = stuck.pid
     crawl.close("stopped", 2000.0)
     assert not Path(f"/proc/{stuck.pid}").exists()
     stuck.wait()
