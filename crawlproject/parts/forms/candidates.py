@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 from crawlproject.pages.html.forms import Form
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.parts.forms.fields import ValueTable, address, choices, label_of, labelled_values, roles_of
-from crawlproject.parts.forms.refinement import joined, parts_of, ranges_in
+from crawlproject.parts.forms.refinement import BETWEEN, joined, parts_of, ranges_in
 from crawlproject.parts.forms.result_page import ListedItem
 from crawlproject.parts.forms.value_graph import Value, ValueGraph
 from crawlproject.urls.post import as_get
@@ -125,7 +125,7 @@ class Candidates:
         asking = {self.keyword, *self._menus, *self._attributes, *ends}
         names = [field.name for field in self._form.fields if field.name in asking]
         filled = {name: sent[name] for name in names if sent.get(name) and sent.get(name) != alone.get(name)}
-        if not filled or filled.keys() <= set(ends):
+        if not filled or filled.keys() <= set(ends) or any(BETWEEN in text for text in filled.values()):
             return None
         if text := filled.get(self.keyword):
             filled[self.keyword] = next(iter(self._shared.analyzer.terms(text)), text)

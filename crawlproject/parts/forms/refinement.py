@@ -19,7 +19,7 @@ from crawlproject.parts.forms.value_graph import Value, ValueGraph
 
 Asked = TypeVar("Asked")
 
-BETWEEN = "\t"  # the fields, and the texts, of a value that fills several
+BETWEEN = "\0"  # the fields, and the texts, of a value that fills several; no form has it
 SHORTEST = 20  # items of a list that may have been cut off
 PARTS = 8  # of a range: two would show most of what the whole list showed again
 HOPE = 0.5  # of what a list brought for a fetch, what its parts are expected to: they show some of it again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
@@ -73,6 +74,26 @@ def test_no_action_breaks_the_crawl(action: str, method: str) -> None:
     quoted = action.replace("&", "&amp;").replace("'", "&#39;")
     forms = read_forms(f"<form method={method} action='{quoted}'><input name=q type=search></form>".encode(), HOME)
     made.found(HOME, (), forms)
+    ask(made)
+
+
+def test_names_and_values_with_a_tab_are_asked_as_they_are() -> None:
+    menu = "<select name='k&#9;d'><option value=''>Any<option value='map&#9;x'>Maps<option value='book'>Books</select>"
+    made = found(f"<form action=/s>{menu}<input type=submit value=Search></form>")
+    urls = []
+    while (query := ask(made)[0]) is not None:
+        urls.append(query.url)
+        made.answered(query.url, HOME, LAB.reader.read(query.url, f"<a href=/{len(urls)}>One</a>".encode()))
+    assert urls == [f"{HOME}s?k%09d=map%09x", f"{HOME}s?k%09d=book"]
+
+
+@given(st.text(), st.text())
+def test_no_query_that_a_link_or_a_redirect_names_breaks_the_crawl(name: str, value: str) -> None:
+    made = found(
+        "<form action=/s><input name=q type=search><select name=k><option>Any<option>a<option>b</select></form>"
+    )
+    sent = urlencode([("k", f"\0{value}"), ("q", value), (name, value)], errors="replace")
+    made.answered(f"{HOME}s?{sent}", HOME, LAB.reader.read(HOME, b"<a href=/1>One</a>"))
     ask(made)
 
 
