@@ -76,7 +76,10 @@ class Candidates:
         self._closed.add(self._graph.number(value))
 
     def open(self) -> list[int]:
-        """The numbers of the values from which the next may be chosen: options of menus first, in a form without free text."""
+        """The numbers of the values from which the next may be chosen: options of menus first, in a form without free text.
+
+        A term is one when a page has spelled it out.
+        """
         graph = self._graph
         number, closed = graph.number, self._closed
         options = [
@@ -91,8 +94,14 @@ class Candidates:
         for name, label in self._attributes.items():
             for text in self._shared.table.values(label):
                 number(Value(name, text))
-        names = [self.keyword, *self._attributes] if self.keyword else list(self._attributes)
-        return options + [found for name in names for found in graph.by_field.get(name, ()) if found not in closed]
+        values, knows = graph.values, self._shared.words.knows
+        words = [
+            found for found in graph.by_field.get(self.keyword, ()) if found not in closed and knows(values[found].text)
+        ]
+        names = self._attributes
+        return (
+            options + words + [found for name in names for found in graph.by_field.get(name, ()) if found not in closed]
+        )
 
     def text(self, value: Value) -> str:
         """What is filled in for a value; empty when that is not known."""
@@ -196,6 +205,10 @@ class SurfaceWords:
                 term = self._terms[word] = found[0] if len(found) == 1 else ""
             if term:
                 self._words.setdefault(term, Counter())[word] += count
+
+    def knows(self, term: str) -> bool:
+        """Whether there is a word for a term."""
+        return term in self._words
 
     def word(self, term: str) -> str:
         """What to ask for; empty for a term that no page spelled out, or that is no word."""

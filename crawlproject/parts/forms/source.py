@@ -20,6 +20,7 @@ FEWEST = 10  # items, likewise
 LEAST_RELEVANT = 0.05  # share of relevant items that a source must have by then
 SILENT = 3  # answers without any item after which there is nothing behind a form
 PATIENCE = 10  # lists in a row without anything relevant and new
+MOST_CHOICES = 20  # in a row that cannot be asked, after which it is found out of all
 
 
 class FormSource:
@@ -99,12 +100,16 @@ class FormSource:
         for value in self._candidates.topic[:SAMPLE]:
             if (query := self._query(value)) is not None:
                 return query
+        failed = 0
         while (choice := self._choice()) is not None:
             rate, paused = max(self._paused, key=lambda found: found[0], default=(-1.0, None))
             if paused is not None and rate >= choice.rate:
                 return paused
             if (query := self._query(self.graph.values[choice.value])) is not None:
                 return query
+            failed += 1
+            if failed == MOST_CHOICES:
+                self._close_unaskable()
         return max(self._paused, key=lambda found: found[0])[1] if self._paused else None
 
     def _choice(self) -> ChosenValue | None:
@@ -116,6 +121,14 @@ class FormSource:
         url = self._url(self._candidates.address(value)) if text else ""
         self._candidates.close(value)
         return Query(url, value, text, self.page) if url and url not in self._asked else None
+
+    def _close_unaskable(self) -> None:
+        """All of them at once: each choice looks at all that are open."""
+        for number in self._candidates.open():
+            value = self.graph.values[number]
+            url = self._url(self._candidates.address(value))
+            if not url or url in self._asked:
+                self._candidates.close(value)
 
     def _url(self, address: str) -> str:
         """The canonical form of an address; empty when it is none, as when it is too long."""

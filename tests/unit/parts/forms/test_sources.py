@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from time import process_time
 from urllib.parse import urlencode
 
 import pytest
@@ -85,6 +86,33 @@ def test_names_and_values_with_a_tab_are_asked_as_they_are() -> None:
         urls.append(query.url)
         made.answered(query.url, HOME, LAB.reader.read(query.url, f"<a href=/{len(urls)}>One</a>".encode()))
     assert urls == [f"{HOME}s?k%09d=map%09x", f"{HOME}s?k%09d=book"]
+
+
+def test_many_terms_that_nobody_can_ask_for_take_no_time() -> None:
+    made = found("<form action=/s><input name=q type=search></form>")
+    began = process_time()
+    bodies = [b"<p>Nothing.", *(listed(f"a{n}b", 80) for n in range(9))]
+    for body in bodies:
+        for query in filter(None, ask(made)):
+            made.answered(query.url, HOME, LAB.reader.read(query.url, body))
+    assert process_time() - began < 10.0
+
+
+def listed(word: str, items: int) -> bytes:
+    """A result page with items of a hundred terms each, of which no term is spelled out."""
+    said = (" ".join(f"{word}{item}c{n}" for n in range(100)) for item in range(items))
+    return "".join(f"<p><a href=/{word}{item}>coral reef</a> {words}" for item, words in enumerate(said)).encode()
+
+
+def test_many_options_that_are_too_long_to_ask_take_no_time() -> None:
+    options = "".join(f"<option>{n:04}{'x' * 40}" for n in range(900))
+    menus = "".join(f"<select name=k{n}><option value=''>Any{options}</select>" for n in range(9))
+    hidden = "".join(f"<input type=hidden name=h{n} value='{'y' * 2_033}'>" for n in range(8))
+    made = found(f"<form action=/s>{hidden}{menus}<input type=submit value=Search></form>")
+    assert len(list(made)) == 1
+    began = process_time()
+    assert ask(made) == [None]
+    assert process_time() - began < 10.0
 
 
 @given(st.text(), st.text())
