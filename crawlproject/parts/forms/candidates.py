@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import parse_qsl, urlsplit
 
 from crawlproject.pages.html.forms import Form
@@ -22,6 +23,7 @@ from crawlproject.urls.post import as_get
 TRIED = 3  # answers to a menu after which it is known whether it makes a difference
 ITEM_TERMS = 300  # terms of an item's page that are its values
 MAX_TERMS = 200_000
+MOST_LABELLED = 1_000  # values of a page that stand under labels
 
 _WORD = re.compile(r"[^\W\d_]{3,30}")
 
@@ -49,6 +51,10 @@ class Candidates:
         self.keyword = next((name for name, role in roles.items() if role == "keyword"), "")
         self._menus = {name: choices(fields[name]) for name, role in roles.items() if role == "category"}
         self._attributes = {name: label_of(fields[name]) for name, role in roles.items() if role == "attribute"}
+        self._entries: dict[tuple[str, tuple[str, ...]], list[Value]] = {}  # by menu and label
+        for name, menu in self._menus.items():
+            for value, label in menu.items():
+                self._entries.setdefault((name, _spelled(label)), []).append(Value(name, value))
         self._labels = {**self._attributes, **{name: label_of(fields[name]) for name in self._menus}}
         self._useless: set[str] = set()  # menus that make no difference
         self._closed: set[int] = set()
@@ -145,21 +151,28 @@ class Candidates:
     def labelled(self, text: str) -> list[Value]:
         """The values that a page shows under labels of the form's fields; attributes enter the table."""
         found = []
-        for name, shown in labelled_values(text, self._labels):
+        for name, shown in islice(labelled_values(text, self._labels), MOST_LABELLED):
             if name in self._attributes:
                 self._shared.table.add(self._attributes[name], shown)
                 found.append(Value(name, shown))
             else:
-                found += [Value(name, value) for value, label in self._menus[name].items() if _same(label, shown)]
+                found += self._entries.get((name, _spelled(shown)), ())
         return list(dict.fromkeys(found))
 
-    def values_of(self, item: ListedItem, labelled: Iterable[Value]) -> Iterator[Value]:
+    def with_terms(self, labelled: Iterable[Value]) -> list[tuple[Value, frozenset[str]]]:
+        """Values with the terms of what a page shows for them."""
+        terms = self._shared.analyzer.terms
+        return [
+            (value, frozenset(terms(self._menus.get(value.field, {}).get(value.text, value.text))))
+            for value in labelled
+        ]
+
+    def values_of(self, item: ListedItem, labelled: Iterable[tuple[Value, frozenset[str]]]) -> Iterator[Value]:
         """The values of a listed item, of those ``labelled`` on its page the ones whose words it has."""
         yield from self._of_terms(item.terms)
-        for value in labelled:
-            shown = self._menus[value.field].get(value.text, "") if value.field in self._menus else value.text
-            terms = self._shared.analyzer.terms(shown)
-            if terms and set(item.terms).issuperset(terms):
+        own = frozenset(item.terms)
+        for value, terms in labelled:
+            if terms and terms <= own:
                 yield value
 
     def values_of_page(self, terms: Iterable[str], text: str) -> Iterator[Value]:
@@ -182,8 +195,8 @@ class Candidates:
                     yield Value(self.keyword, term)
 
 
-def _same(label: str, shown: str) -> bool:
-    return re.findall(r"\w+", label.lower()) == re.findall(r"\w+", shown.lower())
+def _spelled(label: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", label.lower()))
 
 
 class SurfaceWords:

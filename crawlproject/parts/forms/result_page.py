@@ -18,7 +18,7 @@ LONGEST = 150  # terms of a page that belong to one item at most
 
 _NEXT = re.compile(
     r"\W*(?:next|more|older|following|weiter|nächste|mehr|suivante?s?|plus|siguientes?|más|próxima|seguinte|successiv[oa]|volgende"
-    r"|næste|nästa|далее|следующая|次|下一|다음)\b.{0,20}|\W*[›»→>]+\W*",
+    r"|næste|nästa|далее|следующая|次|下一|다음)\b.{0,20}|[^\w›»→>]*+[›»→>]\W*+",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -242,10 +242,10 @@ class FormSource:
 
     def _take(self, query: Query, page: Page | None) -> None:
         assert query.value is not None
-        found, labelled = ResultPage(), []
+        found, labelled = ResultPage(), list[tuple[Value, frozenset[str]]]()
         if page is not None:
             found = read_results(page, self._furniture, self._judge, number=query.number)
-            labelled = self._candidates.labelled(page.text)
+            labelled = self._candidates.with_terms(self._candidates.labelled(page.text))
             self._refinements.learn(page.text)
         listed = [
             (item.url, list(self._candidates.values_of(item, labelled)), float(item.relevance >= self._relevant))

@@ -115,6 +115,30 @@ def test_many_options_that_are_too_long_to_ask_take_no_time() -> None:
     assert process_time() - began < 10.0
 
 
+def test_result_pages_with_thousands_of_values_under_labels_take_no_time() -> None:
+    entries = "".join(f"<option value={n}>Reef {n}" for n in range(900))
+    menu = f"Kind <select name=kind><option value=''>Any{entries}</select>"
+    made = found(f"<form action=/s><input name=q type=search> Author <input name=author> {menu}</form>")
+    shown = [f"<p><a href=/{n}>coral reef</a><br>Author: ann {n}<br>\nKind: Reef {n}<br>\n" for n in range(9_000)]
+    began = process_time()
+    for body in ("<p>Nothing", "".join(shown)):
+        (query,) = ask(made)
+        assert query is not None
+        made.answered(query.url, HOME, LAB.reader.read(query.url, body.encode()))
+    assert process_time() - began < 20.0
+
+
+def test_a_link_of_a_thousand_arrows_takes_no_time() -> None:
+    made = found("<form action=/s><input name=q type=search></form>")
+    links = "".join(f"<a href='/s?q=coral&x={n}'>{'&gt;' * 990}x</a>" for n in range(50))
+    began = process_time()
+    for body in ("<p>Nothing", links):
+        (query,) = ask(made)
+        assert query is not None
+        made.answered(query.url, HOME, LAB.reader.read(query.url, body.encode()))
+    assert process_time() - began < 10.0
+
+
 @given(st.text(), st.text())
 def test_no_query_that_a_link_or_a_redirect_names_breaks_the_crawl(name: str, value: str) -> None:
     made = found(
