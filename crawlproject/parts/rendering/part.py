@@ -24,7 +24,7 @@ MORE_TERMS = (
 )
 HTML = "text/html; charset=utf-8"
 
-_HEADING_ID = re.compile(r"<h[1-6]\b[^>]*?\sid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_HEADING_ID = re.compile(r"<h[1-6]\b[^<>]*?\sid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _KNOWN = 10_000  # hosts that are remembered
 _TRUST = 3  # pages of a host that brought nothing in spite of earlier ones, after which it is left alone
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
+from time import process_time
 
 import pytest
 from support.crawling import ROOT
@@ -72,6 +73,12 @@ def test_what_counts_as_gained(more: int, links: int, expected: bool) -> None:
         plain, terms=("reef",) * (1 + more), links=tuple(a_link("http://a.example/new") for _ in range(links))
     )
     assert gained(plain, rendered) is expected
+
+
+def test_headings_without_end_take_no_time() -> None:
+    began = process_time()
+    assert without_headings(a_page(), f"<!-- {'<h1 ' * 200_000}-->") == a_page().links
+    assert process_time() - began < 5.0
 
 
 def test_a_link_to_a_heading_of_the_page_leads_to_no_other_page() -> None:
