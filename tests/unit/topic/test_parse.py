@@ -183,3 +183,19 @@ def test_a_topic_file_names_a_judge_but_no_code() -> None:
     assert parse_topic(head + 'TOPIC_RELEVANCE = "examples"', "t.toml").settings == {"TOPIC_RELEVANCE": "examples"}
     with pytest.raises(BadTopic, match="TOPIC_RELEVANCE must be the name of a judge: module:Class is code"):
         parse_topic(head + 'TOPIC_RELEVANCE = "this:Judge"', "t.toml")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'CRAWL_BROWSER = "./browser"',
+        'CRAWL_CHANGE_HOOK = "touch /tmp/x"',
+        'CRAWL_MIRROR = "s3://bucket/crawl"',
+        'CRAWL_CLOAKING_PROXY = "http://b.example:3128"',
+        """CRAWL_SITE_TEMPLATES = '{"a.example": "this.x"}'""",
+    ],
+)
+def test_a_topic_file_runs_nothing_and_sends_nothing_elsewhere(line: str) -> None:
+    head = 'keywords = ["a"]\nseeds = ["http://a.example/"]\n[crawl]\n'
+    with pytest.raises(BadTopic, match=f"line 4, crawl: {line.partition(' ')[0]}: a topic file must not set it"):
+        parse_topic(head + line, "t.toml")
