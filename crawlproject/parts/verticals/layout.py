@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from statistics import median
 from typing import Any
-from urllib.parse import urljoin
 
 from crawlproject.pages.html.encoding import decode
 from crawlproject.pages.html.head import day_of
@@ -20,7 +19,7 @@ from crawlproject.pages.main_content import read_tree
 from crawlproject.parts.verticals.repeated_parts import PartFrame, Path, RepeatedPart
 from crawlproject.parts.verticals.site_template import ARTICLE, ENTRY, LISTING, POST, THREAD, Layout, Unit
 from crawlproject.parts.verticals.structured_data import Thing, open_graph_type, text_of, things_in
-from crawlproject.parts.verticals.unit_fields import Fields, fields_of, is_bylined
+from crawlproject.parts.verticals.unit_fields import Fields, absolute, fields_of, is_bylined
 
 POSTS = frozenset(("comment", "answer", "discussionforumposting", "usercomments", "socialmediaposting"))
 THREADS = frozenset(("discussionforumposting", "qapage", "question", "discussion"))
@@ -148,7 +147,7 @@ def _said_unit(document: LayoutDocument, kind: str, thing: Thing) -> Unit:
     text = _text(thing) or (text_of(thing.element) if thing.element is not None else "")
     day = day_of(values.get("datepublished") or values.get("datecreated") or values.get("commenttime") or "")
     author = " ".join(values.get("author", values.get("creator", "")).split())
-    return Unit(kind, text, title, urljoin(document.url, url) if url else "", author[:200], day)
+    return Unit(kind, text, title, absolute(document.url, url) if url else "", author[:200], day)
 
 
 def _text(thing: Thing) -> str:

@@ -108,9 +108,8 @@ def _of_json(document: Any) -> Iterator[Thing]:
             stack += [(part, above) for part in reversed(value)]
         elif isinstance(value, dict):
             types = value.get("@type", ())
-            named = frozenset(
-                _short(name) for name in ([types] if isinstance(types, str) else types) if isinstance(name, str)
-            )
+            several = types if isinstance(types, list) else [types]
+            named = frozenset(_short(name) for name in several if isinstance(name, str))
             thing = Thing(named, above=above)
             for name, said in value.items():
                 first = said[0] if isinstance(said, list) and said else said

@@ -90,12 +90,12 @@ def fields_of(element: Any, base: str) -> Fields:
             if _AUTHOR_HREF.search(href):
                 signed = signed or text[:100]
             elif _PERMALINK.match(text):
-                permalink = permalink or _absolute(base, href)
+                permalink = permalink or absolute(base, href)
             elif _leads_away(base, href):
                 heading = any(up.tag in _HEADINGS for up in _up_to(node, element))
                 length = len(text) + (1_000 if heading else 0)
                 if len(text) >= _LONG_TITLE and length > longest:
-                    longest, title, url = length, text, _absolute(base, href)
+                    longest, title, url = length, text, absolute(base, href)
     said_all = _said(element)
     text = said_all if len(said_all) <= 2 * _MOST_SAID else f"{said_all[:_MOST_SAID]} {said_all[-_MOST_SAID:]}"
     said_day = _DAY_SAID.search(text) is not None
@@ -145,7 +145,8 @@ def _up_to(node: Any, top: Any) -> list[Any]:
     return found
 
 
-def _absolute(base: str, href: str) -> str:
+def absolute(base: str, href: str) -> str:
+    """Where a link of the page at ``base`` leads; empty for what is no URL."""
     try:
         return urljoin(base, href)
     except ValueError:
@@ -154,5 +155,5 @@ def _absolute(base: str, href: str) -> str:
 
 def _leads_away(base: str, href: str) -> bool:
     """Whether a link leads to another page, not to a place in this one."""
-    target = _absolute(base, href)
+    target = absolute(base, href)
     return target.startswith(("http://", "https://")) and urldefrag(target).url != urldefrag(base).url

@@ -148,6 +148,19 @@ def test_no_markup_raises(pieces: list[str]) -> None:
     assert found.kind in KINDS
 
 
+@pytest.mark.parametrize("said", [None, 7, {"a": 1}, [None, "Comment"]])
+@pytest.mark.parametrize("url", ["http://[", "/x", 7])
+def test_no_structured_data_raises(said: object, url: object) -> None:
+    data = json.dumps([{"@type": said, "text": "One", "url": url}, {"@type": "Comment", "text": "Two", "url": url}] * 2)
+    microdata = f"<p itemscope itemtype=Answer><a itemprop=url href='{url}'>x</a><b itemprop=text>Three</b></p>"
+    found = layout(f"<script type='application/ld+json'>{data}</script>{microdata}<p>Page</p>")
+    assert {"Two", "Three"} <= {*posts(found)} and {unit.url for unit in found.units} <= {
+        "",
+        "http://a.example/x",
+        "http://a.example/t/7",
+    }
+
+
 @pytest.mark.parametrize(
     "body",
     ["<div class=a>" * 40_000 + "x", "".join(f"<div class=c{'abcdefgh'[n % 8]}><a href=/x{n}>title of {n}</a>" for n in range(8_000)),  # noqa: E501
