@@ -27,8 +27,8 @@ MOST = 10_000  # subscriptions of a crawl
 _FAILURES = 5  # in a row of a hub, for any feeds: then it rests
 _REST = 86_400.0  # seconds
 _MAX_HEADER = 16_384  # characters that are looked at
-_QUOTED = r'"(?:[^"\\]|\\.)*"'
-_LINK = re.compile(rf'<([^<>]*)>((?:[^",<]|{_QUOTED})*)')  # RFC 8288 section 3
+_QUOTED = r'"(?:[^"\\]|\\.){0,1000}+"'
+_LINK = re.compile(rf'<([^<>]*)>((?:[^",<]|{_QUOTED})*+)')  # RFC 8288 section 3
 _PARAMETER = re.compile(rf';\s*(\w+)\s*=\s*({_QUOTED}|[^\s;"]+)')
 
 
