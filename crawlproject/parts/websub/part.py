@@ -80,7 +80,8 @@ class SubscribeHandler(Handler):
         return self._known.turn(url, now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        return FetchPlan(one_try=True, any_type=True, post=Post(url.url, self._known.form(url)))
+        # Any feed may name any address: what a POST does there with a login, it does for somebody.
+        return FetchPlan(one_try=True, any_type=True, without_login=True, post=Post(url.url, self._known.form(url)))
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:
         target = reply.headers.get("location", "") if reply.status in _REPEATED else ""

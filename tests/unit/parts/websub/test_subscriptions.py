@@ -34,7 +34,7 @@ from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.parts.websub.deliveries import STRETCH
 from crawlproject.parts.websub.subscription import HOUR, NAME, WEEK, read_subscriptions
 from crawlproject.parts.websub.subscriptions import SUBSCRIBE
-from crawlproject.records import Reply, Topic
+from crawlproject.records import CrawlUrl, Reply, Topic
 from crawlproject.storage.read import read_visits
 
 OTHER = "http://other.example/hub"
@@ -350,14 +350,26 @@ def test_a_hub_out_of_scope_is_not_asked(tmp_path: Path) -> None:
     assert not found.web.asked
 
 
-def test_a_hub_that_robots_txt_forbids_is_asked_for_again_later(tmp_path: Path) -> None:
-    found = Subscribed(tmp_path, hubs={HUB: 503})
+def asked_next(found: Subscribed) -> CrawlUrl:
+    """The next request to the hub, which is under way."""
     crawl = found.crawl.crawl
     found.crawl.run(HOUR)
     while (url := crawl.take(found.crawl.now)) is None or url.url != HUB:
         if url is not None:
             crawl.frontier.release(url.key, found.crawl.now, 0.1, not_before=found.crawl.now + DAY)
         found.crawl.now += 60.0
+    return url
+
+
+def test_a_hub_is_asked_without_a_login(tmp_path: Path) -> None:
+    found = Subscribed(tmp_path, hubs={HUB: 503})
+    plan = found.crawl.crawl.plan(asked_next(found))
+    assert plan.post is not None and plan.without_login
+
+
+def test_a_hub_that_robots_txt_forbids_is_asked_for_again_later(tmp_path: Path) -> None:
+    found = Subscribed(tmp_path, hubs={HUB: 503})
+    crawl, url = found.crawl.crawl, asked_next(found)
     crawl.refuse(url, "robots/disallowed")
     record = next(record for record in crawl.frontier.waiting() if record.url == HUB)
     assert found.crawl.now + HOUR <= record.not_before <= found.crawl.now + WEEK
