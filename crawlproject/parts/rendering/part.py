@@ -91,15 +91,17 @@ class Rendering(Part):
         robots_tag: str,
         now: float,
         trials: PageTrials | None = None,
+        is_whole: bool = True,
     ) -> tuple[Page, bytes]:
         """The page and its body after its scripts have run; no body when nothing was gained, and ``plain`` is the page.
 
-        ``html`` is empty when they failed. ``trials`` are the clicks that were made.
+        ``html`` is empty when they failed. ``trials`` are the clicks that were made. Unless it ``is_whole``, text may be missing
+        that ``plain`` has.
         """
         signs = {RENDERED: self._cost, **(trials.signs() if trials else {})}
         body = html.encode("utf-8", "replace")[: steps.max_bytes]
         page = steps.read(url, body, content_type=HTML, robots_tag=robots_tag, now=now) if body else plain
-        if page is plain or (plain.needs_browser and not gained(plain, page)):
+        if page is plain or not (gained(plain, page) if plain.needs_browser else is_whole):
             return replace(plain, signs={**plain.signs, **signs}), b""
         seen = {name: value for name, value in page.signs.items() if name != NEEDS_BROWSER}
         reserved = " ".join(sorted({*plain.reserved.split(), *page.reserved.split()}))

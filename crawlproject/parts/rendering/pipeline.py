@@ -77,7 +77,14 @@ class RenderPipeline(Component):
             raise DropItem(f"redirected by its scripts: {item.page.url}", log_level="DEBUG")
         steps = crawl.steps_for(item.lease)
         item.page, body = part.page(
-            steps, item.lease, item.page, snapshot.html, robots_tag=item.robots_tag, now=item.fetch.at, trials=trials
+            steps,
+            item.lease,
+            item.page,
+            snapshot.html,
+            robots_tag=item.robots_tag,
+            now=item.fetch.at,
+            trials=trials,
+            is_whole=snapshot.is_whole,
         )
         if body:
             item.body, item.fetch = body, replace(item.fetch, content_type=HTML)

@@ -137,6 +137,21 @@ def test_a_rendered_page_is_kept_at_a_price_and_remembered(tmp_path: Path) -> No
     resumed.close("stopped", 7.0)
 
 
+def test_a_page_with_text_is_not_replaced_by_its_beginning(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, CRAWL_RENDER="always")
+    url = taken(crawl)
+    plain = crawl.steps.read(url, b"<title>Reef</title><p>" + b"coral reef " * 30)
+    rendering, head = rendering_of(crawl), "<title>Reef</title>"
+    page, body = rendering.page(crawl.steps, url, plain, head, robots_tag="", now=4.0, is_whole=False)
+    assert page.text == plain.text and body == b"" and "rendered" in page.signs
+    page, body = rendering.page(crawl.steps, url, plain, head, robots_tag="", now=4.0)
+    assert page.text == "" and body == head.encode(), "its scripts have taken the text away"
+    shell = crawl.steps.read(url, SHELL)
+    shown = "<p>" + "coral reef " * 30
+    assert rendering.page(crawl.steps, url, shell, shown, robots_tag="", now=4.0, is_whole=False)[1] == shown.encode()
+    crawl.close("stopped", 5.0)
+
+
 def test_report_and_why_name_it(tmp_path: Path) -> None:
     crawl = a_crawl(tmp_path)
     fetch(crawl, SHELL, 1.0)

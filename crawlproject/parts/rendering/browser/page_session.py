@@ -31,6 +31,8 @@ RELOADS = 1  # of a page that its scripts have given a cookie to show
 BLOCKED = "BlockedByClient"
 ABORTED = "Aborted"  # a frame stays empty, a page as it is; blocked, it would show an error, at a price
 
+_IS_CUT = 'document.readyState === "loading" || location.href === "about:blank"'
+
 TIMEOUT = "timeout"
 CRASH = "crash"
 EMPTY = "empty"
@@ -38,11 +40,15 @@ EMPTY = "empty"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A page as its scripts left it: its ``html``, or the URL that they went to, or why there is neither."""
+    """A page as its scripts left it: its ``html``, or the URL that they went to, or why there is neither.
+
+    ``is_whole``: the browser has read the document to its end, not only up to a script that did not come in time.
+    """
 
     html: str = ""
     redirect: str = ""
     failure: str = ""
+    is_whole: bool = True
 
 
 Answer = Callable[[PageRequest], Awaitable[PageAnswer | None]]
@@ -191,8 +197,13 @@ class PageSession:
                 self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
 
     async def _read(self, most: int) -> Snapshot:
-        html = await self._frames.read(partial(self._devtools.send, session=self._session), most, READING / 2)
-        return Snapshot(html=html) if html else Snapshot(failure=EMPTY)
+        send = partial(self._devtools.send, session=self._session)
+        world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
+        asked = {"contextId": world["executionContextId"], "returnByValue": True}
+        found = await send("Runtime.evaluate", expression=_IS_CUT, **asked)
+        html = await self._frames.read(send, most, READING / 2)
+        is_cut = found.get("result", {}).get("value") is True
+        return Snapshot(html=html, is_whole=not is_cut) if html else Snapshot(failure=EMPTY)
 
     async def _close(self) -> None:
         """Raises ``BrowserGone`` when the browser does not manage to."""

@@ -23,6 +23,7 @@ class Browser:
     """Answers commands as Chromium does; each time that the page is to settle, it tells the next of ``events``."""
 
     is_closed = False
+    is_cut = False
 
     def __init__(self, events: list[list[Event]], cookies: list[dict[str, str]] | None = None) -> None:
         self._told: Callable[[str, dict[str, Any], int], None] = lambda *_: None
@@ -44,6 +45,8 @@ class Browser:
         if method == "Page.navigate":
             self._told(*_wants(URL), 1)
         await asyncio.sleep(0)
+        if "readyState" in params.get("expression", ""):
+            return {"result": {"value": self.is_cut}}
         return self._results.get(method, {})
 
     def post(self, method: str, session: str = "", **params: Any) -> int:
@@ -101,3 +104,10 @@ def test_a_frame_is_waited_for_from_its_start_not_from_its_request(end: str) -> 
 def test_the_page_itself_is_not_waited_for_when_it_loads_without_end() -> None:
     browser = Browser([[("Page.frameStartedLoading", {"frameId": "main"}), EXPIRED]])
     assert _render(browser)[0].html == "<p>read" and browser.settled == 1
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+def test_a_page_says_whether_it_was_read_to_its_end(is_cut: bool) -> None:
+    browser = Browser([[EXPIRED]])
+    browser.is_cut = is_cut
+    assert _render(browser)[0] == Snapshot(html="<p>read", is_whole=not is_cut)
