@@ -37,6 +37,7 @@ FILES = (*SEEN, "answers.jsonl", "report.html", "report.json", "sketches.jsonl")
 _ARCHIVE = ".warc.gz"
 _VERSION = 1
 _TAIL = 4096  # bytes
+_MOST = 2**53  # of bytes and versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,12 @@ class SegmentIndex:
             if found["version"] != _VERSION:
                 raise ValueError(f"version {found['version']}")
             logs = {_known(name): LogSlice(**piece) for name, piece in found["logs"].items()}
-            return cls(logs, [StoredBody(_named(body[0]), *body[1:]) for body in found["pages"]])
+            pages = [StoredBody(_named(body[0]), *body[1:]) for body in found["pages"]]
+            numbers = [number for piece in logs.values() for number in (piece.start, piece.end)]
+            numbers += [number for body in pages for number in body[1:]]
+            if not all(isinstance(number, int) and 0 <= number < _MOST for number in numbers):
+                raise ValueError("a number that is none")
+            return cls(logs, pages)
         except (ValueError, TypeError, KeyError, AttributeError) as damage:
             raise StorageFailed(f"cannot read {place}: expected the index of a segment ({damage!r})") from None
 

@@ -186,8 +186,9 @@ class _View:
         data = self._places[body.worker].read(pages_key(body.segment), body.offset, end)
         for each in found:
             start = each.offset - body.offset
-            if each is body or not self._path(each.name).exists():
-                _write(self._path(each.name), _unpacked(data[start : start + each.length], each))
+            piece = data[start : start + each.length]
+            if each is body or (len(piece) == each.length and not self._path(each.name).exists()):
+                _write(self._path(each.name), _unpacked(piece, each))
 
     def _path(self, name: str) -> Path:
         return self.folder / PAGES / page_path(name)
@@ -304,7 +305,10 @@ def _size(path: Path) -> int:
 
 
 def _unpacked(data: bytes, body: _Body) -> bytes:
-    return _gunzip(data, f"the body of {body.name} in {pages_key(body.segment)}")
+    place = f"the body of {body.name} in {pages_key(body.segment)}"
+    if len(data) != body.length or not data:
+        raise StorageFailed(f"cannot read {place}: expected {body.length} bytes, not {len(data)}")
+    return _gunzip(data, place)
 
 
 def _gunzip(data: bytes, place: str) -> bytes:

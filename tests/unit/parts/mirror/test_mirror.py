@@ -325,6 +325,22 @@ def test_workers_are_one_crawl_and_a_page_of_two_counts_once(tmp_path: Path, mon
     assert open_crawl(tmp_path / "pulled").body("http://a.test/both") == b"both 2 b"
 
 
+def test_bodies_that_were_cut_off_are_named(crawl: Crawl, tmp_path: Path) -> None:
+    crawl.page("a")
+    crawl.page("b")
+    crawl.mirror().update(over=True)
+    body = json.loads((crawl.copy / "segments/000001.json").read_bytes())["pages"][1]
+    bodies = crawl.copy / "pages/000001.gz"
+    bodies.write_bytes(bodies.read_bytes()[: body[2]])
+    with pytest.raises(
+        StorageFailed, match=rf"{page_name('http://a.test/b')} in pages/000001.gz: expected {body[3]} bytes"
+    ):
+        pull(crawl.address, tmp_path / "pulled")
+    assert open_crawl(crawl.address).body("http://a.test/a") == b"a 1"
+    with pytest.raises(StorageFailed, match="expected"):
+        open_crawl(crawl.address).body("http://a.test/b")
+
+
 @pytest.mark.parametrize(
     ("logs", "pages"),
     [
@@ -332,6 +348,10 @@ def test_workers_are_one_crawl_and_a_page_of_two_counts_once(tmp_path: Path, mon
         ({"warc/../evil.warc.gz": {"start": 0, "end": 1, "tail": ""}}, []),
         ({}, [["../../../evil", 1, 0, 1]]),
         ({"items.jsonl": {"start": 0}}, []),
+        ({"items.jsonl": {"start": 0, "end": "1", "tail": ""}}, []),
+        ({"items.jsonl": {"start": -1, "end": 0, "tail": ""}}, []),
+        ({}, [["0" * 32, "../../evil", 0, 1]]),
+        ({}, [["0" * 32, 1, 0, 1.5]]),
     ],
 )
 def test_an_index_that_is_none_writes_nowhere(crawl: Crawl, logs: dict, pages: list) -> None:
