@@ -227,6 +227,26 @@ def test_what_is_no_http_is_answered_with_an_error(served: Served, junk: bytes) 
     assert served.deliver() == 202
 
 
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
+        ("Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc", b"400"),
+        ("no header\r\n\r\n", b"400"),
+        ("X-Hub-Signature: sha1=\xff\xfe\r\nContent-Length: 3\r\n\r\nabc", b"202"),
+        ("Content-Length: 3\r\n\r\na", b""),
+    ],
+)
+def test_nothing_that_strangers_send_is_logged(
+    served: Served, caplog: pytest.LogCaptureFixture, head: str, status: bytes
+) -> None:
+    with caplog.at_level("INFO"), served.connect() as connection:
+        connection.sendall(f"POST /{served.known.path} HTTP/1.1\r\nHost: x\r\n{head}".encode("latin-1"))
+        assert connection.recv(12)[9:] == status
+    time.sleep(0.1)
+    assert not caplog.records and not served.counts["delivered"]
+
+
 def test_when_the_crawl_ends_nothing_counts_any_more(served: Served) -> None:
     served.server.is_open = False
     due, log = served.due(), (served.folder / NAME).read_bytes()

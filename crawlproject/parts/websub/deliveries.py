@@ -108,4 +108,6 @@ class SignedBody:
         """Whether the header signs what was added; compared in constant time."""
         if self._mac is None:
             return False
-        return hmac.compare_digest(self._mac.hexdigest().encode(), self._digits.strip().lower().encode())
+        return hmac.compare_digest(
+            self._mac.hexdigest().encode(), self._digits.strip().lower().encode("utf-8", "replace")
+        )

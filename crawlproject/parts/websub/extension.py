@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
+_of_strangers = logging.getLogger(
+    f"{__name__}.strangers"
+)  # what is wrong with their requests, which would fill the log
+_of_strangers.setLevel(logging.CRITICAL)
 MOST_BODY = 4 * 1024 * 1024  # bytes of a delivery
 MOST_CHALLENGE = 4_096  # characters
 CONNECTIONS = 100  # at the same time; further ones are closed at once
@@ -92,7 +96,7 @@ class _BriefConnections(web.Server):
     """Closes connections that last too long, whatever they do, and those that are too many."""
 
     def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.Response]], longest: float) -> None:
-        super().__init__(handler, access_log=None, keepalive_timeout=0, lingering_time=0)
+        super().__init__(handler, access_log=None, logger=_of_strangers, keepalive_timeout=0, lingering_time=0)
         self._longest = longest
 
     def __call__(self) -> web.RequestHandler:
@@ -137,6 +141,11 @@ class DeliveryServer(ListeningServer):
         except StorageFailed as failure:
             self._failed(failure)
             return _said("", 503)
+        except (ConnectionError, web.RequestPayloadError):
+            return _said("", 400)
+        except Exception:
+            logger.exception("A hub gets no answer")
+            return _said("", 500)
         return _said("", 405)
 
     def _verification(self, request: web.BaseRequest, path: str) -> web.Response:
