@@ -25,9 +25,15 @@ def read_proposals(folder: Path) -> list[Proposal]:
     """Those of a crawl, the best first; none without a file. Raises ``BadCrawlDir``."""
     path = folder / EARLIER
     try:
-        return [Proposal(**line) for line in read_lines(path)]
+        return [_checked(Proposal(**line)) for line in read_lines(path)]
     except TypeError as wrong:
         raise BadCrawlDir(str(path), f"expected pages of earlier crawls: {wrong}") from None
+
+
+def _checked(one: Proposal) -> Proposal:
+    if not all(isinstance(text, str) for text in one[:3]) or not isinstance(one.similarity, float | int):
+        raise TypeError(f"{one!r} is none")
+    return one
 
 
 def write_proposals(folder: Path, proposals: Iterable[Proposal]) -> None:

@@ -13,7 +13,7 @@ from support.webs import DictWeb
 
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
-from crawlproject.errors import BadSetting
+from crawlproject.errors import BadCrawlDir, BadSetting
 from crawlproject.library import rehearse
 from crawlproject.parts.earlier.part import EarlierCrawls
 from crawlproject.parts.earlier.proposals import EARLIER, Proposal, read_proposals, write_proposals
@@ -127,6 +127,17 @@ def test_a_crawl_that_cannot_be_read_is_told_and_the_others_are_read(crawls: Pat
     assert len(crawl.folder.warnings) == 1 and "broken" in crawl.folder.warnings[0]
     assert len(read_proposals(tmp_path / "crawl")) == SEEDS
     crawl.close("done", 0.0)
+
+
+@pytest.mark.parametrize(
+    "line", ["{}", "7", "[]", '{"url": 7, "title": "", "crawl": "a", "similarity": 1}',
+             '{"url": "http://a.example/", "title": "", "crawl": [], "similarity": 1}',
+             '{"url": "http://a.example/", "title": "", "crawl": "a", "similarity": "x"}']
+)  # fmt: skip
+def test_a_damaged_list_is_named(line: str, tmp_path: Path) -> None:
+    (tmp_path / EARLIER).write_text(f"{line}\n")
+    with pytest.raises(BadCrawlDir, match=f"{EARLIER}: expected pages of earlier crawls"):
+        read_proposals(tmp_path)
 
 
 def test_a_rehearsal_begins_there_too_and_writes_no_list(crawls: Path, tmp_path: Path) -> None:
