@@ -42,9 +42,10 @@ def judge_class(name: str) -> type[Judge]:
 
 def _load(name: str, module: str, attribute: str) -> type[Judge]:
     try:
-        return _a_judge(name, getattr(import_module(module), attribute))
-    except (ImportError, AttributeError, ValueError) as failure:
-        raise BadSetting(SETTING, f"{name!r} cannot be imported: {failure}") from None
+        found = getattr(import_module(module), attribute)
+    except Exception as failure:  # whatever its code does
+        raise BadSetting(SETTING, f"{name!r} cannot be imported: {type(failure).__name__}: {failure}") from failure
+    return _a_judge(name, found)
 
 
 def _a_judge(name: str, found: object) -> type[Judge]:

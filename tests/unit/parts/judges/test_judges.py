@@ -307,6 +307,14 @@ def test_a_wrong_name_is_told(name: str, wish: str) -> None:
         a_judge(name, None)
 
 
+@pytest.mark.parametrize("code", ["def (", "1 / 0"])
+def test_a_module_that_cannot_be_imported_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    (tmp_path / "broken_judge.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadSetting, match=r"'broken_judge:Judge' cannot be imported: (SyntaxError|ZeroDivisionError)"):
+        a_judge("broken_judge:Judge", None)
+
+
 def test_names_of_ours_are_taken() -> None:
     for name in ("terms", "vectors", "examples"):
         with pytest.raises(BadSetting, match="expected a name"):
