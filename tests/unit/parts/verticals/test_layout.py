@@ -165,8 +165,10 @@ def test_no_structured_data_raises(said: object, url: object) -> None:
     "body",
     ["<div class=a>" * 40_000 + "x", "".join(f"<div class=c{'abcdefgh'[n % 8]}><a href=/x{n}>title of {n}</a>" for n in range(8_000)),  # noqa: E501
      "<div itemscope itemprop=a>" * 100 + "<p itemprop=text>hello</p>" * 18_000, "<div class=hentry>" * 20_000 + "text",
-     "<script type=application/ld+json>" * 30_000],
-    ids=["deep", "crowded", "properties", "entries", "scripts"],
+     "<script type=application/ld+json>" * 30_000,
+     "<div itemscope>" + "".join(f"<div itemprop=p{n}>" for n in range(240)) + "<b></b>" * 100_000,
+     f"<div itemscope><div itemprop='{' '.join(f'p{n}' for n in range(5_000))}'>" + "<b></b>" * 20_000],
+    ids=["deep", "crowded", "properties", "entries", "scripts", "properties in each other", "names"],
 )  # fmt: skip
 def test_hostile_markup_takes_seconds_at_most(body: str) -> None:
     began = time.process_time()
