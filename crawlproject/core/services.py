@@ -4,6 +4,7 @@ is fetched for (``CrawlUrl.kind``): the contract of a handler, and that of pages
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -28,8 +29,10 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.post import Post
 
 TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
+MAX_REDIRECTS = 20  # in a row, behind which a page that leads on by itself is not followed; as many as Scrapy follows
 UNREACHABLE = "robots/unreachable"  # a robots.txt did not come, is an error, or too much to ask for now
 NO_PART_REST = 3_600.0  # seconds until the turn of a URL comes again whose part is not here
+_REMEMBERED = 10_000  # URLs that redirects led to
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,7 @@ class PageHandler(Handler):
         self._ordering = services.ordering
         self.steps = services.steps
         self._parts = services.parts
+        self._redirects: OrderedDict[str, int] = OrderedDict()  # URLs, with the redirects in a row that led there
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url)
@@ -156,7 +160,10 @@ class PageHandler(Handler):
         if not page.language and "," not in (said := reply.headers.get("content-language", "")[:40]):
             page = replace(page, language=said[:2].lower()) if said[:2].isascii() and said[:2].isalpha() else page
         if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
-            self.redirect(url, page.redirect, fetch)
+            if self._redirects.get(url.url, 0) >= MAX_REDIRECTS:
+                self.fail(url, TOO_MANY_REDIRECTS, fetch)
+            else:
+                self.redirect(url, page.redirect, fetch)
             return None
         return page
 
@@ -182,6 +189,9 @@ class PageHandler(Handler):
                     self.fail(url, error, fetch)
                     return False
         self._history.end(url, fetch, redirect=target)
+        self._redirects[target] = self._redirects.pop(url.url, 0) + 1
+        if len(self._redirects) > _REMEMBERED:
+            self._redirects.popitem(last=False)
         with self._frontier.batch():
             offered = self.offer(replace(url, url=target, request=None))
             self._frontier.done(url.key, fetch.rests_from, fetch.seconds)

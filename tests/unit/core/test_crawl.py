@@ -14,9 +14,10 @@ from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
 from crawlproject.core.robots import RobotsRules
+from crawlproject.core.services import TOO_MANY_REDIRECTS
 from crawlproject.core.stopping import PAGE_BUDGET
 from crawlproject.errors import StorageFailed
-from crawlproject.records import CrawlUrl, Fetch, Page, Topic
+from crawlproject.records import CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.storage.append_log import read_lines
 from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 
@@ -327,6 +328,22 @@ def test_a_redirect_to_a_known_or_refused_url_is_an_end(tmp_path: Path) -> None:
     assert not crawl.redirect(taken(crawl), "http://b.example/" + "x" * 300, Fetch(302, 1.0, 0.1))
     assert crawl.frontier.leases() == crawl.stats.frontier_size == 0
     assert crawl.folder.refusals.counts == {"trap/too_long": 1}
+
+
+def test_pages_that_lead_on_by_themselves_end_as_redirects_do(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, f"{SEED}0")
+    fetches = 0
+    while (url := crawl.take(1.0)) is not None and fetches < 100:
+        fetches += 1
+        if fetches % 3 == 0:
+            crawl.redirect(url, f"{SEED}{fetches}", Fetch(302, 1.0, 0.1))
+        else:
+            body = f'<meta http-equiv="refresh" content="0; url=/{fetches}">'.encode()
+            assert (
+                crawl.receive(url, Reply(url.url, 200, {"content-type": "text/html"}, body), Fetch(200, 1.0, 0.1))
+                is None
+            )
+    assert lines(crawl)[-1]["error"] == TOO_MANY_REDIRECTS and fetches in (21, 22)
 
 
 def test_what_is_no_url_has_no_canonical_spelling() -> None:
