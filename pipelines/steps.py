@@ -80,6 +80,7 @@ class HistoryPipeline(PagePipeline):
     def step(self, item: PageItem, crawl: Crawl) -> None:
         assert item.visit is not None, "the pages pipeline runs before the history pipeline"
         crawl.steps_for(item.lease).keep(item.page, item.visit)
+        item.is_committed = True
 
 
 class FrontierPipeline(PagePipeline):

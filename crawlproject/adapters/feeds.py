@@ -153,7 +153,8 @@ class PageItem:
 
     Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
     ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (of ``Set-Cookie``),
-    ``logged_in`` (a login was sent for it) and ``visit`` are no fields: they are for the pipelines of the project.
+    ``logged_in`` (a login was sent for it), ``visit`` and ``is_committed`` are no fields: they are for the pipelines of the
+    project.
     """
 
     url: str = ""
@@ -204,6 +205,7 @@ class PageItem:
         self.cookies = cookies
         self.logged_in = logged_in
         self.visit: Visit | None = None
+        self.is_committed = False  # whether its line is in the history
         self.parts = {}
         self.topics = {}
 

@@ -90,6 +90,18 @@ def test_an_item_that_a_pipeline_breaks_on_or_drops(crawl: Crawl, crawler: Any) 
     assert (only_line(crawl)["error"], only_line(crawl)["seconds"]) == ("dropped: too dull", 4.0)
 
 
+def test_an_item_that_a_pipeline_behind_the_history_line_breaks_on_or_drops_keeps_its_links(
+    crawl: Crawl, crawler: Any
+) -> None:
+    lease, request, body = leased(crawl), Request(SEED, meta=dict(META)), b"<p>reef <a href=/more>more</a>"
+    item = PageItem(crawl.steps.read(lease, body), body, lease, fetch_of(request, 200, 104.0))
+    item.publish(crawl.steps.visit(lease, item.page, item.body, item.fetch))
+    HistoryPipeline(crawler).process_item(item)
+    Failures(crawler).item_error(item, Failure(ConnectionError("the database is away")))
+    assert only_line(crawl)["links"] == 1 and crawl.frontier.leases() == 0
+    assert [url.url for url in crawl.frontier.waiting()] == [f"{SEED}more"]
+
+
 def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None:
     leased(crawl)
     Failures(crawler).item_error({}, Failure(StorageFailed("full")))

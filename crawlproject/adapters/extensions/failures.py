@@ -9,7 +9,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.request_json import lease_of
-from crawlproject.adapters.running import Component, crawl_of, fetch_of, stop, stopped, stopping, time
+from crawlproject.adapters.running import Component, breaking, crawl_of, fetch_of, stop, stopped, stopping, time
 from crawlproject.errors import FATAL
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 class Failures(Component):
-    """What is ``FATAL`` stops the crawl; a page that a pipeline drops or fails on is recorded as an error."""
+    """What is ``FATAL`` stops the crawl; a page that a pipeline drops or fails on is recorded as an error, unless it is in the
+    history already: then only those behind that pipeline do not get it.
+    """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -59,4 +61,8 @@ class Failures(Component):
             return
         if crawl.frontier.leased(item.lease.key):
             with stopping(self.crawler):
-                crawl.fail(item.lease, error, item.fetch)
+                if item.is_committed:  # what it has lost is a pipeline of the operator's: its links stay
+                    with breaking():
+                        crawl.steps_for(item.lease).offer(item.page, item.fetch)
+                else:
+                    crawl.fail(item.lease, error, item.fetch)
