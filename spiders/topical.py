@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 from scrapy.exceptions import IgnoreRequest
 
+from crawlproject import settings as project
 from crawlproject.adapters.feeds import PageItem, refuse_feeds
 from crawlproject.adapters.refused import NoRedirect, Refused
 from crawlproject.adapters.request_json import lease_of
@@ -32,7 +33,11 @@ from crawlproject.adapters.running import (
     stopping,
     time,
 )
-from crawlproject.adapters.scrapy_settings import refuse_wrong_components, refuse_wrong_values
+from crawlproject.adapters.scrapy_settings import (
+    refuse_replaced_components,
+    refuse_wrong_components,
+    refuse_wrong_values,
+)
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options, refuse_unknown
@@ -123,6 +128,7 @@ class TopicalSpider(scrapy.Spider):
         folder = _folder_under_scrapyd(crawler, kwargs.get("_job"), topic.name)
         agent = robots_agent(crawler.settings)
         refuse_wrong_components(crawler.settings)
+        refuse_replaced_components(crawler.settings, vars(project))
         refuse_feeds(crawler.settings, options.own_folder(folder or options.folder(topic.name)))
         spider._hinted = set()
         spider.crawl = put_together(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,23 @@ def refuse_wrong_components(settings: BaseSettings) -> None:
             ):
                 raise missing from failure
             raise BadSetting(f"setting {name}", f"cannot import {component!r}: {failure}") from failure
+
+
+def refuse_replaced_components(settings: BaseSettings, ours: Mapping[str, Any]) -> None:
+    """Raise ``BadSetting`` for middlewares, pipelines or extensions that were set without those of the crawler.
+
+    ``ours`` has these settings as the project has them. Who wants to do without one gives it the place None.
+    """
+    for name in _COMPONENTS:
+        there = {load_object(component) for component, place in (settings[name] or {}).items() if place is not None}
+        for component, place in ours[name].items():
+            if place is None or component in settings[name] or load_object(component) in there:
+                continue
+            wish = (
+                f"expected {component!r} in it, too, or with the place None: what is given takes the place of all that "
+            )
+            wish += "the crawler has there; an add-on (ADDONS) adds to it"
+            raise BadSetting(f"setting {name}", wish)
 
 
 def refuse_wrong_log(settings: BaseSettings) -> None:

@@ -8,8 +8,16 @@ import pytest
 from scrapy.settings import Settings
 from support.crawling import QUICK, scrapy, topic_file
 
-from crawlproject.adapters.scrapy_settings import refuse_wrong_components, refuse_wrong_values
+from crawlproject import settings as project
+from crawlproject.adapters.extensions.progress import Progress
+from crawlproject.adapters.scrapy_settings import (
+    refuse_replaced_components,
+    refuse_wrong_components,
+    refuse_wrong_values,
+)
 from crawlproject.errors import BadSetting, MissingExtra
+
+PROGRESS = "crawlproject.adapters.extensions.progress.Progress"
 
 
 @pytest.mark.parametrize(
@@ -18,6 +26,13 @@ from crawlproject.errors import BadSetting, MissingExtra
         (["-s", "CONCURRENT_REQUESTS=many"], "CONCURRENT_REQUESTS", "a whole number"),
         (["-s", "DOWNLOAD_TIMEOUT=abc"], "DOWNLOAD_TIMEOUT", "a number"),
         (["-s", 'ITEM_PIPELINES={"nosuch.X": 1}'], "ITEM_PIPELINES", "nosuch.X"),
+        (["-s", 'ITEM_PIPELINES={"pipelines.steps.PagesPipeline": 300}'], "ITEM_PIPELINES", "ADDONS"),
+        (
+            ["-s", 'DOWNLOADER_MIDDLEWARES={"middlewares.traps.TrapMiddleware": 1}'],
+            "DOWNLOADER_MIDDLEWARES",
+            "Canonicalize",
+        ),
+        (["-s", "EXTENSIONS={}"], "EXTENSIONS", "PlainLog"),
         (["-s", "USER_AGENT=me\nand you"], "USER_AGENT", "one line"),
         (["-s", "LOG_STDOUT=maybe"], "LOG_STDOUT", "True or False"),
         (["-L", "DEBG"], "-L", "DEBUG"),
@@ -49,6 +64,16 @@ def test_values_as_a_command_line_has_them() -> None:
         Settings({**texts, "RETRY_HTTP_CODES": "500,502", "RETRY_ENABLED": "1", "DOWNLOAD_DELAY": None})
     )
     refuse_wrong_components(Settings({"EXTENSIONS": {"nosuch.X": None}, "REFERRER_POLICY": "no-referrer"}))
+
+
+def test_who_names_all_of_ours_may_add_to_them_and_leave_one_out() -> None:
+    ours = {name: getattr(project, name) for name in dir(project) if name.isupper()}
+    added = {**ours["EXTENSIONS"], "scrapy.extensions.logstats.LogStats": 1, Progress: None}
+    refuse_replaced_components(Settings({**ours, "EXTENSIONS": added}), ours)
+    without = {path: place for path, place in added.items() if path not in (Progress, PROGRESS)}
+    refuse_replaced_components(Settings({**ours, "EXTENSIONS": {**without, Progress: 1}}), ours)
+    with pytest.raises(BadSetting, match=PROGRESS):
+        refuse_replaced_components(Settings({**ours, "EXTENSIONS": without}), ours)
 
 
 def test_a_component_that_cannot_be_imported() -> None:
