@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage, StdoutFeedStorage
 from w3lib.url import file_uri_to_path
 
-from crawlproject.adapters.running import OUTPUT_FAILED, end
+from crawlproject.adapters.running import output_failed
 from crawlproject.errors import BadInput
 from crawlproject.records import CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.append_log import AppendLog
@@ -79,7 +79,7 @@ class SafeFeeds:
         """Cut half a line off the feeds that are appended to. Raises ``StorageFailed``."""
         for slot, storage in self._slots():
             path = Path(storage.path)
-            if slot.format in _LINES and storage.write_mode == "ab" and path.exists():
+            if slot.format in _LINES and storage.write_mode == "ab" and path.is_file():
                 AppendLog(path).close()
 
     def flush(self) -> None:
@@ -96,15 +96,50 @@ class SafeFeeds:
 
 
 class FileStorage(FileFeedStorage):
-    """A file. When it cannot be opened after all, as one whose name has a parameter, the crawl ends, with one message."""
+    """A file. When it cannot be opened after all, as one whose name has a parameter, or takes no more, as on a full disk, the
+    crawl ends, with one message.
+    """
 
     def open(self, spider: Spider) -> IO[bytes]:
-        try:
-            return super().open(spider)
-        except OSError as failure:
+        def failed(failure: OSError) -> None:
             logger.error("Cannot write the feed %s (%s): the crawl stops.", self.path, failure.strerror)
-            end(spider.crawler, OUTPUT_FAILED)
+            output_failed(spider.crawler)
+
+        try:
+            file = cast("io.BufferedWriter", super().open(spider))
+        except OSError as failure:
+            failed(failure)
             return Path(os.devnull).open("wb")
+        return ItemFile(file.detach(), failed)
+
+
+class ItemFile(io.BufferedWriter):
+    """A file; from the first failure on, which is told, it swallows everything."""
+
+    def __init__(self, raw: io.RawIOBase, failed: Callable[[OSError], None]) -> None:
+        super().__init__(raw)
+        self._failed: Callable[[OSError], None] | None = failed
+
+    def write(self, data: Any) -> int:
+        if self._failed is not None:
+            try:
+                super().write(data)
+            except OSError as failure:
+                self._tell(failure)
+        return len(data)
+
+    def flush(self) -> None:
+        """``close`` calls it, too."""
+        if self._failed is not None:
+            try:
+                super().flush()
+            except OSError as failure:
+                self._tell(failure)
+
+    def _tell(self, failure: OSError) -> None:
+        tell, self._failed = self._failed, None
+        if tell is not None:
+            tell(failure)
 
 
 class PipeStorage(StdoutFeedStorage):
@@ -124,7 +159,7 @@ class PipeStorage(StdoutFeedStorage):
     def _failed(self, failure: OSError) -> None:
         what = "Nobody reads" if isinstance(failure, BrokenPipeError) else f"Cannot write ({failure.strerror})"
         logger.error("%s what goes to standard output: the crawl stops. Run the same command to go on.", what)
-        end(self._crawler, OUTPUT_FAILED)
+        output_failed(self._crawler)
 
 
 class Pipe(io.BufferedIOBase):

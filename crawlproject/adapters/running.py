@@ -69,6 +69,7 @@ _LONGEST_CHAIN = 20  # failures, each the cause of the next
 _ATTRIBUTE = "topical_crawl"
 _STOPPED = "topical_stopped"
 _SAFETY = "topical_safety"
+_UNREAD = "topical_unread"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
 _reserve: list[bytearray] = [bytearray(2**24)]  # of the address space; nothing is stored there
 _PROJECT = SETTINGS_PRIORITIES["project"]
@@ -140,6 +141,8 @@ def broken(crawler: Crawler) -> bool:
 def interrupted(crawler: Crawler) -> bool:
     """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network, of memory or of a reader."""
     crawl = crawl_of(crawler)
+    if hasattr(crawler, _UNREAD):  # perhaps after the crawl had its reason
+        return True
     endings = (INTERRUPTED, NO_NETWORK, MEMUSAGE, OUTPUT_FAILED)
     return crawl is not None and crawl.folder.manifest.found.get("reason") in endings
 
@@ -189,6 +192,12 @@ def end(crawler: Crawler, reason: str) -> None:
         task = asyncio.ensure_future(closing)
         _tasks.add(task)
         task.add_done_callback(_tasks.discard)
+
+
+def output_failed(crawler: Crawler) -> None:
+    """Nobody takes the items any more: the crawl ends, and if it was ending it is not complete all the same."""
+    setattr(crawler, _UNREAD, True)
+    end(crawler, OUTPUT_FAILED)
 
 
 def memory_error(failure: BaseException | None) -> MemoryError | None:

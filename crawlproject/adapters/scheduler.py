@@ -21,10 +21,11 @@ from scrapy import signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider
 
+from crawlproject.adapters.feeds import SafeFeeds
 from crawlproject.adapters.leases import SLOW_BESIDE, GuardedScheduler, Leases
 from crawlproject.adapters.request_json import canonical_identity, lease_key, post_key
 from crawlproject.adapters.request_scheduler import RequestScheduler
-from crawlproject.adapters.running import LEASE, HeartbeatWatch, count, crawl_of, fetch_of, time, torn
+from crawlproject.adapters.running import LEASE, HeartbeatWatch, count, crawl_of, fetch_of, stopping, time, torn
 from crawlproject.adapters.spider_requests import SpiderRequests
 from crawlproject.configuration import read_options
 from crawlproject.core.services import TOO_MANY_REDIRECTS
@@ -95,12 +96,18 @@ class CrawlScheduler(GuardedScheduler):
             partial(canonical_identity, canonicalize=self.crawl.canonicalize),
             default_score=self.crawl.options.frontier_request_score,
         )
+        if self.crawl.folder.manifest.resumed:
+            self.crawler.signals.connect(self._mend_feeds, signals.spider_opened)
         self.crawler.signals.connect(self._close_when_over, signals.spider_idle)
         self._leases.start(self._wake_up.wake)
         if self.crawler.engine is not None:
             # A page that waits for its robots.txt counts twice there, so that a quarter of the connections stood unused on a
             # slow web. The leases are the limit, one fetch each.
             self.crawler.engine.downloader.total_concurrency *= 2 * (1 + SLOW_BESIDE)
+
+    def _mend_feeds(self) -> None:
+        with stopping(self.crawler):
+            SafeFeeds(self.crawler).mend()
 
     def _close_frontier(self, reason: str) -> None:
         end = self.crawl.leave if torn(self.crawler) else self.crawl.close

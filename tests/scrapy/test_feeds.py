@@ -85,3 +85,29 @@ def test_a_feed_that_cannot_be_opened_any_more_ends_the_crawl(tmp_path: Path) ->
         done = scrapy("crawl", "topical", "-a", f"topic={topic}", "-O", feed, port=server.port, **chosen)
     assert done.returncode == 3 and "Traceback" not in done.stderr, done.stderr
     assert f"Cannot write the feed {tmp_path}/topical/feed.jsonl" in done.stderr
+
+
+def test_a_feed_that_the_disk_does_not_take_ends_the_crawl_with_one_message(tmp_path: Path) -> None:
+    web = DictWeb(dict([page("http://a.example/", text="coral reef")]))
+    topic, folder = topic_file(tmp_path, "http://a.example/"), tmp_path / "crawl"
+    with running(web) as server:
+        chosen = {**QUICK, "CRAWL_DIR": folder}
+        done = scrapy("crawl", "topical", "-a", f"topic={topic}", "-o", "/dev/full:jsonl", port=server.port, **chosen)
+    assert done.returncode == 3 and "Traceback" not in done.stderr, done.stderr
+    assert done.stderr.count("/dev/full") == 1 and "No space left" in done.stderr
+    assert stored(folder) == {"http://a.example/"} and not (folder / "finished.json").exists()
+
+
+def test_half_a_line_that_a_kill_left_is_cut_off_before_more_is_appended(tmp_path: Path) -> None:
+    web = DictWeb(dict([page("http://a.example/", "http://a.example/b", text="coral reef")]))
+    web.replies |= dict([page("http://a.example/b", text="coral")])
+    topic, feed = topic_file(tmp_path, "http://a.example/"), tmp_path / "feed.jsonl"
+    with running(web) as server:
+        chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl"}
+        for pages in (1, 2):
+            asked = ("crawl", "topical", "-a", f"topic={topic}", "-o", feed)
+            done = scrapy(*asked, port=server.port, CRAWL_MAX_PAGES=pages, **chosen)
+            assert done.returncode == 0, done.stderr
+            if pages == 1:
+                feed.open("a").write('{"url": "http://a.ex')
+    assert [json.loads(line)["url"] for line in feed.open()] == ["http://a.example/", "http://a.example/b"]
