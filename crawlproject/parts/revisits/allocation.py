@@ -25,6 +25,7 @@ TOLERANCE = 1e-4  # of the budget, relative
 MAX_STEPS = 200
 WEEK = 7 * 86_400.0
 
+_PRICES = 1e-100, 1e100  # from which a search begins: some way from what a number can hold
 _LONGEST_LINE = 86_400.0  # seconds: who would wait longer comes again earlier
 
 
@@ -32,7 +33,8 @@ def price_for(budget: float, spent: Callable[[float], float], guess: float = 1.0
     """The price at which ``spent(price)``, which falls continuously as the price rises, equals ``budget``.
 
     Both in visits per second. False position (Illinois) on logarithms, to a relative 1e-4 of the budget. When no price spends
-    as much as the budget (all pages given up, no page), it is the lowest price tried; ``inf`` when the budget is 0.
+    as much as the budget (all pages given up, no page), it is the lowest price tried, which may be the next ``guess``; ``inf``
+    when the budget is 0.
     """
     if budget <= 0:
         return math.inf
@@ -40,7 +42,7 @@ def price_for(budget: float, spent: Callable[[float], float], guess: float = 1.0
     def excess(log_price: float) -> float:
         return math.log(max(spent(math.exp(log_price)), 1e-300) / budget)
 
-    low = high = math.log(guess)
+    low = high = math.log(min(max(guess, _PRICES[0]), _PRICES[1]))
     low_excess = high_excess = excess(low)
     step = 1.0
     while low_excess < 0 and step < MAX_STEPS:

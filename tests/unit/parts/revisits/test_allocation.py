@@ -85,3 +85,11 @@ def test_no_budget_has_no_price() -> None:
 
 def test_a_budget_that_cannot_be_spent_gets_a_price_all_the_same() -> None:
     assert price_for(1.0, lambda price: 0.0) > 0
+
+
+def test_nor_does_its_price_vanish_when_it_is_searched_for_again_and_again() -> None:
+    price = 1.0
+    for _ in range(10):
+        price = price_for(100.0, lambda price: 2.0, price)
+        assert 0 < price < 1e-50
+    assert price_for(1.0, lambda price: 1 / price, 0.0) == pytest.approx(1.0, rel=1e-3)
