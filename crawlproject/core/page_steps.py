@@ -13,6 +13,7 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.relevance import with_context_score
 from crawlproject.records import NEEDS_BROWSER, NOT_KEPT, UNFOLLOWED, CrawlUrl, Fetch, Page, Visit
 from crawlproject.storage.logs import NOFOLLOW
+from crawlproject.urls.hosts import page_name
 
 if TYPE_CHECKING:
     from crawlproject.core.services import Services
@@ -109,7 +110,7 @@ class PageSteps:
             fetch,
             page.signs,
             relevance=page.relevance,
-            md5=self._folder.store(page.url, body) if page.is_kept else "",
+            md5=self._store(page.url, body) if page.is_kept else "",
             digest=hashlib.md5(body, usedforsecurity=False).hexdigest(),
             size=len(body),
             title=page.title,
@@ -121,6 +122,14 @@ class PageSteps:
             spam=page.spam,
             topics=page.topics,
         )
+
+    def _store(self, url: str, body: bytes) -> str:
+        """Write the page file; its name. A page that is in the history already, as the crawl was killed before its links were
+        offered, is fetched once more, and may be another now: its file stays what its line and its item tell of.
+        """
+        if url in self._folder.history and url in self._folder.pages:
+            return page_name(url)
+        return self._folder.store(url, body)
 
     def keep(self, page: Page, visit: Visit) -> None:
         """Add the page to the link graph, the items and, last, the history."""

@@ -393,6 +393,19 @@ def test_a_resume_knows_how_full_each_host_is(tmp_path: Path) -> None:
     assert {"http://a.example/3", "http://b.example/"} <= set(waiting(second))
 
 
+def test_a_page_that_changes_before_it_is_fetched_once_more_for_its_links_stays_what_the_history_tells(
+    tmp_path: Path,
+) -> None:
+    first, body = resumed(tmp_path), html("/1", text="coral reef")
+    finish(first, seed := taken(first), first.steps.read(seed, body), body, Fetch(200, 2.0, 0.1), killed=True)
+    first.leave("killed", 3.0)
+    second = resumed(tmp_path)
+    receive(second, taken(second, 101.0), html("/1", "/2", text="today's coral reef"))
+    assert waiting(second) == ["http://a.example/1", "http://a.example/2"]
+    (line,) = lines(second)
+    assert second.folder.pages.load(SEED, line["digest"]) == body
+
+
 def test_refusals_are_saved_when_the_frontier_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> None:
         raise StorageFailed("full")
