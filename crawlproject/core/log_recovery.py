@@ -9,7 +9,7 @@ be found in their place.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -48,9 +48,10 @@ def recover_logs(services: Services) -> None:
         if damaged:
             which = ", ".join(map(str, damaged[:_NAMED])) + ", ..." * (len(damaged) > _NAMED)
             what = f"{path} had other bytes than were written in {counted(len(damaged), 'line')} ({which})"
-        if lines > expected and key == "source" and history.revisits:
-            log.trim(_LastOf(lines - expected, history.last_source))
-        elif lines > expected and not history.revisits:
+        if lines > expected:
+            is_known = _is_last_link(history.last_source) if log is folder.links else _is_last_item(history.last_item)
+            lines -= log.trim(_Surplus(lines - expected, is_known))
+        if lines > expected and not history.revisits:
             log.replace_all(found for url, found in _by(path, key, damaged) if history.has_line(url))
             folder.warnings.append(f"{path} had lines of pages that the history does not know: they are removed")
             lines, damaged = log.count(), ()
@@ -61,19 +62,28 @@ def recover_logs(services: Services) -> None:
         folder.warnings.append(f"{folder.path / REFUSED} is missing: refusals are counted from 0 again")
 
 
-class _LastOf:
-    """Whether a link stays: the last ``surplus`` ones of other pages than ``source``, the last in the history, do not.
+class _Surplus:
+    """Whether a line stays: of the last ``most`` ones those do not that the history has not (``is_known``).
 
     They are of a further visit whose line was not written any more.
     """
 
-    def __init__(self, surplus: int, source: str) -> None:
-        self._surplus = surplus
-        self._source = source
+    def __init__(self, most: int, is_known: Callable[[Mapping[str, Any]], bool]) -> None:
+        self._left = most
+        self._is_known = is_known
 
-    def __call__(self, link: Mapping[str, Any]) -> bool:
-        self._surplus -= 1
-        return self._surplus < 0 or link["source"] == self._source
+    def __call__(self, line: Mapping[str, Any]) -> bool:
+        self._left -= 1
+        return self._left < 0 or self._is_known(line)
+
+
+def _is_last_link(source: str) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda link: link["source"] == source
+
+
+def _is_last_item(last: tuple[str, float] | None) -> Callable[[Mapping[str, Any]], bool]:
+    """Of what the crawl itself has retired the history says nothing."""
+    return lambda item: item.get("state") == RETIRED or (item["url"], item["at"]) == last
 
 
 class _Recovery(ABC):

@@ -41,6 +41,7 @@ class History:
         self.links = 0  # of pages, as in the link log
         self.last_source = ""  # the page with the last of these
         self.items = 0  # as in the item log, but for those that take back a page that the crawl has retired
+        self.last_item: tuple[str, float] | None = None  # URL and time of the last of these
         self.revisits = 0  # further visits of pages; the other figures are of first visits
         self.last_url = ""
         self.seeds_led_to: set[str] = set()  # targets of redirected seeds, in a resumed crawl
@@ -48,6 +49,7 @@ class History:
             try:
                 self._count(
                     str(line["url"]),
+                    float(line["at"]),
                     line["md5"],
                     float(line["relevance"]),
                     line["error"],
@@ -63,7 +65,9 @@ class History:
     def append(self, visit: Visit) -> None:
         """Write the line of a fetch. Raises ``StorageFailed``."""
         self._log.append(visit)
-        self._count(visit.url, visit.md5, visit.relevance, visit.error, visit.links, visit.number, visit.change)
+        self._count(
+            visit.url, visit.at, visit.md5, visit.relevance, visit.error, visit.links, visit.number, visit.change
+        )
 
     def recent_relevance(self) -> float:
         """Mean relevance of the last ``RECENT`` pages, 0 before the first."""
@@ -96,12 +100,16 @@ class History:
         self._log.sync()
         self._log.close()
 
-    def _count(self, url: str, md5: str, relevance: float, error: str, links: int, number: int, change: str) -> None:
+    def _count(
+        self, url: str, at: float, md5: str, relevance: float, error: str, links: int, number: int, change: str
+    ) -> None:
         self.last_url = url
         if links and (md5 or error in NOT_STORED or number > 1):
             self.links += links
             self.last_source = url
-        self.items += bool(md5) or change in (GONE, MOVED)
+        if md5 or change in (GONE, MOVED):
+            self.items += 1
+            self.last_item = url, at
         if number > 1:
             self.revisits += 1
             if url not in self._urls:

@@ -11,7 +11,8 @@ from support.randomweb import RandomWeb, crawl_on
 from crawlproject.assembly import assemble
 from crawlproject.configuration import read_options
 from crawlproject.core.crawl import Crawl
-from crawlproject.records import Topic
+from crawlproject.records import GONE, Topic
+from crawlproject.storage.page_files import withdrawn
 
 WEB = RandomWeb(4)
 LOGS = ("items.jsonl", "links.jsonl")
@@ -137,6 +138,25 @@ def test_lines_without_their_history_line_are_removed_from_the_middle(folder: Pa
     for name, before, key in zip(LOGS, kept, ("url", "source"), strict=True):
         assert (folder / name).read_bytes() == b"".join(line for line in before if json.loads(line)[key] != url)
     assert not [warning for warning in resumed(folder) if "had lines" in warning]
+
+
+@pytest.mark.parametrize("visited_again", [False, True])
+def test_lines_of_a_further_visit_that_a_kill_kept_out_of_the_history_are_cut_off(
+    folder: Path, visited_again: bool
+) -> None:
+    """Else a page counts as gone that has come back since."""
+    history = (folder / "history.jsonl").read_bytes().splitlines()
+    page = json.loads(next(line for line in history if b'"md5":"' in line and b'"md5":""' not in line))
+    if visited_again:
+        again = {**page, "number": 2, "at": 9e5, "md5": "", "links": 0, "change": "same"}
+        (folder / "history.jsonl").open("a").write(f"{json.dumps(again)}\n")
+    whole = {name: (folder / name).read_bytes() for name in LOGS}
+    item = withdrawn(page["url"], 9.5e5, 1, GONE)
+    link = {"source": page["url"], "target": "http://new.example/", "anchor": "", "context_score": 0.0}
+    for name, line in zip(LOGS, (item, link), strict=True):
+        (folder / name).open("a").write(f"{json.dumps(line)}\n")
+    assert resumed(folder) == []
+    assert {name: (folder / name).read_bytes() for name in LOGS} == whole
 
 
 def test_counts_that_were_removed_are_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
