@@ -49,7 +49,8 @@ def test_at_the_optimum_no_visit_is_worth_more_elsewhere(rates: list[float], vis
     intervals = lambda price: freshness_interval(price * rate) / rate  # noqa: E731
     price = price_for(budget, lambda price: float((1 / intervals(price)).sum()))
     frequency = 1 / intervals(price)
-    assert frequency.sum() == pytest.approx(budget, rel=2e-4, abs=float(rate.max()) / 36)
+    on_the_verge = max(one * rates.count(one) for one in rates)  # equal pages are dropped together
+    assert frequency.sum() == pytest.approx(budget, rel=2e-4, abs=on_the_verge / 36)
     step = np.where(frequency > 0, 1e-4 * frequency, 1e-4 * budget)
     ahead, behind = freshness(rate, frequency + step), freshness(rate, frequency - np.where(frequency > 0, step, 0))
     marginal = (ahead - behind) / np.where(frequency > 0, 2 * step, step)
