@@ -21,6 +21,12 @@ _FRACTIONS = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # whole by d
 _SWITCHES = ("TELNETCONSOLE_ENABLED",)  # a number by default
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
 _NAMES = ("REFERRER_POLICY",)  # need not be the path of a class
+_LEAST = {  # with less, nothing is ever fetched or kept
+    "CONCURRENT_ITEMS": 1,
+    "CONCURRENT_REQUESTS": 0,  # any number
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+    "DOWNLOAD_TIMEOUT": 0,
+}
 _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 
 
@@ -42,6 +48,9 @@ def refuse_wrong_values(settings: BaseSettings) -> None:
             read(settings, name)
         except (TypeError, ValueError):
             raise BadSetting(f"setting {name}", f"expected {wish}, not {settings[name]!r}") from None
+    for name, least in _LEAST.items():
+        if settings[name] is not None and settings.getfloat(name) < least:
+            raise BadSetting(f"setting {name}", f"expected {least} or more, not {settings[name]!r}")
     if _CONTROLS.search(str(settings["USER_AGENT"])):
         raise BadSetting("setting USER_AGENT", f"expected one line of text, not {settings['USER_AGENT']!r}")
 

@@ -51,7 +51,16 @@ def test_a_wrong_value_is_one_message(tmp_path: Path, options: list[str], named:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("CONCURRENT_REQUESTS", "2.5"), ("RETRY_HTTP_CODES", "500,abc"), ("COOKIES_ENABLED", "maybe")]
+    ("name", "value"),
+    [
+        ("CONCURRENT_REQUESTS", "2.5"),
+        ("RETRY_HTTP_CODES", "500,abc"),
+        ("COOKIES_ENABLED", "maybe"),
+        ("CONCURRENT_REQUESTS", "-1"),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", "0"),
+        ("CONCURRENT_ITEMS", "0"),
+        ("DOWNLOAD_TIMEOUT", "-1"),
+    ],
 )
 def test_a_value_is_what_scrapy_reads(name: str, value: str) -> None:
     with pytest.raises(BadSetting, match=name):
@@ -61,7 +70,15 @@ def test_a_value_is_what_scrapy_reads(name: str, value: str) -> None:
 def test_values_as_a_command_line_has_them() -> None:
     texts = {"DOWNLOAD_TIMEOUT": "2.5", "TELNETCONSOLE_ENABLED": "False", "RETRY_TIMES": "0"}
     refuse_wrong_values(
-        Settings({**texts, "RETRY_HTTP_CODES": "500,502", "RETRY_ENABLED": "1", "DOWNLOAD_DELAY": None})
+        Settings(
+            {
+                **texts,
+                "RETRY_HTTP_CODES": "500,502",
+                "RETRY_ENABLED": "1",
+                "DOWNLOAD_DELAY": None,
+                "CONCURRENT_REQUESTS": "0",
+            }
+        )
     )
     refuse_wrong_components(Settings({"EXTENSIONS": {"nosuch.X": None}, "REFERRER_POLICY": "no-referrer"}))
 
