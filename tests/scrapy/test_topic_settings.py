@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.utils.project import get_project_settings
 
+from crawlproject import settings as project
 from crawlproject.options import Options
 from crawlproject.records import SPARE, WASTE
 from spiders.topical import TopicalSpider
@@ -45,7 +46,8 @@ def test_what_a_script_without_a_project_sets_overrides_the_topic(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
-    found = options(Settings({"CRAWL_MAX_PAGES": 7}), tmp_path)
+    ours = {name: getattr(project, name) for name in ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")}
+    found = options(Settings({**ours, "CRAWL_MAX_PAGES": 7}), tmp_path)
     assert (found.crawl_max_pages, found.trap_max_depth) == (7, 9)
 
 
