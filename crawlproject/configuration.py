@@ -168,8 +168,18 @@ def _distance(one: str, other: str, most: int) -> int:
     return rows[-1][-1]
 
 
+# Only who starts a crawl may set these, no topic file and no folder of strangers.
+OF_THE_STARTER = {
+    "CRAWL_BROWSER": "it is run",
+    "CRAWL_CHANGE_HOOK": "it runs a command",
+    "CRAWL_CLOAKING_PROXY": "it sees what is fetched, also with a login",
+    "CRAWL_MIRROR": "it sends the crawl away",
+    "CRAWL_SITE_TEMPLATES": "they are code",
+}
+
+
 def is_code(judge: str) -> bool:
-    """Whether a judge is a ``module:Class``: only who starts a crawl may name it, no topic file and no folder of strangers."""
+    """Whether a judge is a ``module:Class``, which only who starts a crawl may name, too."""
     return ":" in judge
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _FRACTIONS = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # whole by default
 _SWITCHES = ("TELNETCONSOLE_ENABLED",)  # a number by default
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
+_KINDS = ("SCHEDULER", "TWISTED_REACTOR")
 _NAMES = ("REFERRER_POLICY",)  # need not be the path of a class
 _LEAST = {  # with less, nothing is ever fetched or kept
     "CONCURRENT_ITEMS": 1,
@@ -71,10 +72,15 @@ def refuse_wrong_components(settings: BaseSettings) -> None:
 
 
 def refuse_replaced_components(settings: BaseSettings, ours: Mapping[str, Any]) -> None:
-    """Raise ``BadSetting`` for middlewares, pipelines or extensions that were set without those of the crawler.
+    """Raise ``BadSetting`` for another scheduler or kind of reactor, and for middlewares, pipelines or extensions that were set
+    without those of the crawler.
 
-    ``ours`` has these settings as the project has them. Who wants to do without one gives it the place None.
+    ``ours`` has these settings as the project has them. Who wants to do without a component gives it the place None.
     """
+    for name in _KINDS:
+        # In the order of its bases: for Scrapy whatever has the methods of a scheduler is a subclass.
+        if (given := settings[name]) and load_object(ours[name]) not in load_object(given).__mro__:
+            raise BadSetting(f"setting {name}", f"expected {ours[name]}, or a class derived from it, not {given}")
     for name in _COMPONENTS:
         there = {load_object(component) for component, place in (settings[name] or {}).items() if place is not None}
         for component, place in ours[name].items():

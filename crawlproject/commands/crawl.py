@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import ENVVAR, get_project_settings
+from twisted.python.failure import Failure
 
 from crawlproject.adapters.earlier_scrapy import refuse_earlier
 from crawlproject.adapters.ending import stop_on_hangup, tell_of_forced_end, tell_of_signals
@@ -143,11 +144,14 @@ def _logging_errors(crawler: Crawler) -> Iterator[None]:
 
 def _raise_ours(crawling: object) -> None:
     """Raise the error that kept the crawl from starting, if it is one of ours."""
+    failure: BaseException | None = None
     if isinstance(crawling, asyncio.Task) and crawling.done() and not crawling.cancelled():
         failure = crawling.exception()
-        if isinstance(failure, ModuleNotFoundError):
-            failure = named(failure, "this crawl")
-        if isinstance(failure, BadInput | StorageFailed):
-            raise failure
-        if failure is not None:
-            raise RuntimeError("the crawl did not start") from failure
+    elif isinstance(result := getattr(crawling, "result", None), Failure):  # of a reactor without asyncio
+        failure = result.value
+    if isinstance(failure, ModuleNotFoundError):
+        failure = named(failure, "this crawl")
+    if isinstance(failure, BadInput | StorageFailed):
+        raise failure
+    if failure is not None:
+        raise RuntimeError("the crawl did not start") from failure

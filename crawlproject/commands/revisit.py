@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import json
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +16,8 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.running import crawl_of, time
 from crawlproject.adapters.subcommand import reporting_errors, require_part
 from crawlproject.commands.crawl import CrawlCommand
-from crawlproject.configuration import is_code, program
-from crawlproject.pages.text.printable import counted
+from crawlproject.configuration import program
+from crawlproject.pages.text.printable import counted, printable
 
 if TYPE_CHECKING:
     from crawlproject.parts.revisits.outcomes import Tally
@@ -53,7 +55,7 @@ class RevisitCommand(CrawlCommand):
         if opts.pages is not None and opts.pages < 1:
             raise UsageError("--pages must be at least 1", print_help=False)
         from crawlproject.exporting.selection import whole_folder
-        from crawlproject.library.stored_crawl import stored_topic
+        from crawlproject.library.stored_crawl import settings_of_the_starter, stored_topic
         from crawlproject.parts.revisits.part import RevisitPart
         from crawlproject.reports.changes import select_changes
 
@@ -62,11 +64,10 @@ class RevisitCommand(CrawlCommand):
             info = _stored_crawl(folder)
             assert self.crawler_process is not None, "scrapy.cmdline sets it"
             settings = self.crawler_process.settings
-            judge = str(info.settings.get("TOPIC_RELEVANCE", ""))
-            if is_code(judge) and settings["TOPIC_RELEVANCE"] != judge:
-                print(
-                    f"new pages are judged by words; if {judge} is yours: -s TOPIC_RELEVANCE={judge}", file=sys.stderr
-                )
+            for name, value in settings_of_the_starter(info).items():
+                if settings[name] != value:
+                    given = shlex.quote(printable(value if isinstance(value, str) else json.dumps(value)))
+                    print(f"{name} of the crawl is left out; if that is yours: -s {name}={given}", file=sys.stderr)
             settings.set("CRAWL_DIR", str(folder), priority="cmdline")
             settings.set("CRAWL_REVISIT_ROUND", opts.pages or _tenth(folder), priority="cmdline")
             crawler = self._create_crawler("topical")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from crawlproject.configuration import is_code, known_settings
+from crawlproject.configuration import OF_THE_STARTER, is_code, known_settings
 from crawlproject.exporting.selection import Selection
 from crawlproject.library.stored_pages import StoredPages
 from crawlproject.opening import crawl_folder
@@ -39,14 +39,19 @@ def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Top
 def stored_settings(info: CrawlInfo) -> dict[str, Any]:
     """The settings of a stored crawl, parameters of its ordering among them, but for its folder and for what only shows it.
 
-    A port that was free then may be taken now, and nobody looks at a job of cron. Nor does a judge stay that is code.
+    A port that was free then may be taken now, and nobody looks at a job of cron. Nor does what only its user may set.
     """
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     settings = {**known_settings(info.settings), **parameters}
-    settings.pop("CRAWL_DIR", None)
-    if is_code(str(settings.get("TOPIC_RELEVANCE", ""))):
-        del settings["TOPIC_RELEVANCE"]
-    return {name: value for name, value in settings.items() if not name.startswith(_SHOWING)}
+    left_out = {"CRAWL_DIR", *settings_of_the_starter(info)}
+    return {name: value for name, value in settings.items() if name not in left_out and not name.startswith(_SHOWING)}
+
+
+def settings_of_the_starter(info: CrawlInfo) -> dict[str, Any]:
+    """Those which ``stored_settings`` leaves out, as they run or send something: a folder may be a stranger's."""
+    found = {name: info.settings[name] for name in OF_THE_STARTER if info.settings.get(name)}
+    judge = str(info.settings.get("TOPIC_RELEVANCE", ""))
+    return {**found, "TOPIC_RELEVANCE": judge} if is_code(judge) else found
 
 
 class StoredCrawl:

@@ -13,20 +13,12 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
-from crawlproject.configuration import is_code, setting_names, setting_wish
+from crawlproject.configuration import OF_THE_STARTER, is_code, setting_names, setting_wish
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url, with_scheme
 
 SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", "TRAP_", "CRAWL_")
 
-# Topic files may come from strangers.
-_NOT_OF_TOPICS = {
-    "CRAWL_BROWSER": "it is run",
-    "CRAWL_CHANGE_HOOK": "it runs a command",
-    "CRAWL_CLOAKING_PROXY": "it sees what is fetched, also with a login",
-    "CRAWL_MIRROR": "it sends the crawl away",
-    "CRAWL_SITE_TEMPLATES": "they are code",
-}
 _SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")
 _URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
 _EXAMPLES = frozenset((".htm", ".html", ".txt", ".xhtml"))  # files of a folder that are read as pages
@@ -148,7 +140,7 @@ def _setting_wish(name: str, value: object) -> str | None:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str | int | float) for each in values):
         return f"{name} must be text, a number, true or false, or a list of these"
-    if why := _NOT_OF_TOPICS.get(name):
+    if why := OF_THE_STARTER.get(name):
         return f"{name}: a topic file must not set it: {why}; use -s or the project's settings"
     if name == "TOPIC_RELEVANCE" and is_code(str(value)):
         return f"{name} must be the name of a judge: module:Class is code, which is named by -a judge={value}"

@@ -104,6 +104,18 @@ def test_index_exports_and_archive_follow(folder: Path, tmp_path: Path) -> None:
     assert asked and all(headers.get_header("If-Modified-Since") for headers in asked)
 
 
+def test_what_a_folder_would_run_is_left_out_and_told(folder: Path) -> None:
+    path = folder / "crawl.json"
+    manifest = json.loads(path.read_text())
+    manifest["settings"] |= {"crawl_browser": "/tmp/its\x1b own", "topic_relevance": "its:Judge"}
+    path.write_text(json.dumps(manifest))
+    done = scrapy("revisit", folder, "--pages", 3, **AT_ONCE, TOPIC_RELEVANCE="terms")
+    assert done.returncode == 0, done.stderr
+    for name, value in (("CRAWL_BROWSER", "'/tmp/its own'"), ("TOPIC_RELEVANCE", "its:Judge")):
+        assert f"{name} of the crawl is left out; if that is yours: -s {name}={value}" in done.stderr
+    assert json.loads(path.read_text())["settings"]["crawl_browser"] == ""
+
+
 def test_a_round_is_a_tenth_and_at_least_ten(folder: Path) -> None:
     assert rounds(folder).startswith("10 pages visited")
     assert len(history(folder)) == PAGES + 11

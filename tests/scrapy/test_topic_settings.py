@@ -46,7 +46,9 @@ def test_what_a_script_without_a_project_sets_overrides_the_topic(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SCRAPY_SETTINGS_MODULE")
-    ours = {name: getattr(project, name) for name in ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")}
+    ours = {
+        name: getattr(project, name) for name in ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SCHEDULER")
+    }
     found = options(Settings({**ours, "CRAWL_MAX_PAGES": 7}), tmp_path)
     assert (found.crawl_max_pages, found.trap_max_depth) == (7, 9)
 

@@ -33,6 +33,8 @@ PROGRESS = "crawlproject.adapters.extensions.progress.Progress"
             "Canonicalize",
         ),
         (["-s", "EXTENSIONS={}"], "EXTENSIONS", "PlainLog"),
+        (["-s", "SCHEDULER=scrapy.core.scheduler.Scheduler"], "SCHEDULER", "FrontierScheduler"),
+        (["-s", "TWISTED_REACTOR=twisted.internet.selectreactor.SelectReactor"], "TWISTED_REACTOR", "Asyncio"),
         (["-s", "USER_AGENT=me\nand you"], "USER_AGENT", "one line"),
         (["-s", "LOG_STDOUT=maybe"], "LOG_STDOUT", "True or False"),
         (["-L", "DEBG"], "-L", "DEBUG"),

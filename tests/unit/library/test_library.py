@@ -178,3 +178,10 @@ def test_a_folder_brings_its_judge_but_no_code(folder: Path) -> None:
         for judge in ("examples", "this:Judge")
     ]
     assert kept == ["examples", None]
+
+
+def test_a_folder_names_no_program_and_no_place(folder: Path) -> None:
+    info = read_info(folder)
+    strange = {"CRAWL_BROWSER": "/x.sh", "CRAWL_SITE_TEMPLATES": {"a.example": "this.x"}, "CRAWL_MIRROR": "s3://b/c"}
+    kept = stored_settings(replace(info, settings={**info.settings, **strange, "TRAP_MAX_DEPTH": 9}))
+    assert kept["TRAP_MAX_DEPTH"] == 9 and not strange.keys() & kept.keys()
