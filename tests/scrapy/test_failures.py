@@ -19,6 +19,7 @@ from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import (
     ASKED_REST,
     ENDED_AT,
+    PAGE_ITEM,
     TAKEN_AT,
     attach,
     fetch_of,
@@ -100,6 +101,28 @@ def test_an_item_that_a_pipeline_behind_the_history_line_breaks_on_or_drops_keep
     Failures(crawler).item_error(item, Failure(ConnectionError("the database is away")))
     assert only_line(crawl)["links"] == 1 and crawl.frontier.leases() == 0
     assert [url.url for url in crawl.frontier.waiting()] == [f"{SEED}more"]
+
+
+@pytest.mark.parametrize("is_committed", [True, False])
+def test_an_item_that_a_pipeline_does_not_return(
+    crawl: Crawl, crawler: Any, caplog: pytest.LogCaptureFixture, is_committed: bool
+) -> None:
+    lease, request, body = leased(crawl), Request(SEED, meta=dict(META)), b"<p>reef <a href=/more>more</a>"
+    item = PageItem(crawl.steps.read(lease, body), body, lease, fetch_of(request, 200, 104.0))
+    if is_committed:
+        item.publish(crawl.steps.visit(lease, item.page, item.body, item.fetch))
+        HistoryPipeline(crawler).process_item(item)
+    request.meta[PAGE_ITEM] = item
+    failures, response = Failures(crawler), Response(SEED, 200, request=request)
+    failures.item_scraped(item, response)
+    assert crawl.frontier.leases() == 1 and not caplog.records
+    failures.item_scraped(None, response)
+    failures.item_scraped({"url": SEED}, response)  # its lease has ended
+    assert only_line(crawl)["error"] == ("" if is_committed else "lost") and crawl.frontier.leases() == 0
+    assert [url.url for url in crawl.frontier.waiting()] == [f"{SEED}more"] * is_committed
+    assert [record.getMessage().partition(" in place")[0] for record in caplog.records] == [
+        "A pipeline returned nothing"
+    ]
 
 
 def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None:

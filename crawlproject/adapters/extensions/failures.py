@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -9,7 +10,17 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.request_json import lease_of
-from crawlproject.adapters.running import Component, breaking, crawl_of, fetch_of, stop, stopped, stopping, time
+from crawlproject.adapters.running import (
+    PAGE_ITEM,
+    Component,
+    breaking,
+    crawl_of,
+    fetch_of,
+    stop,
+    stopped,
+    stopping,
+    time,
+)
 from crawlproject.errors import FATAL
 
 if TYPE_CHECKING:
@@ -19,11 +30,15 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
+logger = logging.getLogger(__name__)
+
 
 class Failures(Component):
     """What is ``FATAL`` stops the crawl; a page that a pipeline drops or fails on is recorded as an error, unless it is in the
     history already: then only those behind that pipeline do not get it.
     """
+
+    _has_warned = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -32,6 +47,7 @@ class Failures(Component):
         extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.item_dropped, signals.item_dropped)
+        crawler.signals.connect(extension.item_scraped, signals.item_scraped)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension
 
@@ -43,6 +59,21 @@ class Failures(Component):
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         self._end(item, f"dropped: {exception}"[:200])
+
+    def item_scraped(self, item: Any, response: Response | None) -> None:
+        """An item, or what a pipeline returned in its place, is through all pipelines."""
+        crawl = crawl_of(self.crawler)
+        page = response.meta.get(PAGE_ITEM) if response is not None and response.request is not None else None
+        if crawl is None or page is None or item is page or not crawl.frontier.leased(page.lease.key):
+            return
+        if not self._has_warned:
+            logger.warning(
+                "A pipeline returned %s in place of the item that it got. Behind 400 the links of such a page are followed all "
+                "the same, before that the page is lost: `process_item` has to return the item.",
+                "nothing" if item is None else f"a {type(item).__name__}",
+            )
+        self._has_warned = True
+        self._end(page, "lost")
 
     def spider_error(self, failure: Failure, response: Response | None) -> None:
         crawl = crawl_of(self.crawler)
