@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -13,6 +14,7 @@ from crawlproject.pages.html.encoding import decode, of_form
 MAX_FORMS = 50  # of a page that are read
 MAX_FIELDS = 100  # of a form
 MAX_OPTIONS = 1_000  # of a menu
+MAX_ELEMENTS = 200  # that are looked at for the text of one
 MAX_BYTES = 1_000_000  # of a page; a tree takes up to 40 times the memory of its page
 
 TEXT_TYPES = frozenset(("text", "search"))
@@ -89,8 +91,8 @@ def _forms(root: etree._Element, url: str, encoding: str) -> Iterator[Form]:
     elsewhere: dict[str, list[etree._Element]] = {}  # controls that name their form
     for element in root.iter("label", *_CONTROLS):
         if element.tag == "label":
-            if element.get("for"):
-                labels.setdefault(element.get("for", ""), _text(element))
+            if (name := element.get("for")) and name not in labels and len(labels) < MAX_FORMS * MAX_FIELDS:
+                labels[name] = _text(element)
         elif element.get("form"):
             elsewhere.setdefault(element.get("form", ""), []).append(element)
     for number, form in enumerate(root.iter("form")):
@@ -122,7 +124,7 @@ class _FormReader:
             if control.get("disabled") is None:
                 self._add(control)
         hints = [_attribute(element, name) for name in ("id", "name", "class", "role", "aria-label", "title")]
-        hints += [_text(heading) for heading in element.iter("legend", "h1", "h2", "h3", "h4")]
+        hints += map(_text, islice(element.iter("legend", "h1", "h2", "h3", "h4"), MAX_FIELDS))
         method = "post" if _attribute(element, "method").lower() == "post" else "get"
         fields = tuple(self._fields.values())
         submit, enctype = " ".join(self._submit).lower(), _attribute(element, "enctype").lower()
@@ -228,19 +230,27 @@ def _text(element: etree._Element) -> str:
 
 
 def _long_text(element: etree._Element, longest: int, *, options: bool = False) -> str:
-    """The text in an element, without that of the menus in it, up to ``longest`` characters."""
+    """The text in an element, without that of the menus in it, up to ``longest`` characters.
+
+    A label may be around a whole page, and every control in it asks: what has no text within ``MAX_ELEMENTS`` has none.
+    """
     pieces: list[str] = []
-    length = 0
-    for event, inner in etree.iterwalk(element, events=("start", "end")):
+    length = seen = 0
+    walk = etree.iterwalk(element, events=("start", "end"))
+    for event, inner in walk:
         piece = None
-        if event == "start" and (inner is element or options or inner.tag not in _PARTS):
-            piece = inner.text
-        elif event == "end" and inner is not element:
+        if event == "start":
+            seen += 1
+            if inner is element or options or inner.tag not in _PARTS:
+                piece = inner.text
+            else:
+                walk.skip_subtree()
+        elif inner is not element:
             piece = inner.tail
         if piece:
             pieces.append(piece)
             length += len(piece)
-        if length > 4 * longest:
+        if length > 4 * longest or seen > MAX_ELEMENTS:
             break
     return " ".join(" ".join(pieces).split())[:longest]
 

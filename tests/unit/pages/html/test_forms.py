@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,6 +119,22 @@ def test_broken_forms_raise_nothing(pieces: list[str]) -> None:
     for found in read_forms("".join(pieces).encode(), URL):
         assert found.method in ("get", "post")
         assert kind_of(found) in (SEARCH_BOX, ADVANCED, LOGIN, SUBSCRIPTION, OTHER)
+
+
+def test_no_label_takes_long() -> None:
+    controls = "".join(f"<input name=q{number}>" for number in range(MAX_FIELDS))
+    around = f"<label>{f'<form action=/s>{controls}</form>' * MAX_FORMS}{'<b></b>' * 100_000}</label>"
+    nested = f"<form action=/s>{('<label for=a>' * 240 + '</label>' * 240) * 200}</form>"
+    began = time.process_time()
+    assert len(forms(around)) == MAX_FORMS
+    assert len(forms(nested)) == 1
+    assert time.process_time() - began < 10.0
+
+
+def test_the_text_of_a_label_behind_a_long_menu_is_read() -> None:
+    menu = f"<select name=s>{'<option>x' * 1000}</select>"
+    (field,) = form(f"<form action=/x><label>{menu} State</label></form>").fields
+    assert field.label == "State"
 
 
 QUERIES = {
