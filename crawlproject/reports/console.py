@@ -119,11 +119,11 @@ def read_moment(text: str, now: float) -> float:
     Raises ``BadInput``.
     """
     span = _SPAN.fullmatch(text.strip())
-    if span:
-        return now - float(span[1]) * _UNITS[span[2]]
     try:
+        if span:
+            return datetime.fromtimestamp(now - float(span[1]) * _UNITS[span[2]], UTC).timestamp()
         at = datetime.fromisoformat(text.strip())
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
+    except (ValueError, OverflowError, OSError):  # also a span that began before the year 1
         wish = "expected a date such as 2026-03-02 or 2026-03-02T14:00, or a span such as 12h, 7d, 2w"
         raise BadInput(f"time {text!r}", wish) from None
