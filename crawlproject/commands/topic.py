@@ -163,7 +163,6 @@ class TopicCommand(Subcommand):
             words = self._words(topic, examples, opts)
             print(f"Keywords from the examples: {', '.join(words) or 'none'}")
             draft = replace(draft, keywords=[*keywords, *words])
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, [topic_text(draft).encode()])
         print(f"Written: {path}")
         given = "".join(f" -s {shlex.quote(f'{name}={value}')}" for name, value in self.given.items())
@@ -336,7 +335,6 @@ def _write_topic(path: Path, draft: Draft) -> None:
         raise BadTopic(str(path), "the file exists; choose another --out")
     text = topic_text(draft)
     parse_topic(text, str(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, [text.encode()])
     print(f"Written: {path}  {counted(len(draft.seeds), 'seed')}, {counted(len(draft.targets), 'target')}")
 

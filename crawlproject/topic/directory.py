@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -38,9 +39,11 @@ def read_directory(path: Path) -> Iterator[DirectoryEntry]:
             is_json = file.read(1) in b"[{"
         with _opened(path) as file:
             yield from _json(file) if is_json else _xml(file)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise BadInput(str(path), f"cannot be read: {error}") from None
-    except (ElementTree.ParseError, AttributeError, KeyError, TypeError, ValueError) as damage:
+    except RecursionError:
+        raise BadInput(str(path), "expected a directory in RDF, OPML or JSON: nested too deep") from None
+    except (ElementTree.ParseError, AttributeError, LookupError, TypeError, ValueError) as damage:
         raise BadInput(str(path), f"expected a directory in RDF, OPML or JSON: {damage}") from None
 
 

@@ -39,7 +39,7 @@ def _of_lines(data: bytes) -> Iterator[str]:
 def _of_xml(data: bytes, place: str) -> Iterator[str]:
     try:
         root = ElementTree.fromstring(data)  # expat expands no entities from elsewhere, and bounds its own
-    except ElementTree.ParseError as damage:
+    except (ElementTree.ParseError, LookupError, ValueError) as damage:  # the last two: an encoding that it cannot read
         raise BadInput(f"list of seeds {place}", f"expected OPML or a sitemap: {damage}") from None
     if _local(root.tag) == "sitemapindex":
         raise BadInput(f"list of seeds {place}", "is an index of sitemaps; name one of those that it lists")

@@ -38,6 +38,13 @@ def test_each_category_with_pages_enough_becomes_a_topic(
     assert invoke(TopicCommand(), "from-taxonomy", dump, "--out", out, "--least", "3") == 2, "nothing is overwritten"
 
 
+def test_a_folder_that_is_a_file_is_one_message(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(TopicCommand(), "from-taxonomy", dump, "--out", dump, "--least", "3") == 3
+    new = ("new", dump / "reef.toml", "--query", "reef", "--seed", "http://a.example/")
+    assert invoke(TopicCommand(), *new) == 3
+    assert capsys.readouterr().err.count("cannot write") == 2
+
+
 def test_neighbours_are_seeds_at_a_distance(dump: Path, tmp_path: Path) -> None:
     web = tmp_path / "web"
     for host, target in {"near.example": PAGES[0], "far.example": "http://near.example/", "off.example": "x"}.items():

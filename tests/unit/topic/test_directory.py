@@ -53,13 +53,25 @@ def test_opml_and_json_are_nested_categories(tmp_path: Path, text: str) -> None:
     assert second[:2] == (BALLOONING, "http://b.example/")
 
 
-@pytest.mark.parametrize("text", ["", "<opml><body>", '{"links": []}', '{"name": "x", "links": 3}', "[1]", "{"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "<opml><body>", '{"links": []}', '{"name": "x", "links": 3}', "[1]", "{", '{"name": "x", "children": [' * 100_000,
+     '<?xml version="1.0" encoding="klingon"?><opml/>'],
+)  # fmt: skip
 def test_what_is_no_directory_is_one_message(tmp_path: Path, text: str) -> None:
     (tmp_path / "dump").write_text(text)
     with pytest.raises(BadInput, match="dump: expected a directory in RDF, OPML or JSON"):
         list(read_directory(tmp_path / "dump"))
     with pytest.raises(BadInput, match="cannot be read"):
         list(read_directory(tmp_path / "none"))
+
+
+def test_a_packed_directory_with_other_bytes_is_one_message(tmp_path: Path) -> None:
+    packed = bytearray(gzip.compress(RDF.encode() * 1000))
+    packed[20] ^= 255
+    (tmp_path / "dump.gz").write_bytes(packed)
+    with pytest.raises(BadInput, match="cannot be read"):
+        list(read_directory(tmp_path / "dump.gz"))
 
 
 def listings(*category: str, count: int = 3) -> list[DirectoryEntry]:

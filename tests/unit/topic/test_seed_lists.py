@@ -43,6 +43,8 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("# nothing\n", "it has no URL"),
         ("<opml><outline", "expected OPML or a sitemap"),
+        ('<?xml version="1.0" encoding="klingon"?><opml/>', "expected OPML or a sitemap: unknown encoding"),
+        ('<?xml version="1.0" encoding="utf-7"?><opml/>', "expected OPML or a sitemap: multi-byte encodings"),
         ("<sitemapindex><sitemap><loc>http://a.example/s.xml</loc></sitemap></sitemapindex>", "index of sitemaps"),
     ],
 )
