@@ -202,7 +202,7 @@ class TopicCommand(Subcommand):
     # ------------------------------------------------------------ from-taxonomy
 
     def _from_taxonomy(self, path: Path, opts: argparse.Namespace) -> None:
-        from crawlproject.topic.directory import categories, neighbours, read_directory, topic_of
+        from crawlproject.topic.directory import categories, name_apart, neighbours, read_directory, topic_of
 
         wanted = {name: [word.strip() for word in getattr(opts, name).split(",") if word.strip()] for name in _FILTERS}
         found = categories(read_directory(path), **wanted, least=opts.least, leaves=opts.leaves)
@@ -210,8 +210,10 @@ class TopicCommand(Subcommand):
             raise BadInput(str(path), f"has no category with {opts.least} pages or more")
         random = Random(1)
         sources: dict[str, list[str]] | None = None
+        written: set[str] = set()
         for category, listings in found.items():
             draft = topic_of(category, listings, random, seeds=opts.seeds)
+            draft = replace(draft, name=name_apart(draft.name, written))
             _write_topic(opts.out / f"{draft.name}.toml", draft)
             if not opts.neighbours:
                 continue

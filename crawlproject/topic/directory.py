@@ -11,6 +11,7 @@ import json
 import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from random import Random
 from typing import IO, Any, NamedTuple, cast
@@ -59,7 +60,8 @@ def categories(
 
     ``ending``: only categories whose last name ends with one of these words (003: Companies, Consultants, Manufacturers).
     ``without``: none with one of these names in the path (003: Regional, World, International). ``leaves``: none with
-    pages in categories below it (001 section 2.1: leaves with five links or more). URLs that are not http or https are left out.
+    pages in categories below it (001 section 2.1: leaves with five links or more). Categories without a word in their name, and
+    URLs that are not http or https, are left out.
     """
     found: dict[tuple[str, ...], dict[str, DirectoryEntry]] = {}
     parents: set[tuple[str, ...]] = set()
@@ -67,7 +69,7 @@ def categories(
         path = listing.category
         if leaves:
             parents.update(path[:depth] for depth in range(1, len(path)))
-        if not path or (ending and not path[-1].endswith(tuple(ending))) or set(without).intersection(path):
+        if not _keywords(path) or (ending and not path[-1].endswith(tuple(ending))) or set(without).intersection(path):
             continue
         try:
             url = canonical_url(listing.url)
@@ -82,8 +84,7 @@ def topic_of(category: Sequence[str], listings: Sequence[DirectoryEntry], random
 
     The keywords are the names on the path without the most general one; the description is all that the editors wrote.
     """
-    names = [" ".join(_TOKENS.findall(name)) for name in category if name != _ROOT]
-    keywords = list(dict.fromkeys(filter(None, names[1:] or names)))
+    keywords = _keywords(category)
     drawn = set(random.sample([listing.url for listing in listings], min(seeds, len(listings))))
     return Draft(
         "-".join(keywords).lower().replace(" ", "-")[-80:].strip("-"),
@@ -92,6 +93,19 @@ def topic_of(category: Sequence[str], listings: Sequence[DirectoryEntry], random
         description=" ".join(listing.text for listing in listings if listing.text),
         targets=[listing.url for listing in listings if listing.url not in drawn],
     )
+
+
+def _keywords(category: Sequence[str]) -> list[str]:
+    names = [" ".join(_TOKENS.findall(name)) for name in category if name != _ROOT]
+    return list(dict.fromkeys(filter(None, names[1:] or names)))
+
+
+def name_apart(name: str, taken: set[str]) -> str:
+    """``name``, or with a number where it is taken, as categories below different ones may be called the same; then taken."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    found = next(each for each in chain([name], numbered) if each not in taken)
+    taken.add(found)
+    return found
 
 
 def neighbours(

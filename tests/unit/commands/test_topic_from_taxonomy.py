@@ -38,6 +38,18 @@ def test_each_category_with_pages_enough_becomes_a_topic(
     assert invoke(TopicCommand(), "from-taxonomy", dump, "--out", out, "--least", "3") == 2, "nothing is overwritten"
 
 
+def test_categories_of_one_name_are_topics_of_their_own(tmp_path: Path) -> None:
+    clubs = {"name": "Ballooning", "children": [{"name": "Clubs", "links": PAGES}]}
+    nameless = {"name": "+++", "links": PAGES}
+    parts = [{"name": "Sport", "children": [clubs]}, nameless, {"name": "Science", "children": [clubs]}]
+    (tmp_path / "twins.json").write_text(json.dumps(parts))
+    out = tmp_path / "out"
+    assert invoke(TopicCommand(), "from-taxonomy", tmp_path / "twins.json", "--out", out, "--least", "3") == 0
+    names = ["ballooning-clubs", "ballooning-clubs-2"]
+    assert [load_topic(out / f"{name}.toml").name for name in names] == names
+    assert len(list(out.iterdir())) == 2, "a name without a word is none for a topic"
+
+
 def test_a_folder_that_is_a_file_is_one_message(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(TopicCommand(), "from-taxonomy", dump, "--out", dump, "--least", "3") == 3
     new = ("new", dump / "reef.toml", "--query", "reef", "--seed", "http://a.example/")
