@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 from crawlproject import settings as defaults
 from crawlproject.adapters.subcommand import cache_dir
 from crawlproject.configuration import default_settings, read_options
+from crawlproject.evaluation.measures import target_recall, value_at
 from crawlproject.evaluation.simulation.plan import Plan, rehearse_here
 from crawlproject.library.crawling import appoint, checked_settings
 from crawlproject.orderings.registry import ordering_class
@@ -28,7 +29,7 @@ class Rehearsal:
     """One run of one ordering on one topic; ``folder`` has its history, and no pages.
 
     ``harvest`` is the share of its pages with at least ``PAGE_RELEVANT``, ``recall`` the share found of the topic's targets,
-    None for a topic without any.
+    as ``scrapy compare`` counts them, None for a topic without any.
     """
 
     topic: str
@@ -121,7 +122,8 @@ def _run(topic: str, ordering: str, folder: Path) -> Rehearsal:
     visits = list(read_visits(folder))
     stored = [visit for visit in visits if visit.md5]
     relevant = sum(visit.relevance >= info.threshold for visit in stored)
-    reached = {visit.url for visit in stored} | {visit.redirect for visit in visits}
-    recall = len(reached & {*info.targets}) / len(info.targets) if info.targets else None
+    redirects = {visit.url: visit.redirect for visit in visits if visit.redirect}
+    found = target_recall([visit.url for visit in stored], info.targets, redirects)
+    recall = value_at(found, len(stored)) if info.targets else None
     harvest = relevant / len(stored) if stored else 0.0
     return Rehearsal(topic, ordering, folder, len(stored), len(visits), harvest, recall)

@@ -185,3 +185,13 @@ def test_a_folder_names_no_program_and_no_place(folder: Path) -> None:
     strange = {"CRAWL_BROWSER": "/x.sh", "CRAWL_SITE_TEMPLATES": {"a.example": "this.x"}, "CRAWL_MIRROR": "s3://b/c"}
     kept = stored_settings(replace(info, settings={**info.settings, **strange, "TRAP_MAX_DEPTH": 9}))
     assert kept["TRAP_MAX_DEPTH"] == 9 and not strange.keys() & kept.keys()
+
+
+def test_recall_is_that_of_a_comparison(tmp_path: Path) -> None:
+    host = tmp_path / "web" / "a.example"
+    (host / "corals").mkdir(parents=True)
+    (host / "index.html").write_text('<a href="/corals">coral reef</a>')
+    (host / "corals" / "index.html").write_text("coral reef")
+    moved = Topic("moved", ("coral reef",), ("http://a.example/",), targets=("http://a.example/corals",))
+    whole, cut = (rehearse(tmp_path / "web", moved, "breadth_first", pages=pages)[0] for pages in (2, 1))
+    assert (whole.recall, cut.recall) == (1.0, 0.0), "a target is where it redirects to, once that is stored"
