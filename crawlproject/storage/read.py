@@ -21,6 +21,8 @@ LINKS = "links.jsonl"
 REFUSED = "refused.json"
 
 _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
+_COUNTED = ("at", "seconds", "relevance", "spam", "size", "number")
+_YEAR_10000 = 253_402_300_800.0  # in seconds since the epoch: no date is later
 
 REMEDY = "crawl the same topic into this folder, and it is written anew"  # of a damaged manifest
 RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
@@ -176,15 +178,31 @@ def visit_from(line: Any, place: str) -> Visit:
     """Convert a parsed line of the history to a ``Visit``. Raises ``BadCrawlDir``, which names ``place``."""
     if not isinstance(line, dict):
         raise BadCrawlDir(place, f"expected an object with the fields of a fetch, not {str(line)[:80]}")
-    _rename_kind(line)
+    if isinstance(line.get("signs", {}), dict) and isinstance(line.get("error", ""), str):
+        _rename_kind(line)
     try:
-        return Visit(**line)
+        visit = Visit(**line)
     except TypeError:  # an unknown field (ignored), or a missing one (an error)
         known = {name: value for name, value in line.items() if name in _VISIT_FIELDS}
-    try:
-        return Visit(**known)
-    except TypeError as missing:
-        raise BadCrawlDir(place, f"expected the fields of a fetch: {missing}") from None
+        try:
+            visit = Visit(**known)
+        except TypeError as missing:
+            raise BadCrawlDir(place, f"expected the fields of a fetch: {missing}") from None
+    if wrong := _wrong_field(visit):
+        raise BadCrawlDir(place, f"expected a fetch, but its {wrong} is {str(getattr(visit, wrong))[:80]!r}")
+    return visit
+
+
+def _wrong_field(visit: Visit) -> str:
+    """The field, among those that everybody counts with, that no crawl wrote so; empty: none."""
+    if not isinstance(visit.url, str) or "://" not in visit.url:
+        return "url"
+    for name in _COUNTED:
+        if not isinstance(getattr(visit, name), int | float):
+            return name
+    if not 0 <= visit.at < _YEAR_10000:
+        return "at"
+    return "" if isinstance(visit.signs, dict) else "signs"
 
 
 def _rename_kind(line: dict[str, Any]) -> None:

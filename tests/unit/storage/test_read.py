@@ -1,5 +1,7 @@
 """Reading crawl folders, whole and broken."""
 
+import json
+
 import pytest
 
 from crawlproject.errors import BadCrawlDir
@@ -61,6 +63,20 @@ def test_a_damaged_line_is_named(write_crawl, page, tmp_path, line):
     with (folder / "history.jsonl").open("a") as history:
         history.write(line + "\n")
     with pytest.raises(BadCrawlDir, match="line 2"):
+        list(read_visits(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("url", "http:/a.example/"), ("url", 5), ("at", "1"), ("at", 1e300), ("relevance", None), ("size", "9"), ("signs", []),
+     ("seconds", {}), ("spam", "x"), ("number", None)],
+)  # fmt: skip
+def test_a_field_that_no_crawl_wrote_so_is_named(write_crawl, page, tmp_path, name, value):
+    folder = write_crawl(tmp_path / "c", [page("http://a.example/")])
+    line = {"url": "http://a.example/b", "status": 200, "at": 1.0, name: value}
+    with (folder / "history.jsonl").open("a") as history:
+        history.write(json.dumps(line) + "\n")
+    with pytest.raises(BadCrawlDir, match=f"line 2: expected a fetch, but its {name} is"):
         list(read_visits(folder))
 
 
