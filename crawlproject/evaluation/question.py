@@ -76,6 +76,8 @@ class Question:
     def __post_init__(self) -> None:
         if self.measure not in MEASURES:
             raise BadInput("--measure", f"expected one of {', '.join(MEASURES)}, not {self.measure}")
+        if not math.isfinite(self.threshold):
+            raise BadInput("--threshold", f"expected a number, not {self.threshold}")
         if self.importance and self.measure in OF_TARGETS:
             raise BadInput(
                 "--importance", f"expected another measure than {self.measure}, which depends on targets only"

@@ -152,6 +152,12 @@ def test_a_scorer_takes_the_place_of_the_relevance_that_was_noted(crawled):
     assert comparison.others["harvest"].tolist() == [[1]]
 
 
+def test_a_threshold_that_nothing_reaches_is_refused():
+    for threshold in (float("nan"), float("inf")):
+        with pytest.raises(BadInput, match="--threshold: expected a number"):
+            Question("harvest", threshold=threshold)
+
+
 def test_every_measure_is_reported_at_the_last_checkpoint(crawled):
     crawled("dom", "cab")
     comparison = compare(find_runs(crawled("random", "dca")), Question("precision", (2,), threshold=0.5, top=1))
