@@ -121,7 +121,7 @@ class _Update:
             if self._waiting >= batch:
                 self._commit()
                 progress(self._follower.share)
-        self._commit()
+        self._commit(is_last=True)
         self._writer.wait_merging_threads()
         progress(1.0)
         return Updated(self._added, left_out, self._pages, self._replaced, self._removed)
@@ -161,14 +161,15 @@ class _Update:
         self._added += first and not known
         self._replaced += not first
 
-    def _commit(self) -> None:
-        """First what Tantivy holds, then how far it came."""
+    def _commit(self, *, is_last: bool = False) -> None:
+        """First what Tantivy holds, then how far it came. Where all lines are read, that is noted when all others are gone."""
         place = self._follower.place
         if self._waiting:
             self._writer.commit()
             self._index.reload()
             self._pages = self._index.searcher().num_docs
-        if place != self._state.place or self._pages != self._state.pages:
+        is_sure = self._there is None or (is_last and not self.has_others)
+        if is_sure and (place != self._state.place or self._pages != self._state.pages):
             self._state = self._state.after(self._pages, place)
             write_state(self._crawl_dir, self._state)
         self._waiting = 0

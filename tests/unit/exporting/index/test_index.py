@@ -178,6 +178,21 @@ def test_pages_whose_lines_were_cut_off_for_good_leave(tmp_path: Path) -> None:
     assert sorted(found(crawl, "coral")) == [0, 4] and not is_behind(crawl)
 
 
+def test_pages_whose_lines_were_cut_off_leave_though_an_update_died(tmp_path: Path) -> None:
+    crawl = a_crawl(tmp_path, *(an_item(number, f"coral {number}") for number in range(4)))
+    update(crawl)
+    (tmp_path / "items.jsonl").write_bytes(b"")
+    add(crawl, an_item(0, "coral 0"), an_item(4, "coral 4"))
+    with pytest.raises(KeyboardInterrupt):
+        update(crawl, batch=1, progress=_interrupted)
+    assert update(crawl).pages == 2
+    assert sorted(found(crawl, "coral")) == [0, 4] and not is_behind(crawl)
+
+
+def _interrupted(share: float) -> None:
+    raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("lost", ["note", "nothing noted", "everything"])
 def test_an_update_that_died_is_done_again(tmp_path: Path, lost: str) -> None:
     """Killed between Tantivy's commit and the note of how far it came; or the note was lost."""
