@@ -5,7 +5,7 @@
 
 (() => {
   // This machine, with any scheme: patterns of the manifest cannot name all of its addresses.
-  if (/^(?:(?:.*\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])$/.test(location.hostname)) return;
+  if (/^(?:(?:.*\.)?localhost\.?|(?:127|0)(?:\.\d+){3}|\[::1?\]|\[::ffff:(?:7f..|0):.+\])$/.test(location.hostname)) return;
   const MOST = 1_000_000; // characters of a page that are sent
   const EVERY = 15; // seconds of reading between two reports
   let address = "";

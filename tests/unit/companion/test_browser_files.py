@@ -48,6 +48,17 @@ def test_it_talks_to_loopback_only_and_reads_nothing_as_html():
 def test_pages_of_this_machine_are_not_looked_at():
     text = (FOLDER / "content.js").read_text()
     (own,) = re.findall(r"if \(/(.+)/\.test\(location\.hostname\)\) return;", text)
-    hosts = "localhost", "tax.localhost", "localhost.", "127.0.0.1", "127.0.0.2", "[::1]"
+    hosts = (
+        "localhost",
+        "tax.localhost",
+        "localhost.",
+        "127.0.0.1",
+        "127.0.0.2",
+        "[::1]",
+        "0.0.0.0",
+        "[::]",
+        "[::ffff:7f00:1]",
+    )
     assert all(re.search(own, host) for host in hosts)
-    assert not any(re.search(own, host) for host in ("a.example", "localhost.example", "notlocalhost", "[2001:db8::1]"))
+    others = "a.example", "localhost.example", "notlocalhost", "[2001:db8::1]", "10.0.0.1", "[::ffff:a00:1]"
+    assert not any(re.search(own, host) for host in others)
