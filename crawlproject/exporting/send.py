@@ -95,7 +95,7 @@ class Sender:
         name = md5(server.name.encode(), usedforsecurity=False).hexdigest()[:16]
         self._note = crawl_dir / FOLDER / f"{name}.json"
         self.refused_path = crawl_dir / FOLDER / f"{name}.refused.jsonl"
-        self._sent, self._clears = self._noted(restart)
+        self._sent, self._earlier = self._noted(restart)
 
     def run(self, progress: Callable[[float], None] = lambda share: None) -> Sent:
         """Send the documents not sent yet; return the progress. ``progress`` is called with the share that is done.
@@ -104,7 +104,7 @@ class Sender:
         unavailable; calling again resumes.
         """
         if self._make_index():
-            self._sent, self._clears = Sent(), False  # the index was removed since the last run
+            self._sent, self._earlier = Sent(), ()  # the index was removed since the last run
         follower = TailReader(self._items, self._sent.place)
         if self._sent.place == START or follower.restarted:
             self._sent = Sent()
@@ -113,7 +113,7 @@ class Sender:
             self._deliver(batch)
             self._remember(follower.place)
             progress(follower.share)
-        self._clears = False
+        self._earlier = ()
         self._remember(follower.place)  # also behind items that were not selected
         self._ask("POST", f"/{self._server.index}/_refresh", (200, 404, 405))
         progress(1.0)
@@ -151,8 +151,10 @@ class Sender:
                 yield document(item)
             elif not is_first(item):
                 yield deletion(item["url"], item["md5"])
+            elif any(earlier.takes(item) for earlier in self._earlier):
+                yield deletion(item["url"], item["md5"])._replace(first=True)
             else:
-                yield deletion(item["url"], item["md5"])._replace(first=True) if self._clears else None
+                yield None
 
     def _deliver(self, batch: Sequence[SearchDocument]) -> None:
         """Send until every document was accepted or rejected."""
@@ -223,15 +225,21 @@ class Sender:
 
     # ------------------------------------------------------------ progress
 
-    def _noted(self, restart: bool) -> tuple[Sent, bool]:
-        """How far the last run came, and whether the server may have pages of another selection, which go away."""
+    def _noted(self, restart: bool) -> tuple[Sent, tuple[Selection, ...]]:
+        """How far the last run came, and the other selections of which the server may have pages, which go away.
+
+        What this crawl has never sent may be of another crawl, and stays.
+        """
         try:
             found = orjson.loads(self._note.read_bytes())
             sent = Sent(int(found["taken"]), int(found["refused"]), TailPosition.from_json(found["place"]))
-            same, clears = found["selection"] == asdict(self._selection), bool(found.get("clears"))
+            last, *earlier = (Selection(**each) for each in (found["selection"], *found.get("earlier", ())))
         except (OSError, ValueError, KeyError, TypeError):
-            return Sent(), False  # sending everything again is safe
-        return (sent if same and not restart else Sent()), clears or not same
+            return Sent(), ()  # sending everything again is safe
+        same = last == self._selection
+        others = dict.fromkeys((last, *earlier))
+        others.pop(self._selection, None)
+        return (sent if same and not restart else Sent()), tuple(others)
 
     def _remember(self, place: TailPosition) -> None:
         self._sent = replace(self._sent, place=place)
@@ -241,7 +249,7 @@ class Sender:
             "taken": self._sent.taken,
             "refused": self._sent.refused,
             "place": place.as_json(),
-            "clears": self._clears,
+            "earlier": [asdict(each) for each in self._earlier],
         }
         write_atomically(self._note, [orjson.dumps(noted, option=orjson.OPT_INDENT_2)])
 

@@ -88,6 +88,16 @@ def test_selected_pages_only(crawl: Path, server: SearchDouble) -> None:
     assert send(crawl, server).taken == COUNT and server.ids() == ALL
 
 
+def test_another_selection_leaves_alone_what_only_another_crawl_has_sent(
+    crawl: Path, server: SearchDouble, tmp_path: Path
+) -> None:
+    send(crawl, server, selection=Selection(min_relevance=0.2))
+    send(a_crawl(tmp_path / "other", *(an_item(n, "coral", relevance=0.9) for n in range(10))), server)
+    assert len(server.ids()) == 30
+    assert send(crawl, server, selection=Selection(min_relevance=0.3)).taken == 10
+    assert server.ids() == {an_item(n, "")["md5"] for n in (*range(10), *range(30, 40))}
+
+
 def test_what_another_selection_leaves_out_goes_away_also_after_a_failure(crawl: Path, server: SearchDouble) -> None:
     add(crawl, an_item(50, "reserved", reserved="noai"), an_item(5, "coral 5", version=2, relevance=0.01))
     assert send(crawl, server).taken == COUNT + 1 and len(server.ids()) == COUNT + 1
