@@ -173,6 +173,7 @@ OF_THE_STARTER = {
     "CRAWL_BROWSER": "it is run",
     "CRAWL_CHANGE_HOOK": "it runs a command",
     "CRAWL_CLOAKING_PROXY": "it sees what is fetched, also with a login",
+    "CRAWL_METRICS_FILE": "it replaces that file",
     "CRAWL_MIRROR": "it sends the crawl away",
     "CRAWL_SITE_TEMPLATES": "they are code",
 }

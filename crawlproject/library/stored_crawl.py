@@ -49,7 +49,8 @@ def stored_settings(info: CrawlInfo) -> dict[str, Any]:
 
 def settings_of_the_starter(info: CrawlInfo) -> dict[str, Any]:
     """Those which ``stored_settings`` leaves out, as they run or send something: a folder may be a stranger's."""
-    found = {name: info.settings[name] for name in OF_THE_STARTER if info.settings.get(name)}
+    names = [name for name in OF_THE_STARTER if not name.startswith(_SHOWING)]
+    found = {name: info.settings[name] for name in names if info.settings.get(name)}
     judge = str(info.settings.get("TOPIC_RELEVANCE", ""))
     return {**found, "TOPIC_RELEVANCE": judge} if is_code(judge) else found
 

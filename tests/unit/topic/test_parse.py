@@ -190,6 +190,7 @@ def test_a_topic_file_names_a_judge_but_no_code() -> None:
     [
         'CRAWL_BROWSER = "./browser"',
         'CRAWL_CHANGE_HOOK = "touch /tmp/x"',
+        'CRAWL_METRICS_FILE = "/home/ann/.profile"',
         'CRAWL_MIRROR = "s3://bucket/crawl"',
         'CRAWL_CLOAKING_PROXY = "http://b.example:3128"',
         """CRAWL_SITE_TEMPLATES = '{"a.example": "this.x"}'""",
