@@ -83,7 +83,7 @@ class SegmentIndex:
             if not all(isinstance(number, int) and 0 <= number < _MOST for number in numbers):
                 raise ValueError("a number that is none")
             return cls(logs, pages)
-        except (ValueError, TypeError, KeyError, AttributeError) as damage:
+        except (ValueError, TypeError, LookupError, AttributeError) as damage:
             raise StorageFailed(f"cannot read {place}: expected the index of a segment ({damage!r})") from None
 
     def is_of(self, folder: Path) -> bool:

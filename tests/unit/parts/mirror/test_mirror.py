@@ -352,6 +352,7 @@ def test_bodies_that_were_cut_off_are_named(crawl: Crawl, tmp_path: Path) -> Non
         ({"items.jsonl": {"start": -1, "end": 0, "tail": ""}}, []),
         ({}, [["0" * 32, "../../evil", 0, 1]]),
         ({}, [["0" * 32, 1, 0, 1.5]]),
+        ({}, [[]]),
     ],
 )
 def test_an_index_that_is_none_writes_nowhere(crawl: Crawl, logs: dict, pages: list) -> None:
