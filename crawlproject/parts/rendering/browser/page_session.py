@@ -31,7 +31,8 @@ RELOADS = 1  # of a page that its scripts have given a cookie to show
 BLOCKED = "BlockedByClient"
 ABORTED = "Aborted"  # a frame stays empty, a page as it is; blocked, it would show an error, at a price
 
-_IS_CUT = 'document.readyState === "loading" || location.href === "about:blank"'
+_IS_EMPTY = 'location.href === "about:blank"'
+_IS_CUT = f'document.readyState === "loading" || {_IS_EMPTY}'  # "loading" also after a mere document.write()
 
 TIMEOUT = "timeout"
 CRASH = "crash"
@@ -88,15 +89,16 @@ class PageSession:
 
         Raises ``BrowserGone``.
         """
-        self._document = document
+        self._document, is_cut = document, _IS_CUT
         try:
             await asyncio.wait_for(self._open(), PATIENCE)
             with suppress(TimeoutError):  # what is there by then is read
                 ended = await self._in_time(asyncio.ensure_future(self._run(url, most)), seconds)
                 if ended is not None:
                     return ended
+                is_cut = _IS_CUT if self._is_flooded else _IS_EMPTY
             try:
-                return await asyncio.wait_for(self._read(most), READING)
+                return await asyncio.wait_for(self._read(most, is_cut), READING)
             except TimeoutError:
                 return self._lost(TIMEOUT)
         except CommandFailed:
@@ -196,14 +198,14 @@ class PageSession:
             with suppress(BrowserGone):
                 self._devtools.post("Emulation.setVirtualTimePolicy", self._session, **policy)
 
-    async def _read(self, most: int) -> Snapshot:
+    async def _read(self, most: int, is_cut: str) -> Snapshot:
         send = partial(self._devtools.send, session=self._session)
         world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
         asked = {"contextId": world["executionContextId"], "returnByValue": True}
-        found = await send("Runtime.evaluate", expression=_IS_CUT, **asked)
+        found = await send("Runtime.evaluate", expression=is_cut, **asked)
         html = await self._frames.read(send, most, READING / 2)
-        is_cut = found.get("result", {}).get("value") is True
-        return Snapshot(html=html, is_whole=not is_cut) if html else Snapshot(failure=EMPTY)
+        is_whole = found.get("result", {}).get("value") is not True
+        return Snapshot(html=html, is_whole=is_whole) if html else Snapshot(failure=EMPTY)
 
     async def _close(self) -> None:
         """Raises ``BrowserGone`` when the browser does not manage to."""
