@@ -21,7 +21,6 @@ from crawlproject.adapters.running import (
     ENDED_AT,
     LEASE,
     NO_LOGIN,
-    PAGE_ITEM,
     SECRETS,
     TAKEN_AT,
     UNREAD,
@@ -198,9 +197,7 @@ class TopicalSpider(scrapy.Spider):
             body = response.body[: self.crawl.options.page_max_bytes]
             cookies = response.headers.getlist(b"Set-Cookie")
             logged_in = bool(request.meta.get(SECRETS))
-            item = PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies, logged_in=logged_in)
-            request.meta[PAGE_ITEM] = item
-            yield item
+            yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies, logged_in=logged_in)
 
     def failed(self, failure: Failure) -> None:
         """A fetch that brought no response, or a request that a middleware refused."""

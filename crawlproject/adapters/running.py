@@ -59,7 +59,6 @@ ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
 RESOURCE = "page_resource"  # the request is of a page in the browser
 EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over the network, when the crawl is archived
 NO_LOGIN = "no_login"  # it goes without the login of its host
-PAGE_ITEM = "page_item"  # what the spider has made of the response
 SECRETS = "secret_headers"  # names of headers that no archive may have
 ROBOTS = "robots"  # the request is for a robots.txt
 AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited

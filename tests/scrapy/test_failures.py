@@ -11,7 +11,8 @@ import pytest
 from scrapy import Request
 from scrapy.exceptions import DownloadFailedError, DropItem
 from scrapy.http import Response
-from support.crawling import QUICK
+from support import warm
+from support.crawling import PATIENCE, QUICK, ROOT, command, environment, stored
 from twisted.python.failure import Failure
 
 from crawlproject.adapters.extensions.failures import Failures
@@ -19,7 +20,6 @@ from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.running import (
     ASKED_REST,
     ENDED_AT,
-    PAGE_ITEM,
     TAKEN_AT,
     attach,
     fetch_of,
@@ -112,17 +112,47 @@ def test_an_item_that_a_pipeline_does_not_return(
     if is_committed:
         item.publish(crawl.steps.visit(lease, item.page, item.body, item.fetch))
         HistoryPipeline(crawler).process_item(item)
-    request.meta[PAGE_ITEM] = item
-    failures, response = Failures(crawler), Response(SEED, 200, request=request)
-    failures.item_scraped(item, response)
+    failures = Failures(crawler)
+    failures.item_replaced({"url": SEED}, None)  # another item of its response
     assert crawl.frontier.leases() == 1 and not caplog.records
-    failures.item_scraped(None, response)
-    failures.item_scraped({"url": SEED}, response)  # its lease has ended
+    failures.item_replaced(item, None)
+    failures.item_replaced(item, {"url": SEED})  # its lease has ended
     assert only_line(crawl)["error"] == ("" if is_committed else "lost") and crawl.frontier.leases() == 0
     assert [url.url for url in crawl.frontier.waiting()] == [f"{SEED}more"] * is_committed
     assert [record.getMessage().partition(" in place")[0] for record in caplog.records] == [
         "A pipeline returned nothing"
     ]
+
+
+BESIDE = """
+class Beside:
+    async def process_spider_output(self, response, result):
+        async for item in result:
+            yield {"beside": response.url}
+            yield item
+
+class Forgetful:
+    def process_item(self, item):
+        return item if isinstance(item, dict) or "nacre" not in item.lease.url else None
+
+class AddOn:
+    def update_settings(self, settings):
+        settings.setdefault_in_component_priority_dict("SPIDER_MIDDLEWARES", Beside, 950)
+        settings.setdefault_in_component_priority_dict("ITEM_PIPELINES", Forgetful, 10)
+"""
+
+
+def test_another_item_of_a_response_is_not_taken_for_its_page(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text(BESIDE)
+    chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "CRAWL_MAX_PAGES": 5, "VIRTUAL_WEB": "sample"}
+    chosen["ADDONS"] = '{"beside.AddOn": 100}'
+    crawling = command("crawl", "topical", "-a", "topic=demo", **chosen)
+    done = warm.run(crawling[3:], ROOT, {**environment(), "PYTHONPATH": str(tmp_path)}, PATIENCE)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert len(stored(tmp_path / "crawl")) == 5
+    lost = [line["url"] for line in read_lines(tmp_path / "crawl" / "history.jsonl") if line["error"] == "lost"]
+    assert lost and all("nacre" in url for url in lost)
+    assert done.stderr.count("A pipeline returned nothing in place") == 1
 
 
 def test_a_disk_that_refuses_stops_the_crawl(crawl: Crawl, crawler: Any) -> None:

@@ -10,17 +10,7 @@ from scrapy.exceptions import NotConfigured
 
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.request_json import lease_of
-from crawlproject.adapters.running import (
-    PAGE_ITEM,
-    Component,
-    breaking,
-    crawl_of,
-    fetch_of,
-    stop,
-    stopped,
-    stopping,
-    time,
-)
+from crawlproject.adapters.running import Component, breaking, crawl_of, fetch_of, stop, stopped, stopping, time
 from crawlproject.errors import FATAL
 
 if TYPE_CHECKING:
@@ -47,7 +37,7 @@ class Failures(Component):
         extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.item_dropped, signals.item_dropped)
-        crawler.signals.connect(extension.item_scraped, signals.item_scraped)
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension
 
@@ -60,20 +50,33 @@ class Failures(Component):
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         self._end(item, f"dropped: {exception}"[:200])
 
-    def item_scraped(self, item: Any, response: Response | None) -> None:
-        """An item, or what a pipeline returned in its place, is through all pipelines."""
+    def spider_opened(self) -> None:
+        """Look at what becomes of each item: signals have what the last pipeline returned, and not in whose place."""
+        assert self.crawler.engine is not None
+        pipelines = self.crawler.engine.scraper.itemproc
+        process = pipelines.process_item_async
+
+        async def process_item(item: Any) -> Any:
+            returned = await process(item)
+            if returned is not item:
+                self.item_replaced(item, returned)
+            return returned
+
+        pipelines.process_item_async = process_item  # type: ignore[method-assign]
+
+    def item_replaced(self, item: Any, returned: Any) -> None:
+        """An item is through all pipelines, and they returned something in its place."""
         crawl = crawl_of(self.crawler)
-        page = response.meta.get(PAGE_ITEM) if response is not None and response.request is not None else None
-        if crawl is None or page is None or item is page or not crawl.frontier.leased(page.lease.key):
+        if crawl is None or not isinstance(item, PageItem) or not crawl.frontier.leased(item.lease.key):
             return
         if not self._has_warned:
             logger.warning(
                 "A pipeline returned %s in place of the item that it got. Behind 400 the links of such a page are followed all "
                 "the same, before that the page is lost: `process_item` has to return the item.",
-                "nothing" if item is None else f"a {type(item).__name__}",
+                "nothing" if returned is None else f"a {type(returned).__name__}",
             )
         self._has_warned = True
-        self._end(page, "lost")
+        self._end(item, "lost")
 
     def spider_error(self, failure: Failure, response: Response | None) -> None:
         crawl = crawl_of(self.crawler)
