@@ -79,7 +79,9 @@ class SafeFeeds:
         """Cut half a line off the feeds that are appended to. Raises ``StorageFailed``."""
         for slot, storage in self._slots():
             path = Path(storage.path)
-            if slot.format in _LINES and storage.write_mode == "ab" and path.is_file():
+            # Compressed, a feed has no lines.
+            is_text = slot.format in _LINES and not slot.feed_options.get("postprocessing")
+            if is_text and storage.write_mode == "ab" and path.is_file():
                 AppendLog(path).close()
 
     def flush(self) -> None:

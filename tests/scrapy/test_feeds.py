@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -111,3 +112,17 @@ def test_half_a_line_that_a_kill_left_is_cut_off_before_more_is_appended(tmp_pat
             if pages == 1:
                 feed.open("a").write('{"url": "http://a.ex')
     assert [json.loads(line)["url"] for line in feed.open()] == ["http://a.example/", "http://a.example/b"]
+
+
+def test_nothing_is_cut_off_a_compressed_feed(tmp_path: Path) -> None:
+    web = DictWeb(dict([page("http://a.example/", "http://a.example/b", text="coral reef")]))
+    web.replies |= dict([page("http://a.example/b", text="coral")])
+    topic, feed = topic_file(tmp_path, "http://a.example/"), tmp_path / "feed.gz"
+    compressed = {"format": "jsonlines", "postprocessing": ["scrapy.extensions.postprocessing.GzipPlugin"]}
+    with running(web) as server:
+        chosen = {**QUICK, "CRAWL_DIR": tmp_path / "crawl", "FEEDS": json.dumps({str(feed): compressed})}
+        for pages in (1, 2):
+            done = scrapy("crawl", "topical", "-a", f"topic={topic}", port=server.port, CRAWL_MAX_PAGES=pages, **chosen)
+            assert done.returncode == 0, done.stderr
+    with gzip.open(feed) as lines:
+        assert [json.loads(line)["url"] for line in lines] == ["http://a.example/", "http://a.example/b"]
