@@ -172,7 +172,9 @@ class Correspondence:
     def _pass_over(self, sender: bytes, damage: Exception) -> None:
         if not self._warned:
             logger.warning(
-                "Worker %s sends what this one cannot read (%r): do all run one version?", sender.decode(), damage
+                "Worker %s sends what this one cannot read (%r): do all run one version?",
+                sender.decode(errors="replace"),
+                damage,
             )
         self._warned = True
 
@@ -195,7 +197,7 @@ class Correspondence:
             self._steps.post(owner, letter)  # it has changed hands
         elif kind == mail.PAGE:
             key, score, depth, parent, anchor, context_score = rest
-            self._receive(sender, CrawlUrl(key, score, depth, parent, anchor, context_score), answers)
+            self._receive(sender, CrawlUrl(key, float(score), depth, parent, anchor, context_score), answers)
         elif kind == mail.WAIT:
             change = from_json(letter)
             assert isinstance(change, Waits)

@@ -38,7 +38,7 @@ def dump(letters: Sequence[Letter], epoch: int = 0) -> bytes:
 def load(content: bytes) -> tuple[int, list[Letter]]:
     """What was written so. Raises ``ValueError`` and ``TypeError`` for what are no letters."""
     epoch, letters = orjson.loads(content)
-    return int(epoch), letters
+    return int(epoch), list(letters)
 
 
 class Outbox:
