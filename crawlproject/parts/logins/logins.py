@@ -72,7 +72,11 @@ class Logins:
                 raise BadSetting(place, f"cookies: expected {cookies} in Netscape's format") from None
             except OSError as error:
                 raise BadSetting(place, f"cookies: cannot be read: {error}") from None
-        self._headers = {_origin(host, place): _headers(host, login, place) for host, login in file.hosts.items()}
+        self._headers: dict[str, Mapping[str, str]] = {}
+        for host, login in file.hosts.items():
+            if (origin := _origin(host, place)) in self._headers:
+                raise BadSetting(place, f'hosts."{host}": there is a login for {origin} already, in another spelling')
+            self._headers[origin] = _headers(host, login, place)
         domains = {cookie.domain.lstrip(".").lower() for cookie in self.cookies}
         self._hosts = set(map(_host_of, self._headers))
         self._domains = domains | self._hosts

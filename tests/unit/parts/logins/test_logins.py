@@ -106,6 +106,7 @@ def test_links_that_log_out_are_refused_where_there_is_a_login(logins: Logins, u
         ('[hosts."ftp://a.example"]', 'hosts."ftp://a.example": expected a host'),
         ('[hosts."u@a.example"]', "expected a host"),
         ('[hosts.""]', "expected a host"),
+        ('[hosts."a.example"]\n[hosts."https://A.example:443"]', "a login for https://a.example already"),
         ('cookies = "missing.txt"', "cookies: cannot be read"),
         ('cookies = "logins.toml"  # a secret', "in Netscape's format"),
     ],
