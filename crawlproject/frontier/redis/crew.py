@@ -207,9 +207,9 @@ class Crew:
 
     # ------------------------------------------------------------ asked by themselves
 
-    def join(self, pages: int, report: bytes) -> Heard:
-        """This process is the worker from now on."""
-        return _heard(self._run([self._beat("join", pages, pages, report)])[0], pages)
+    def join(self, pages: int, report: bytes, *, is_new: bool = False) -> Heard:
+        """This process is the worker from now on. ``is_new``: it knows nothing of what others have handed over to one before."""
+        return _heard(self._run([self._beat("new" if is_new else "join", pages, pages, report)])[0], pages)
 
     def applied(self) -> Id:
         """The last entry that was in the inbox, when a process before this one has done what all of them said."""

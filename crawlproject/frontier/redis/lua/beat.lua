@@ -1,8 +1,8 @@
 -- A worker says that it is alive, and hears of the others. Who was silent for too long is no member any more.
 --
 -- KEYS   members, alive, tokens, reserved, pages, reports, epoch; all of one crawl
--- ARGV   worker, token, seconds that it may be silent, 'join' or 'beat' or 'end', its pages, how many these may become with what
---        it is fetching, its report
+-- ARGV   worker, token, seconds that it may be silent, 'join' or 'new' or 'beat' or 'end', its pages, how many these may become
+--        with what it is fetching, its report
 -- gives  seconds and microseconds of the server's clock, epoch, 1 if the worker was known, members and reports as pairs, pages of
 --        all, workers that are lost: they were here and did not leave
 
@@ -13,7 +13,7 @@ local call = redis.call
 local time = call('TIME')
 local now = time[1] + time[2] / 1000000
 local known = call('HGET', tokens, worker)
-if mode == 'join' then
+if mode == 'join' or mode == 'new' then
   if call('ZCOUNT', alive, now, '+inf') == 0 then -- all were away: each has its time to come back
     for _, who in ipairs(call('HKEYS', members)) do
       call('ZADD', alive, now + lease, who)
@@ -38,6 +38,9 @@ for _, who in ipairs(call('ZRANGEBYSCORE', alive, '-inf', '(' .. now)) do
   if who ~= worker then
     leave(who)
   end
+end
+if mode == 'new' and call('HEXISTS', members, worker) == 1 then
+  leave(worker) -- with the next epoch, so that all hand over to it once more
 end
 if mode == 'end' then
   leave(worker)

@@ -14,7 +14,7 @@ import redis
 from support.eventloop import Loop, crawl, take
 from support.frontiersteps import url
 from support.redisserver import LASTING, PROGRAM, RedisServer, redis_server
-from support.workers import Workers
+from support.workers import Workers, own_frontier
 
 from crawlproject.errors import StorageFailed
 from crawlproject.frontier.host_queue import queue_of
@@ -228,6 +228,23 @@ def test_a_worker_that_comes_later_reads_what_one_lost_before_was_sent(
     late = loop.start(workers.join("late"))
     again = loop.start(workers.join("a"))
     assert sorted(crawl([late, again], loop)) == sorted(record.url for record in records)
+
+
+@pytest.mark.parametrize(("anew", "other"), ["ab", "ba"])
+def test_a_worker_that_has_lost_its_folder_ends_with_the_others(
+    workers: Workers, loop: Loop, database: redis.Redis, tmp_path: Path, anew: str, other: str
+) -> None:
+    a, b, c, records = three(workers, loop)
+    workers.cut(c, loop)
+    lose("c", database)
+    loop.run_until(lambda: len(a.workers()) == len(b.workers()) == 2)
+    crawl([a, b], loop)
+    members = {"a": a, "b": b}
+    workers.cut(members[anew], loop)
+    again = loop.start(workers._join(anew, own_frontier(tmp_path / "anew"), tmp_path / "anew"))
+    again.put_many(records)
+    fetched = crawl([again, members[other]], loop)
+    assert {*fetched} == {record.url for record in records}
 
 
 def test_letters_that_leave_as_their_receiver_is_lost_go_to_its_heir(
