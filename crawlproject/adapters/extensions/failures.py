@@ -54,7 +54,9 @@ class Failures(Component):
         """Look at what becomes of each item: signals have what the last pipeline returned, and not in whose place."""
         assert self.crawler.engine is not None
         pipelines = self.crawler.engine.scraper.itemproc
-        process = pipelines.process_item_async
+        process = getattr(pipelines, "process_item_async", None)
+        if process is None:  # an ITEM_PROCESSOR of the operator's
+            return
 
         async def process_item(item: Any) -> Any:
             returned = await process(item)

@@ -110,10 +110,11 @@ def _host_of(origin: str) -> str:
 
 def _origin(named: str, place: str) -> str:
     _, mark, authority = named.rpartition("://")
-    origin = "" if set(authority) & set("/@?#") else _origin_of(named if mark else f"https://{named}")
+    origin = "" if set(authority) & set("/\\@?#") else _origin_of(named if mark else f"https://{named}")
     if not origin:
+        shown = named.rpartition("@")[2]  # behind a password, if there is one
         raise BadSetting(
-            place, f'hosts."{named}": expected a host such as a.example, or an origin such as http://a.example:8080'
+            place, f'hosts."{shown}": expected a host such as a.example, or an origin such as http://a.example:8080'
         )
     return origin
 
