@@ -18,7 +18,7 @@ from pydantic import ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from crawlproject.errors import BadSetting
-from crawlproject.options import Options
+from crawlproject.options import Options, StarterOnly
 
 logger = logging.getLogger(__name__)
 
@@ -81,6 +81,15 @@ def default_settings() -> dict[str, Any]:
 def setting_names() -> Set[str]:
     """The names of all settings of ours, in capitals."""
     return {name.upper() for name in _model().model_fields} - {_PARAMETERS.upper()}
+
+
+@cache
+def starter_settings() -> Mapping[str, str]:
+    """The settings that only who starts a crawl may set, and why: those that are ``StarterOnly``."""
+    fields = _model().model_fields.items()
+    return {
+        name.upper(): mark.why for name, field in fields for mark in field.metadata if isinstance(mark, StarterOnly)
+    }
 
 
 def known_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -166,17 +175,6 @@ def _distance(one: str, other: str, most: int) -> int:
             return most + 1
         rows = [rows[-1], row]
     return rows[-1][-1]
-
-
-# Only who starts a crawl may set these, no topic file and no folder of strangers.
-OF_THE_STARTER = {
-    "CRAWL_BROWSER": "it is run",
-    "CRAWL_CHANGE_HOOK": "it runs a command",
-    "CRAWL_CLOAKING_PROXY": "it sees what is fetched, also with a login",
-    "CRAWL_METRICS_FILE": "it replaces that file",
-    "CRAWL_MIRROR": "it sends the crawl away",
-    "CRAWL_SITE_TEMPLATES": "they are code",
-}
 
 
 def is_code(judge: str) -> bool:

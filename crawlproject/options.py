@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import ada_url
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -84,6 +84,12 @@ Level = Count | Literal["root"]
 
 
 PartOptions = TypeVar("PartOptions", bound="Options")
+
+
+class StarterOnly(NamedTuple):
+    """Marks what only who starts a crawl may set, no topic file and no folder of strangers; ``why``."""
+
+    why: str
 
 
 class Options(BaseModel):
@@ -290,7 +296,7 @@ class Options(BaseModel):
     """of `http://<CRAWL_METRICS_HOST>:<port>/metrics` for [Prometheus](deploy.md#metrics); 0: none"""
     crawl_metrics_host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     """its address; whoever reaches it reads what is crawled"""
-    crawl_metrics_file: str = ""
+    crawl_metrics_file: Annotated[str, StarterOnly("it replaces that file")] = ""
     """file | the same as a file (`.prom`) for the textfile collector of node_exporter, written every 15 seconds"""
     dashboard: bool = False
     """| serve a [dashboard](commands.md#scrapy-dashboard) of the running crawl | 000 section 5.1"""

@@ -20,6 +20,7 @@ COMMANDS_MODULE = "crawlproject.commands"
 USER_AGENT = "topical-crawler/0.1 (polite research crawler; set USER_AGENT to say who you are)"
 
 SCHEDULER = "crawlproject.adapters.scheduler.FrontierScheduler"
+ITEM_PROCESSOR = "crawlproject.adapters.extensions.failures.WatchedPipelines"
 ROBOTSTXT_OBEY = True
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.http.http_handler.HttpDownloadHandler")
 CONCURRENT_REQUESTS = 64

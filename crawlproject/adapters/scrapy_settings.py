@@ -86,11 +86,11 @@ def refuse_replaced_components(settings: BaseSettings, ours: Mapping[str, Any]) 
         for component, place in ours[name].items():
             if place is None or component in settings[name] or load_object(component) in there:
                 continue
-            wish = (
-                f"expected {component!r} in it, too, or with the place None: what is given takes the place of all that "
+            raise BadSetting(
+                f"setting {name}",
+                f"expected {component!r} in it, too, or with the place None: what is given takes the place of all that the "
+                "crawler has there; an add-on (ADDONS) adds to it",
             )
-            wish += "the crawler has there; an add-on (ADDONS) adds to it"
-            raise BadSetting(f"setting {name}", wish)
 
 
 def refuse_wrong_log(settings: BaseSettings) -> None:

@@ -128,18 +128,17 @@ class Checkpoints:
         files = (self._whole, self._newer)
         for file in files:
             if (ended := file.ended()) is not None:
-                self._is_on = (
-                    self._is_on and ended.is_written
-                )  # what was refused once would be again: the history has it all
+                # What was refused once would be again, and the history has it all.
+                self._is_on = self._is_on and ended.is_written
                 for each in files:
-                    each.rest(ended.rest_until)
+                    each.put_off(ended.rest_until)
         if not self._is_on:
             return
         if self._whole.is_due(now):
             head = self._head()
             self._lines = head["place"]["lines"]
             self._whole.fork(now, lambda: self._write(self._whole, head))
-            self._newer.rest_from(now)
+            self._newer.restart(now)
         elif self._with_ordering and self._newer.is_due(now):
             head = self._head()
             self._newer.fork(now, lambda: self._write(self._newer, head))

@@ -45,18 +45,18 @@ class ForkedFile:
             self._due = now + self._seconds
         return now >= self._due and not self._child
 
-    def rest(self, until: float) -> None:
+    def put_off(self, until: float) -> None:
         """It is not due before."""
         self._due = max(self._due, until)
 
-    def rest_from(self, now: float) -> None:
-        """What it has is written otherwise at this time."""
+    def restart(self, now: float) -> None:
+        """It is due in ``seconds``: what it would have is being written."""
         self._due = now + self._seconds
 
     def fork(self, now: float, write: Callable[[], object]) -> None:
         """Call ``write`` in a child."""
         self._began, self._system = now, os.times().system
-        self.rest_from(now)
+        self.restart(now)
         self._child = os.fork()
         if self._child:
             return
@@ -84,7 +84,7 @@ class ForkedFile:
             return None
         self._child = 0
         collapse_huge_pages()
-        self.rest(self._began + (used.ru_utime + used.ru_stime if used else 0.0) / _SHARE)
+        self.put_off(self._began + (used.ru_utime + used.ru_stime if used else 0.0) / _SHARE)
         # While the child lives, each page of memory that the crawl writes to is copied.
         return ForkEnd(not status, self._began + (os.times().system - self._system) / _SHARE)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from crawlproject.configuration import OF_THE_STARTER, is_code, known_settings
+from crawlproject.configuration import is_code, known_settings, starter_settings
 from crawlproject.exporting.selection import Selection
 from crawlproject.library.stored_pages import StoredPages
 from crawlproject.opening import crawl_folder
@@ -49,7 +49,7 @@ def stored_settings(info: CrawlInfo) -> dict[str, Any]:
 
 def settings_of_the_starter(info: CrawlInfo) -> dict[str, Any]:
     """Those which ``stored_settings`` leaves out, as they run or send something: a folder may be a stranger's."""
-    names = [name for name in OF_THE_STARTER if not name.startswith(_SHOWING)]
+    names = [name for name in starter_settings() if not name.startswith(_SHOWING)]
     found = {name: info.settings[name] for name in names if info.settings.get(name)}
     judge = str(info.settings.get("TOPIC_RELEVANCE", ""))
     return {**found, "TOPIC_RELEVANCE": judge} if is_code(judge) else found

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationInfo
 
-from crawlproject.configuration import OF_THE_STARTER, is_code, setting_names, setting_wish
+from crawlproject.configuration import is_code, setting_names, setting_wish, starter_settings
 from crawlproject.pages.text.languages import languages
 from crawlproject.urls.canonical import canonical_url, with_scheme
 
@@ -140,7 +140,7 @@ def _setting_wish(name: str, value: object) -> str | None:
     values = value if isinstance(value, list) else [value]
     if not all(isinstance(each, str | int | float) for each in values):
         return f"{name} must be text, a number, true or false, or a list of these"
-    if why := OF_THE_STARTER.get(name):
+    if why := starter_settings().get(name):
         return f"{name}: a topic file must not set it: {why}; use -s or the project's settings"
     if name == "TOPIC_RELEVANCE" and is_code(str(value)):
         return f"{name} must be the name of a judge: module:Class is code, which is named by -a judge={value}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.pipelines import ItemPipelineManager
 
 from crawlproject.adapters.feeds import PageItem
 from crawlproject.adapters.request_json import lease_of
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class WatchedPipelines(ItemPipelineManager):
+    """``ITEM_PROCESSOR``: Scrapy's, which tells ``Failures`` what was returned in the place of an item. Signals do not."""
+
+    async def process_item_async(self, item: Any) -> Any:
+        returned = await super().process_item_async(item)
+        if returned is not item and self.crawler is not None:
+            failures = self.crawler.get_extension(Failures)
+            if failures is not None:
+                failures.item_replaced(item, returned)
+        return returned
+
+
 class Failures(Component):
     """What is ``FATAL`` stops the crawl; a page that a pipeline drops or fails on is recorded as an error, unless it is in the
     history already: then only those behind that pipeline do not get it.
@@ -37,7 +50,6 @@ class Failures(Component):
         extension = super().from_crawler(crawler)
         crawler.signals.connect(extension.item_error, signals.item_error)
         crawler.signals.connect(extension.item_dropped, signals.item_dropped)
-        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
         crawler.signals.connect(extension.spider_error, signals.spider_error)
         return extension
 
@@ -49,22 +61,6 @@ class Failures(Component):
 
     def item_dropped(self, item: Any, exception: BaseException) -> None:
         self._end(item, f"dropped: {exception}"[:200])
-
-    def spider_opened(self) -> None:
-        """Look at what becomes of each item: signals have what the last pipeline returned, and not in whose place."""
-        assert self.crawler.engine is not None
-        pipelines = self.crawler.engine.scraper.itemproc
-        process = getattr(pipelines, "process_item_async", None)
-        if process is None:  # an ITEM_PROCESSOR of the operator's
-            return
-
-        async def process_item(item: Any) -> Any:
-            returned = await process(item)
-            if returned is not item:
-                self.item_replaced(item, returned)
-            return returned
-
-        pipelines.process_item_async = process_item  # type: ignore[method-assign]
 
     def item_replaced(self, item: Any, returned: Any) -> None:
         """An item is through all pipelines, and they returned something in its place."""

@@ -102,9 +102,8 @@ class _Update:
         # An update that was killed between its commit and its note has indexed lines that it does not know of.
         self._known = searcher if searcher.num_docs else None
         self._pages = searcher.num_docs
-        self._there: set[str] | None = (
-            set() if self._follower.restarted else None
-        )  # the pages, where all lines are read
+        # The pages, where all lines are read.
+        self._there: set[str] | None = set() if self._follower.restarted else None
         self._waiting = 0
         self._added = self._replaced = self._removed = 0
 

@@ -130,22 +130,16 @@ class Correspondence:
 
     # ------------------------------------------------------------ in
 
-    def read(self, inbox: Sequence[tuple[Id, bytes, bytes]]) -> None:
-        """Do what letters say, in one step. One that cannot be read is passed over, which is told once."""
-        answers: Answers = {}
-        with self._steps.step():
-            for _, sender, groups in inbox:
-                for group in groups.split(mail.BETWEEN):
-                    self._read_group(sender, group, answers)
-            self._answer(answers)
+    def read(self, inbox: Sequence[tuple[Id, bytes, bytes]], *, is_of_lost: bool = False) -> None:
+        """Do what letters say, in one step; of those to a worker that is lost only what is about hosts of this one.
 
-    def read_of_lost(self, inbox: Sequence[tuple[Id, bytes, bytes]]) -> None:
-        """Do what letters to a worker that is lost say of hosts that are this worker's now, in one step."""
+        A letter that cannot be read is passed over, which is told once.
+        """
         answers: Answers = {}
         with self._steps.step():
             for _, sender, groups in inbox:
                 for group in groups.split(mail.BETWEEN):
-                    self._read_group(sender, group, answers, is_of_lost=True)
+                    self._read_group(sender, group, answers, is_of_lost=is_of_lost)
             self._answer(answers)
 
     def _answer(self, answers: Answers) -> None:

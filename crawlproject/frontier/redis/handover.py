@@ -127,13 +127,12 @@ class Handover:
         leaves, but those that are ``away``.
         """
         left_at = -self._shares.members.joined.get(self._worker, 0)
-        return left_at > 0 and not self.is_scanning and self._all_know(left_at, away)
+        return left_at > 0 and not self.is_scanning and self.all_know(left_at, away)
 
-    def all_know(self, away: Collection[str]) -> bool:
-        """Whether all others, but those that are ``away``, know the members of now: who is lost is sent nothing any more."""
-        return self._all_know(self._shares.members.epoch, away)
-
-    def _all_know(self, epoch: int, away: Collection[str]) -> bool:
+    def all_know(self, epoch: int, away: Collection[str]) -> bool:
+        """Whether all others, but those that are ``away``, know the members of this epoch: who was lost by then is sent nothing
+        any more.
+        """
         return all(worker in away or self._handed.get(worker, 0) >= epoch for worker in self._shares.others())
 
     def hear(self, worker: str, epoch: int) -> None:

@@ -101,7 +101,7 @@ class Reception:
         before = self._what_matters()
         if answer.heard is not None:
             self.hear(answer.heard, arrival.at)
-            if self._awaits_news and self._handover.all_know(self._colleagues.away()):
+            if self._awaits_news and self._handover.all_know(self._shares.members.epoch, self._colleagues.away()):
                 self._awaits_news = False
                 self._unread += len(self._lost)
                 with exchange as work:
@@ -115,7 +115,7 @@ class Reception:
             with exchange as work:
                 work.applied = self.applied
         if answer.inbox_of and not self._has_failed:
-            self._letters.read_of_lost(answer.inbox_of)
+            self._letters.read(answer.inbox_of, is_of_lost=True)
         self._unread -= arrival.has_read_lost
         if self.receive is not None and (messages := [*answer.messages, *arrival.attached]):
             self.receive(messages)  # before anybody can take what it is about

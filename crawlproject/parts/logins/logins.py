@@ -64,9 +64,8 @@ class Logins:
         if file.cookies:
             cookies = path.parent / file.cookies
             try:
-                with catch_warnings(
-                    action="ignore"
-                ):  # a line that is no cookie is "a bug" of the library, with a traceback
+                # A line that is no cookie is "a bug" of the library, with a traceback.
+                with catch_warnings(action="ignore"):
                     self.cookies.load(str(cookies), ignore_discard=True)
             except LoadError:  # whose message has the line, and so the cookie
                 raise BadSetting(place, f"cookies: expected {cookies} in Netscape's format") from None

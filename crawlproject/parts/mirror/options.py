@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from crawlproject.options import Options
+from typing import Annotated
+
+from crawlproject.options import Options, StarterOnly
 
 
 class MirrorOptions(Options):
     """A copy elsewhere."""
 
-    crawl_mirror: str = ""
+    crawl_mirror: Annotated[str, StarterOnly("it sends the crawl away")] = ""
     """an address such as `s3://bucket/folder`, where a [copy of the crawl](deploy.md#a-copy-in-s3) is kept, the same for all
     workers; empty: none"""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from crawlproject.options import Count, Options, Share
+from crawlproject.options import Count, Options, Share, StarterOnly
 
 
 class ProbeOptions(Options):
@@ -18,7 +18,11 @@ class ProbeOptions(Options):
         "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
     )
     """the `User-Agent` of these fetches"""
-    crawl_cloaking_proxy: Annotated[str, Field(pattern=r"^$|^https?://\S+$", exclude=True)] = ""  # may carry a password
+    crawl_cloaking_proxy: Annotated[
+        str,
+        Field(pattern=r"^$|^https?://\S+$", exclude=True),  # may carry a password
+        StarterOnly("it sees what is fetched, also with a login"),
+    ] = ""
     """a proxy at another address, `http://user:password@host:port`, through which they go: some cloak by the address that
     asks; empty: that of the crawl"""
     crawl_login_probe: Share = 0.0

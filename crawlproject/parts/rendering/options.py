@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crawlproject.options import Count, Options, Positive, Seconds
+from crawlproject.options import Count, Options, Positive, Seconds, StarterOnly
 
 
 class RenderOptions(Options):
@@ -27,5 +27,5 @@ class RenderOptions(Options):
     """seconds | after which a page is read as it is, settled or not"""
     crawl_render_memory: Annotated[int, Field(ge=2**27)] = 536_870_912
     """bytes | that a process of the browser may take, of which a page has one: else it is killed"""
-    crawl_browser: str = ""
+    crawl_browser: Annotated[str, StarterOnly("it is run")] = ""
     """executable of the browser; empty: Chromium or Chrome, as installed"""

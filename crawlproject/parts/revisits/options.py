@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crawlproject.options import Count, Options, Seconds, Share
+from crawlproject.options import Count, Options, Seconds, Share, StarterOnly
 
 
 class RevisitOptions(Options):
@@ -31,7 +31,7 @@ class RevisitOptions(Options):
     crawl_keep_pages: Count = 0
     """pages | that a collection keeps, the most relevant ones; the others are retired and not fetched again; 0:
     `CRAWL_MAX_PAGES` | 004 section 8"""
-    crawl_change_hook: Annotated[str, Field(exclude=True)] = ""  # may carry a token, and is not to run from a folder
+    crawl_change_hook: Annotated[str, Field(exclude=True), StarterOnly("it runs a command")] = ""  # may carry a token
     """a command, or an http or https URL, that is [told of changes, and of the end](revisits-running.md#a-hook);
     not in topic files, and not written to `crawl.json`"""
     crawl_hook_pages: Count = 0

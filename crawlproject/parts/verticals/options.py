@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from crawlproject.options import Count, Options, as_object
+from crawlproject.options import Count, Options, StarterOnly, as_object
 
 
 def _as_before(value: object) -> object:
@@ -20,7 +20,7 @@ class VerticalOptions(Options):
     trap_redundant: Annotated[Literal["never", "series", "always"], BeforeValidator(_as_before)] = "series"
     """| learn which URLs of a site [show what others show](page-content.md#redundant-links), and refuse them:
     `"never"`, `"always"`, or `"series"`: with `CRAWL_SERIES` | 004 section 8"""
-    crawl_site_templates: Annotated[dict[str, str], BeforeValidator(as_object)] = {}
+    crawl_site_templates: Annotated[dict[str, str], BeforeValidator(as_object), StarterOnly("they are code")] = {}
     """[your own templates](page-content.md#your-own-template) of sites: host to `package.module.Class`; on the
     command line JSON"""
     crawl_series: Count = 0

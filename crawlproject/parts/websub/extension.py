@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-_of_strangers = logging.getLogger(
-    f"{__name__}.strangers"
-)  # what is wrong with their requests, which would fill the log
+# What is wrong with their requests would fill the log.
+_of_strangers = logging.getLogger(f"{__name__}.strangers")
 _of_strangers.setLevel(logging.CRITICAL)
 MOST_BODY = 4 * 1024 * 1024  # bytes of a delivery
 MOST_CHALLENGE = 4_096  # characters
