@@ -102,13 +102,8 @@ class _Reader:
         """In a world of our own, where scripts of the page have redefined nothing. A frame's own frames come before it."""
         made = await self._send("Page.createIsolatedWorld", frameId=frame, worldName=WORLD)
         world = made["executionContextId"]
-        texts: dict[str, str] = {}
-        for child in [child for child, parent in self._parents.items() if parent == frame]:
-            with suppress(CommandFailed, TimeoutError):  # it is gone, or is a process of its own
-                async with asyncio.timeout_at(self._until):
-                    mark = secrets.token_hex(16)
-                    texts[mark] = await self.read(child, is_frame=True)
-                    await self._mark(child, world, mark)
+        children = [child for child, parent in self._parents.items() if parent == frame]
+        texts = dict(filter(None, await asyncio.gather(*(self._inner(child, world) for child in children))))
         asked = f"({SNAPSHOT})({self._most}, {str(is_frame).lower()})"
         found = await self._send("Runtime.evaluate", expression=asked, contextId=world, returnByValue=True)
         html = found.get("result", {}).get("value")
@@ -117,6 +112,15 @@ class _Reader:
         for mark, text in texts.items():
             html = html.replace(mark, text, 1)  # scripts of the page may have seen it, and written it elsewhere as well
         return html[: self._most]
+
+    async def _inner(self, frame: str, world: int) -> tuple[str, str] | None:
+        """The mark that is in the place of an inner frame now, and its text; None if it is not read."""
+        with suppress(CommandFailed, TimeoutError):  # it is gone, or is a process of its own
+            async with asyncio.timeout_at(self._until):
+                mark, text = secrets.token_hex(16), await self.read(frame, is_frame=True)
+                await self._mark(frame, world, mark)
+                return mark, text
+        return None
 
     async def _mark(self, frame: str, world: int, mark: str) -> None:
         """Put ``mark`` in the place of the element of an inner frame, in the world of its parent."""

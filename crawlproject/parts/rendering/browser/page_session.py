@@ -22,7 +22,7 @@ AFTER_CLICK = 1_000  # milliseconds of the page's time
 HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to look at the page
 LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
-READING = 4.0  # seconds, half of them for frames
+READING = 8.0  # seconds, half of them for frames
 # A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
 MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
