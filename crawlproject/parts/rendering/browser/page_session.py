@@ -22,7 +22,7 @@ AFTER_CLICK = 1_000  # milliseconds of the page's time
 HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to look at the page
 LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
 PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
-READING = 8.0  # seconds, half of them for frames
+READING = 4.0  # seconds: for a first answer of the page, then for its frames, then for its text
 # A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
 MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
@@ -98,7 +98,7 @@ class PageSession:
                     return ended
                 is_cut = _IS_CUT if self._is_flooded else _IS_EMPTY
             try:
-                return await asyncio.wait_for(self._read(most, is_cut), READING)
+                return await asyncio.wait_for(self._read(most, is_cut), 3 * READING)
             except TimeoutError:
                 return self._lost(TIMEOUT)
         except CommandFailed:
@@ -200,10 +200,11 @@ class PageSession:
 
     async def _read(self, most: int, is_cut: str) -> Snapshot:
         send = partial(self._devtools.send, session=self._session)
-        world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
-        asked = {"contextId": world["executionContextId"], "returnByValue": True}
-        found = await send("Runtime.evaluate", expression=is_cut, **asked)
-        html = await self._frames.read(send, most, READING / 2)
+        async with asyncio.timeout(READING):  # in vain, if a script of it has no end
+            world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
+            asked = {"contextId": world["executionContextId"], "returnByValue": True}
+            found = await send("Runtime.evaluate", expression=is_cut, **asked)
+        html = await self._frames.read(send, most, READING)
         is_whole = found.get("result", {}).get("value") is not True
         return Snapshot(html=html, is_whole=is_whole) if html else Snapshot(failure=EMPTY)
 
