@@ -124,11 +124,11 @@ def _reading(stored: StoredCrawl) -> Callable[..., Any]:
         try:
             wanted = canonical_in(stored.folder, url)
             found = next((item for item in read_items(stored.folder) if item["url"] == wanted), None)
+            text = _markdown_of(stored, found) if found else None
         except TopicalError as wrong:
             raise ToolError(str(wrong)) from None
-        if found is None:
+        if text is None:
             raise ToolError(f"{wanted} is not stored; the tool why says what became of it")
-        text = _markdown_of(stored, found)
         part = text[max(0, offset) :][:MOST_CHARACTERS]
         end = max(0, offset) + len(part)
         return part if end >= len(text) else f"{part}\n\n[{len(text) - end} more characters: offset={end}]"
@@ -156,16 +156,18 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
         with lock:
             if pages < 1 or left < 1:
                 raise ToolError(f"{left} pages are left to crawl; ask for at least 1")
-            before = _pages(stored)
-            info = read_info(stored.folder)
-            chosen = {**stored_settings(info), **settings, "CRAWL_MAX_SECONDS": SECONDS}
             try:
-                crawl(stored_topic(stored.folder), stored.folder, ordering=info.ordering, progress=False,
-                      **{**chosen, "CRAWL_MAX_PAGES": before + min(pages, left)})  # fmt: skip
+                before = _pages(stored)
+                info = read_info(stored.folder)
+                chosen = {**stored_settings(info), **settings, "CRAWL_MAX_SECONDS": SECONDS}
+                try:
+                    crawl(stored_topic(stored.folder), stored.folder, ordering=info.ordering, progress=False,
+                          **{**chosen, "CRAWL_MAX_PAGES": before + min(pages, left)})  # fmt: skip
+                finally:  # a crawl that failed may have stored pages
+                    new = _pages(stored) - before
+                    left -= new
             except TopicalError as wrong:
                 raise ToolError(str(wrong)) from None
-            new = _pages(stored) - before
-            left -= new
             return Crawled(new_pages=new, pages=before + new, reason=stored.reason, left=left)
 
     crawl_more.__name__ = "crawl"

@@ -123,6 +123,7 @@ def _run(wish: Mapping[str, Any], *, relayed: bool) -> tuple[int, list[str]]:
                     print(said[-1], file=sys.stderr)
         except BaseException:  # whatever ends this call ends the crawl, which stores what is in flight
             process.send_signal(signal.SIGINT)
-            process.communicate()
+            process.stderr.read()  # or a full pipe would hold it up
+            process.wait()
             raise
     return process.returncode, list(said)

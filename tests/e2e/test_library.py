@@ -66,17 +66,18 @@ def test_the_notebook_says_what_it_prints(tmp_path: Path) -> None:
 def test_an_interrupted_crawl_is_stopped_and_goes_on(tmp_path: Path) -> None:
     code = "from crawlproject import crawl\ncrawl('demo', 'crawl', pages=60, VIRTUAL_WEB='sample', POLITENESS_MIN_DELAY={})"
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    quiet = subprocess.DEVNULL
     # A shell starts what it runs in the background with SIGINT ignored, and that is inherited.
     ctrl_c = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     slow = [sys.executable, "-c", ctrl_c + code.format(0.3)]
-    with subprocess.Popen(slow, cwd=tmp_path, env=environ, stderr=quiet, start_new_session=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(slow, cwd=tmp_path, env=environ, stderr=pipe, start_new_session=True, text=True) as process:
         deadline = time.monotonic() + 60
         while not (tmp_path / "crawl" / "history.jsonl").exists() or len(history(tmp_path / "crawl")) < 3:
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-    assert process.returncode != 0
+        said = process.communicate()[1]
+    assert process.returncode != 0 and said.rstrip().endswith("KeyboardInterrupt") and "ValueError" not in said
     assert json.loads((tmp_path / "crawl" / "crawl.json").read_text())["reason"] == "shutdown"
     before = len(history(tmp_path / "crawl"))
     run(tmp_path, "-c", code.format(0) + "\n")
