@@ -1,6 +1,6 @@
-"""Which parts there are: ours by the table below, those of others by the entry points of the group ``crawlproject.parts``.
+"""The registry of parts: built-in ones from the table below, others from the entry points of group ``crawlproject.parts``.
 
-A part of ours whose folder is not there is no part. To add one: a folder with a ``part.py``, and a line in the table.
+A built-in part whose folder is missing is left out. To add one, create a folder with a ``part.py``, and add a line to the table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 GROUP = "crawlproject.parts"
 
-OURS = {  # in the order in which they are asked; name of the folder -> name of the class in its ``part.py``
+OURS = {  # in the order in which they are called; name of the folder -> name of the class in its ``part.py``
     "filters": "Filters",
     "languages": "Languages",
     "logins": "LoginPart",
@@ -61,20 +61,20 @@ EXTENSIONS = {  # ditto, of ``EXTENSIONS``
     "websub": {"crawlproject.parts.websub.extension.HubDeliveries": 60},
 }
 NEEDS = {
-    "revisits": ("listings",),  # they are visited again, too, and say which pages have changed
-    "websub": ("revisits", "listings"),  # what a hub says makes a feed due, which names the hub
+    "revisits": ("listings",),  # listings are revisited, too, and say which pages have changed
+    "websub": ("revisits", "listings"),  # a notification from a hub makes the feed due that names the hub
 }
 
 
 @cache
 def _entries() -> tuple[EntryPoint, ...]:
-    """The parts of others. To look for them reads a file of every package that is installed."""
+    """The entry points of other packages. Looking for them reads a file of every installed package."""
     return tuple(entry_points(group=GROUP))
 
 
 @cache
 def part_classes() -> dict[str, type[Part]]:
-    """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is no part."""
+    """The class of every part by its name, in order. Raises ``BadSetting`` for an entry point that is not a part."""
     found: dict[str, type[Part]] = {}
     for name, class_name in OURS.items():
         if (module := part_module(name, "part")) is not None:
@@ -90,28 +90,28 @@ def part_classes() -> dict[str, type[Part]]:
 
 
 def components(table: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
-    """The Scrapy components of the parts that are there: path -> order. No part is imported."""
+    """The Scrapy components of the installed parts: path -> order. Imports no part."""
     return {path: order for part, entries in table.items() if is_there(part) for path, order in entries.items()}
 
 
 def is_there(part: str) -> bool:
-    """Whether the folder of a part of ours is there, and those of the parts that it needs."""
+    """Whether the folder of a built-in part exists, and the folders of the parts that it needs."""
     return all(find_spec(f"crawlproject.parts.{name}") is not None for name in (part, *NEEDS.get(part, ())))
 
 
 def part_module(part: str, module: str) -> ModuleType | None:
-    """A module of a part of ours; None when the part is not there."""
+    """A module of a built-in part; None if the part is not installed."""
     return import_module(f"crawlproject.parts.{part}.{module}") if is_there(part) else None
 
 
 def module_beside(part: str, module: str) -> ModuleType | None:
-    """A module that a part of ours may have; None when it has not, or is not there."""
+    """An optional module of a built-in part; None if the module or the part does not exist."""
     there = is_there(part) and find_spec(f"crawlproject.parts.{part}.{module}") is not None
     return part_module(part, module) if there else None
 
 
 def modules_beside(module: str) -> Iterator[ModuleType]:
-    """The modules of this name of all parts, in order; those of others are in the package of what their entry point names."""
+    """The modules of this name of all parts, in order; for an entry point, from the package of the object that it names."""
     for part in OURS:
         if (found := module_beside(part, module)) is not None:
             yield found
@@ -122,19 +122,19 @@ def modules_beside(module: str) -> Iterator[ModuleType]:
 
 
 def reads(options: Options) -> Set[str]:
-    """What is read of a page for the parts (``Part.reads``)."""
+    """What the parts need read of a page (``Part.reads``)."""
     return {what for part in part_classes().values() for what in part.reads(options)}
 
 
 def readable(web: Web, options: Options) -> Web:
-    """``web`` as the parts make it readable (``Part.readable``). Raises ``BadInput``."""
+    """``web`` after every part has made it readable (``Part.readable``). Raises ``BadInput``."""
     for part in part_classes().values():
         web = part.readable(web, options)
     return web
 
 
 def settings_models() -> Iterator[type[Options]]:
-    """The models of the settings of all parts, in order."""
+    """The settings models of all parts, in order."""
     for module in modules_beside("options"):
         for model in vars(module).values():
             if isinstance(model, type) and issubclass(model, Options) and model.__module__ == module.__name__:

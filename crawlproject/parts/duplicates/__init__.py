@@ -1,1 +1,1 @@
-"""Pages with the same text: sketches, the index that finds the first of them, rules about their URLs."""
+"""Pages with the same text: their sketches, the index that finds the original, and rules about their URLs."""

@@ -1,29 +1,29 @@
-"""Finds the first page with the same text among all pages of a crawl.
+"""Finds the original of a page: the first page of a crawl with the same text.
 
-How much of the text two pages have to share (least Jaccard coefficient) depends on what else they share: on one host the
-template, and title and URL show whether it is all they share.
+How much text two pages must share (the least Jaccard coefficient) depends on what else they share. Pages of one host share
+its template; their titles and URLs show whether they share more than that.
 
     =================== ======================== ==================================================================
     hosts               title, name in the URL   least Jaccard coefficient
     =================== ======================== ==================================================================
-    one                 both the same            ``SAME_BOTH`` = 0.70: the page in another dress, folder, version
-    one                 title the same           ``SAME_TITLE`` = 0.80: under another URL, not only other numbers
-    one                 name the same            ``SAME_NAME`` = 0.85: a licence, a code of conduct
-    one                 both but for numbers     ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
-    one                 neither                  the very same text only: two pages that are mostly template
+    one                 both equal               ``SAME_BOTH`` = 0.70: the page in another layout, folder, version
+    one                 title equal              ``SAME_TITLE`` = 0.80: under another URL, not only other numbers
+    one                 name equal               ``SAME_NAME`` = 0.85: a licence, a code of conduct
+    one                 equal without numbers    ``SAME_SERIES`` = 0.95: pages of a series that says nothing new
+    one                 both different           identical text only: two pages that are mostly template
     two                 a headline of 4 words    ``SAME_HEADLINE`` = 0.50: articles of an agency
-    two                 headline and name        the same: a licence between the menus of two sites
-    two                 anything                 ``ELSEWHERE`` = 0.65: mirrors, licences
+    two                 headline and name        also 0.50: a licence between the menus of two sites
+    two                 anything else            ``ELSEWHERE`` = 0.65: mirrors, licences
     =================== ======================== ==================================================================
 
-Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 with the
-name. A pair at 0.7 shares one of the first with a probability of 0.96; at 0.5, with the headline the same, one of all with 0.94.
-Pages with fewer than ``LEAST_SHINGLES`` shingles are too short for that and are compared as wholes.
+Candidates are found by locality-sensitive hashing: 8 keys of 3 minima each, 6 of 2 minima with the headline, 6 of 2 minima with
+the name. A pair at 0.7 shares one of the first 8 keys with a probability of 0.96; a pair at 0.5 with the same headline shares
+one of all keys with 0.94. Pages with fewer than ``LEAST_SHINGLES`` shingles are too short for that: whole texts are compared.
 
-Copies of a page mostly agree on its title or its name in the URL. Two manual pages of one site may share nine tenths of
-their text, which is the site's; so may two copies of one page. What sets them apart is their headline, and what they say besides
-the template of the site (``TemplateText``), once that is known. Lists of links alone make no copies: what pages say between them
-has to be alike (``SAME_PROSE``).
+Copies of a page mostly agree in the title or in the name in the URL. Two manual pages of one site may share nine tenths of
+their text, all of it template; so may two copies of one page. They are told apart by the headline, and by the text outside the
+template of the site (``TemplateText``), once the template is known. The same list of links does not make two pages copies: the
+text between the links must be alike, too (``SAME_PROSE``).
 """
 
 from __future__ import annotations
@@ -50,35 +50,35 @@ SAME_NAME = 0.85
 SAME_SERIES = 0.95
 SAME_HEADLINE = 0.50
 ELSEWHERE = 0.65
-NEAR = 0.3  # with the template of the site: below it nothing else is looked at
-SAME_PROSE = 0.5  # of the terms outside links of two pages that are mostly links
-SAME_MENU = 0.6  # of the names that links lead to
+NEAR = 0.3  # resemblance, template included, below which pages are not compared further
+SAME_PROSE = 0.5  # resemblance of the terms outside links, for two pages that are mostly links
+SAME_MENU = 0.6  # resemblance of the names that links lead to
 LEAST_SHINGLES = 50
-WHOLE_TEXT = 100  # shingles from which on the very same text needs no other evidence
+WHOLE_TEXT = 100  # shingles from which identical text needs no other evidence
 WHOLE_ANYWAY = (
-    200  # under another title and another name: the terms leave out what is no word, as in "operator<" and "operator>"
+    200  # the same under another title and name: terms lack punctuation, so "operator<" and "operator>" are the same
 )
-SOME_TEXT = 10  # shingles from which on it needs the title or the name; below it needs the same links
+SOME_TEXT = 10  # shingles from which identical text needs the same headline or name; shorter text needs the same links
 
 _BANDS = 8
-_ROWS = 3  # minima of a key
+_ROWS = 3  # minima in a key
 _BANDS_NAMED = 6  # keys with the headline, and with the name
 _ROWS_NAMED = 2
 _LONG = 4  # words of a headline that two articles do not share by chance
-_COMPARED = 4  # candidates that are looked at: those with the most keys in common
+_COMPARED = 4  # candidates that are compared: those with the most keys in common
 _SEPARATOR = re.compile(r"\s+[|•·—–»:-]+\s+|\s*[|•»]\s*")
 _WORD = re.compile(r"\w+(?:(?:!=|[-=<>+*/%^&|~#])+(?=\s|$))?")
 _NUMBER = re.compile(r"[0-9]+")
-_LOOKED_AT = 1000  # characters of a title
+_LOOKED_AT = 1000  # characters of a title that are used
 _SAY_NOTHING = frozenset(
     ("", "default", "home", "index", "intro", "introduction", "main", "overview", "readme", "start", "toc", "welcome")
 )
 
 
 class DuplicateIndex:
-    """The originals of a crawl. About 280 bytes of memory for each, besides what ``originals`` needs.
+    """The originals of a crawl. Each takes about 280 bytes of memory, in addition to its share of ``originals``.
 
-    ``most``: when so many are known, no more are added, and duplicates of later pages are not found.
+    ``most``: once that many are known, no more are added, and duplicates of later pages are not found.
     """
 
     def __init__(self, originals: SketchStore, *, most: int = 1_000_000, template: TemplateText | None = None) -> None:
@@ -87,10 +87,10 @@ class DuplicateIndex:
         self._keys = KeyTable()
         self._template = template or TemplateText()
         self._latest: tuple[OriginalPage | None, list[int]] = None, []  # a page and its keys
-        self.last_url = ""  # of the original that came last
+        self.last_url = ""  # of the original added last
 
     def read_stored(self) -> str:
-        """Remember what an earlier run has stored and is not known yet; the URL that came last, empty: there is none."""
+        """Add the stored originals that are not known yet; return the URL of the last one, or an empty string if none."""
         last_url = ""
         for number, original in enumerate(self._originals.stored(), start=len(self._originals)):
             self._enter(number, original)
@@ -98,12 +98,12 @@ class DuplicateIndex:
         return last_url
 
     def learned(self) -> dict[str, Any]:
-        """All that is known, for a checkpoint."""
+        """The state for a checkpoint."""
         keys, template, stored = fields_of(self._keys), self._template.learned(), self._originals.learned()
         return {"keys": keys, "template": template, "stored": stored, "last_url": self.last_url}
 
     def set_learned(self, learned: Mapping[str, Any]) -> None:
-        """Know that again. Raises ``Unfit`` before anything has changed."""
+        """Restore the state. Raises ``Unfit`` before anything is changed."""
         self._originals.set_learned(learned["stored"], learned["last_url"])
         set_fields(learned["keys"], self._keys)
         self._template.set_learned(learned["template"])
@@ -114,11 +114,11 @@ class DuplicateIndex:
 
     @property
     def size(self) -> int:
-        """Bytes of memory of the keys."""
+        """Bytes of memory that the keys take."""
         return self._keys.size
 
     def first_with(self, page: OriginalPage) -> OriginalPage | None:
-        """The first page with the text of ``page``; None when it is the first."""
+        """The original that ``page`` duplicates: one with identical text, else the most similar one; None if there is none."""
         for number in self._keys.find([page.text]):
             found = self._originals[number]
             if found.url != page.url and _same_whole(found, page):
@@ -137,13 +137,13 @@ class DuplicateIndex:
         return first
 
     def is_duplicate(self, page: OriginalPage, first: OriginalPage) -> bool:
-        """Whether these two have the same text, as the table above has it, whatever their keys are."""
+        """Whether two pages have the same text by the table above, whatever their keys are."""
         if _same_whole(first, page):
             return True
         return min(page.shingles, first.shingles) >= LEAST_SHINGLES and self._likeness(page, first) > 0.0
 
     def _likeness(self, page: OriginalPage, found: OriginalPage) -> float:
-        """How much of their own text two pages share, 0 when that is too little for what else they share."""
+        """The share of text outside the template that two pages have in common; 0 if it is below their ``threshold``."""
         least = threshold(found, page)
         if least > 1 or resemblance(found, page) < NEAR or not _same_prose(found, page):
             return 0.0
@@ -151,7 +151,7 @@ class DuplicateIndex:
         return jaccard if jaccard >= least else 0.0
 
     def add(self, page: OriginalPage) -> None:
-        """Remember a page that is no duplicate."""
+        """Add a page that is not a duplicate."""
         number = len(self._originals)
         if number < self._most:
             self._originals.append(page)
@@ -169,7 +169,7 @@ class DuplicateIndex:
         self._keys.add(keys, number)
 
     def _keys_of(self, page: OriginalPage) -> list[int]:
-        """Up to 20 keys. Those of the latest page are remembered: it is looked for first, and added later."""
+        """Up to 20 keys. Those of the latest page are cached: a page is looked up first and added later."""
         latest, keys = self._latest
         if latest is page:
             return keys
@@ -192,7 +192,7 @@ def links_of(page: Page) -> list[bytes]:
 
 
 def original_of(page: Page, sketch: Sketch, links: Sequence[bytes] | None = None) -> OriginalPage:
-    """What the index knows a page by. ``links``: those that ``links_of`` the page gave."""
+    """What the index stores of a page. ``links``: the result of ``links_of(page)``, if the caller has it already."""
     links = links_of(page) if links is None else links
     title, head, name = title_of(page.title), headline(page.title), name_of(page.url)
     return OriginalPage(
@@ -203,7 +203,9 @@ def original_of(page: Page, sketch: Sketch, links: Sequence[bytes] | None = None
         headline=digest_of(head),
         words=len(head.split()),
         name=digest_of(name),
-        series=digest_of(_NUMBER.sub("#", f"{title}\n{name}")) if title else 0,  # part 1 and part 2 are of one series
+        series=digest_of(_NUMBER.sub("#", f"{title}\n{name}"))
+        if title
+        else 0,  # part 1 and part 2 belong to one series
         links=xxh3_64_intdigest(b"\n".join(links)) if links else 0,
         menu=sketch_names(link_names(links)),
         terms=sketch.terms,
@@ -214,10 +216,10 @@ def original_of(page: Page, sketch: Sketch, links: Sequence[bytes] | None = None
 
 
 def leads_elsewhere(duplicate: OriginalPage, first: OriginalPage) -> bool:
-    """Whether the links of a duplicate lead to other pages than those of the first.
+    """Whether the links of a duplicate lead to other pages than the links of its original.
 
-    A licence appears on many sites, each time with the menu of its site. A duplicate of a page in another folder or with another
-    session has links of the same names.
+    A licence appears on many sites, each time with the menu of that site. A duplicate in another folder or under another
+    session has links with the same names.
     """
     return same_names(duplicate.menu, first.menu) < SAME_MENU
 
@@ -228,7 +230,7 @@ def resemblance(one: OriginalPage, other: OriginalPage) -> float:
 
 
 def threshold(one: OriginalPage, other: OriginalPage) -> float:
-    """How much of their text two pages have to share; above 1: none is enough."""
+    """The share of text that two pages must have in common; above 1 if no share is enough."""
     name = one.name == other.name
     if host_of(one.url) != host_of(other.url):
         headed = one.headline == other.headline != 0 and (name or one.words >= _LONG)
@@ -241,17 +243,17 @@ def threshold(one: OriginalPage, other: OriginalPage) -> float:
 
 
 def _one_is_headline(one: OriginalPage, other: OriginalPage) -> bool:
-    """Whether one title is the other's without the name of the site, as that of a print view."""
+    """Whether one title is the other without the name of the site, as in a print view."""
     return one.headline == other.headline != 0 and (one.title == one.headline or other.title == other.headline)
 
 
 def _same_prose(one: OriginalPage, other: OriginalPage) -> bool:
-    """Whether two pages may be the same by what they say between their links, when that is little."""
+    """Whether the text outside the links of two pages allows them to be the same; True unless both are mostly links."""
     return not one.prose or not other.prose or same_names(one.prose, other.prose) >= SAME_PROSE
 
 
 def _same_whole(one: OriginalPage, other: OriginalPage) -> bool:
-    """Whether pages with the same terms in the same order are the same page."""
+    """Whether two pages have the same terms in the same order, and enough evidence that they are the same page."""
     if one.text != other.text:
         return False
     shingles = min(one.shingles, other.shingles)
@@ -262,23 +264,23 @@ def _same_whole(one: OriginalPage, other: OriginalPage) -> bool:
 
 
 def title_of(title: str) -> str:
-    """The words of a title, whose case and punctuation do not matter; empty for one word ("Home"), which says little.
+    """The words of a title, without case and punctuation; empty for a single word ("Home"), which says little.
 
-    What follows a word at its end and is no punctuation is of the word: ``C++``, ``operator<=``.
+    Symbols directly after a word belong to the word: ``C++``, ``operator<=``.
     """
     words = _WORD.findall(title[:_LOOKED_AT].lower())
     return " ".join(words) if len(words) > 1 else ""
 
 
 def headline(title: str) -> str:
-    """The longest part of a title: on another site the rest, which is the name of the site, is another."""
+    """The longest part of a title: the rest is the name of the site, which differs on another site."""
     return max(map(title_of, _SEPARATOR.split(title[:_LOOKED_AT])), key=len)
 
 
 def name_of(url: str) -> str:
     """The last segment of a canonical URL's path with its query, ``page?id=3``; ``/`` for the home page of a host.
 
-    Names that say nothing (``index``, ``readme``) bring the segment before them.
+    A name that says nothing (``index``, ``readme``) is preceded by the segment before it.
     """
     path, mark, query = url[url.index("/", 8) :].partition("?")
     folder, _, name = path.rstrip("/").rpartition("/")
@@ -288,5 +290,5 @@ def name_of(url: str) -> str:
 
 
 def link_names(urls: Iterable[bytes]) -> set[bytes]:
-    """The names of the pages that links lead to, queries left out: those of a duplicate are the same, wherever it is."""
+    """The names of the pages that links lead to, without queries: a duplicate in another place links to the same names."""
     return {url.partition(b"?")[0].rstrip(b"/").rpartition(b"/")[2] for url in urls}

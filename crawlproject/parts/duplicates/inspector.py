@@ -1,4 +1,4 @@
-"""Looks at each page beside those before it: whether it is a copy, which copy is kept, and how much of it is new."""
+"""Compares each page with earlier pages: whether it is a copy, which copy is kept, and how much of its text is new."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from crawlproject.records import (
 )
 from crawlproject.urls.hosts import host_of
 
-LONG = 80  # shingles from which on that is said of a page alone; of shorter ones it takes several
-MOSTLY_NEW = 0.5  # from here on it is not told
+LONG = 80  # shingles from which a single page can be said to have nothing new; of shorter pages it takes several
+MOSTLY_NEW = 0.5  # share of new text from which it is not recorded
 
-_IN_FLIGHT = 1000  # pages that are examined and not learned yet
+_IN_FLIGHT = 1000  # pages that were inspected and not learned yet
 
 
 class DuplicateInspector:
-    """Fills in ``duplicate_of``, ``replaces``, and the signs ``own_links`` and ``preferred`` of duplicates, ``novelty`` of pages
-    that say nothing new, ``new_text`` of others with less than half new and of short ones.
+    """Sets ``duplicate_of``, ``replaces`` and the signs ``own_links`` and ``preferred`` of duplicates; of other pages with less
+    than half their text new, sets the sign ``novelty`` if a long page says nothing new, else ``new_text``.
 
-    A learner, too: remembers the originals; ``others`` has those of other workers. ``language`` is that of the topic;
-    ``dates`` are the names of months and days in it (``date_names``). Which texts a host has shown of late, and how many
-    pages link to a URL, is not learned again after a resume.
+    It is a learner, too: it remembers the originals; ``others`` holds those of other workers. ``language`` is that of the topic;
+    ``dates`` are the names of months and days in it (``date_names``). The recent text of each host and the number of
+    links to each URL are not learned again after a resume.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class DuplicateInspector:
         dates: Collection[int] = (),
     ) -> None:
         self.index = index
-        self.latest: OriginalPage | None = None  # that was added last
+        self.latest: OriginalPage | None = None  # the original that was added last
         self._others = others
         self._dates = dates
         self._stored_until = ""  # the index begins with the events of an earlier run up to this URL
@@ -60,16 +60,16 @@ class DuplicateInspector:
         self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
 
     def learned(self) -> dict[str, Any]:
-        """All that is known, for a checkpoint, but for what fades."""
+        """The state for a checkpoint, without recent texts and link counts."""
         return {"index": self.index.learned(), "kept": self._kept}
 
     def set_learned(self, learned: Mapping[str, Any]) -> None:
-        """Know that again. Raises ``Unfit`` before anything has changed."""
+        """Restore the state. Raises ``Unfit`` before anything is changed."""
         self.index.set_learned(learned["index"])
         self._kept = learned["kept"]
 
     def read_stored(self) -> None:
-        """Remember the originals that an earlier run has stored: their events are about to be learned again."""
+        """Read the originals that an earlier run has stored; their events are about to be learned again."""
         self._stored_until = self.index.read_stored()
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
@@ -83,7 +83,7 @@ class DuplicateInspector:
         if first is not None:
             return self._duplicate(page, original, first)
         self._examined[page.url] = original
-        if len(self._examined) > _IN_FLIGHT:  # pages that some later step turned away
+        if len(self._examined) > _IN_FLIGHT:  # drop pages that a later step rejected
             del self._examined[next(iter(self._examined))]
         if novelty >= MOSTLY_NEW:
             return page
@@ -91,9 +91,9 @@ class DuplicateInspector:
         return replace(page, signs={**page.signs, NOVELTY if says_nothing else NEW_TEXT: round(novelty, 3)})
 
     def learn(self, event: FetchEvent) -> None:
-        """Add a page that is no duplicate to the index, unless its sketch is there already.
+        """Add a page that is not a duplicate to the index, unless its sketch is there already.
 
-        After ``kill -9`` the sketch of the last page may be missing on disk; when the file of sketches was removed, all are.
+        After ``kill -9`` the sketch of the last page may be missing on disk; if the file of sketches was removed, all are.
         """
         visit = event.visit
         original = self._examined.pop(visit.url, None)
@@ -110,14 +110,14 @@ class DuplicateInspector:
             self.index.add(original_of(page, sketch(page)))
 
     def note(self, visit: Visit) -> None:
-        """A page may have taken the place of an original."""
+        """Note which page is kept, if this one replaces an original or may not be kept itself."""
         if visit.replaces and visit.is_page:
             self._kept[visit.duplicate_of] = visit.url, visit.signs.get(PREFERRED, 1.0)
         elif visit.error == NOT_KEPT and not visit.duplicate_of:
             self._kept[visit.url] = visit.url, 0.0  # any copy that may be kept is better
 
     def _duplicate(self, page: Page, original: OriginalPage, first: OriginalPage) -> Page:
-        """A page in the language that is asked for leads on as an original does, whatever its copies linked to."""
+        """Mark a page as a duplicate. If it fits the wanted language better than the kept page, its links count as its own."""
         kept, fit = self._kept.get(first.url) or (first.url, language_fit(first.url, first.language, self._language))
         ours = language_fit(page.url, page.language, self._language)
         signs = dict(page.signs)
@@ -132,7 +132,7 @@ class DuplicateInspector:
         return fit, self._link_counts.magnitude(url), -len(url)
 
     def add_of_another(self, original: OriginalPage) -> None:
-        """Another worker has kept a page that is no duplicate."""
+        """Add an original that another worker has kept."""
         if self._others is not None:
             self._others.add(original)
 

@@ -1,10 +1,10 @@
-"""Redundant content: copies are recognised, URL rules and templates are learned from them.
+"""Redundant content: recognises copies, and learns URL rules and URL templates from them.
 
-All of it is learned from the history; only the sketches of texts are stored, since making them means reading the pages.
+Everything is learned from the history; only the sketches of texts are stored, since computing them means reading the pages.
 
-A page is compared with those seen before, under whatever URL, and with what its host has said before. A calendar has
-another date on each page and nothing else; a shop shows the same goods in each order. No two of their pages need be
-copies, and yet the hundredth says nothing new.
+A page is compared with all pages seen before, under any URL, and with the earlier text of its host. The pages of a calendar
+differ only in the date; a shop lists the same goods in several orders. No two of these pages need be copies, yet the
+hundredth says nothing new.
 """
 
 from __future__ import annotations
@@ -49,13 +49,16 @@ from crawlproject.urls.post import is_post
 
 OTHERS = "sketches.others.jsonl"
 
-_LATER = 200  # URLs of a host behind others that are remembered
-_HOSTS = 1_000  # with such URLs
-_GATHERED = 64  # sketches of others that are written together
+_LATER = 200  # deferred URLs that are remembered for a host
+_HOSTS = 1_000  # hosts with deferred URLs that are remembered
+_GATHERED = 64  # sketches from other workers that are written together
 
 
 class Duplicates(Part):
-    """``PAGE_DUPLICATES``, ``CRAWL_LEARN_RULES`` and ``TRAP_TEMPLATES`` say what is switched on; None of what is not."""
+    """The part that ``PAGE_DUPLICATES``, ``CRAWL_LEARN_RULES`` and ``TRAP_TEMPLATES`` switch on.
+
+    The argument of a feature that is switched off is None.
+    """
 
     name = "duplicates"
     learned_classes = (RuleEvidence, UrlRule, UrlTemplate, VersionParameter)
@@ -73,7 +76,7 @@ class Duplicates(Part):
     ) -> None:
         self._is_own = is_own
         self._reclass = reclass
-        self._later: OrderedDict[str, dict[str, str]] = OrderedDict()  # by host the URLs, and their keys, behind others
+        self._later: OrderedDict[str, dict[str, str]] = OrderedDict()  # by host: key -> URL, of deferred URLs
         self.copies = copies
         self.rules = rules
         self.templates = templates
@@ -109,7 +112,7 @@ class Duplicates(Part):
         return part
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """A later class for what is known to be a copy or an old version, and under a demoted template."""
+        """A later class for a known copy, an old version, or a URL of a demoted template."""
         precedence = url.precedence
         if url.depth and not url.variant and self._is_variant(url.url):
             precedence = REDUNDANT
@@ -160,7 +163,7 @@ class Duplicates(Part):
             self.copies.read_stored()
 
     def begin(self, now: float) -> None:
-        """Write down which rules hold now, and every change from now on."""
+        """Record which rules hold now, and every change from now on."""
         if self.rule_store and self.rules:
             for evidence in self.rules.evidence():
                 self._note(evidence)
@@ -169,7 +172,7 @@ class Duplicates(Part):
     # ------------------------------------------------------------ other workers
 
     def publish(self, event: FetchEvent) -> Any:
-        """The sketch of a page that is no copy."""
+        """The sketch of a page that is not a copy; None for a copy."""
         sketch = self.copies.latest if self.copies is not None else None
         return written_original(sketch) if sketch is not None and sketch.url == event.visit.url else None
 
@@ -180,7 +183,7 @@ class Duplicates(Part):
             self.copies.note(event.visit)
         if event.visit.number > 1:
             return
-        # Templates and versions are of one host each: whoever visits that needs them.
+        # A template or a version parameter belongs to one host: only the worker that crawls the host needs it.
         of_host = (self.templates, self.versions) if self._is_own(host_of(event.visit.url)) else ()
         for learner in (self.rules, *of_host):
             if learner is not None:
@@ -195,7 +198,7 @@ class Duplicates(Part):
         return self._is_old(url) or self._is_variant(url)
 
     def _is_old(self, url: str) -> bool:
-        """Pages of its template that brought something new refute it."""
+        """Whether a URL shows an old version; not if pages of its template have been informative."""
         if self.versions is None or not self.versions.parameters or not self.versions.is_old(url):
             return False
         return self.templates is None or not self.templates.informative(url)
@@ -204,11 +207,11 @@ class Duplicates(Part):
         return self.rules is not None and not is_post(url) and self.rules.variants.normalized(url) != url
 
     def _acquittals(self) -> int:
-        """How often a rule was withdrawn, or a template has recovered."""
+        """How many times a rule was withdrawn or a template recovered."""
         return (self.rules.withdrawn if self.rules else 0) + (self.templates.recovered if self.templates else 0)
 
     def _bring_forward(self, host: str) -> None:
-        """What waits behind others without a reason by now waits as others again."""
+        """Move the deferred URLs of a host that nothing holds back any more to the normal class."""
         of_host = self._later.get(host, {})
         for key, url in list(of_host.items()):
             if not self._is_copy(url) and (self.templates is None or self.templates.demoted(url) is None):
@@ -235,7 +238,7 @@ def _copies(setup: Setup, most: int) -> DuplicateInspector:
 
 
 def _store_of_others(folder: CrawlFolder) -> SketchStore:
-    """What other workers have is published again after a restart: the file begins anew with each process."""
+    """A new, empty store for each process: the other workers' sketches are published again after a restart."""
     if not folder.bodies:
         return MemorySketchStore()
     path = folder.path / OTHERS
@@ -244,7 +247,7 @@ def _store_of_others(folder: CrawlFolder) -> SketchStore:
 
 
 def _rules(places: Iterable[str], known: Callable[[str], bool], store: UrlRuleStore | None) -> UrlRuleLearner:
-    """The learner with the rules that it begins with: those of earlier crawls, and what a person said about ours."""
+    """The learner with its initial rules: those of earlier crawls, and this crawl's rules that a person switched off."""
     rules = UrlRuleLearner(known)
     for entry in _given(places):
         if store is None:

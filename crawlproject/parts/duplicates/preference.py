@@ -1,4 +1,4 @@
-"""Which of two copies a collection keeps: by the language that is asked for, the links to them, the length of their URLs."""
+"""Which of two copies a collection keeps: by the wanted language, the number of links to each, and the length of its URL."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _CODES = frozenset(map("".join, zip(_LETTERS[::2], _LETTERS[1::2], strict=True))
 
 
 def language_fit(url: str, language: str, wanted: Collection[str]) -> int:
-    """How well a page fits the wanted languages, 1 to 6: first by what its URL names, then by what the page says.
+    """How well a page fits the wanted languages, 1 to 6: first by the language in its URL, then by the one the page states.
 
-    Of two copies the text is in one language: the folder says more.
+    Two copies have the same text, so the folder says more than the page.
     """
     named = codes_in(url)
     by_url = 1 if not named else 2 if not named.isdisjoint(wanted) else 0
@@ -31,7 +31,7 @@ def language_fit(url: str, language: str, wanted: Collection[str]) -> int:
 
 
 def codes_in(url: str) -> set[str]:
-    """The languages that a URL names: ``de.a.example``, ``/pt-br/``, ``page.html.en``, ``?lang=fr``."""
+    """The languages that a URL names, as in ``de.a.example``, ``/pt-br/``, ``page.html.en`` or ``?lang=fr``."""
     address, _, _ = url.partition("?")
     host, *segments = address.partition("://")[2].split("/")
     names = [host.partition(".")[0], *segments[:-1], *_ASKED.findall(url)]
@@ -47,7 +47,7 @@ def code_of(tag: str) -> str:
 
 
 class LinkCounts:
-    """About how many pages link to a URL, of those that came since the crawl was started or resumed. 4 MB for all."""
+    """About how many pages link to a URL, counted since the crawl was started or resumed. 4 MB in all."""
 
     def __init__(self) -> None:
         self._counts = np.zeros(_PLACES, dtype=np.uint32)
@@ -55,8 +55,8 @@ class LinkCounts:
     def add(self, links: Sequence[bytes]) -> None:
         """Count the links of a page: URLs in UTF-8."""
         places = np.fromiter(map(xxh3_64_intdigest, links), np.uint64, len(links))
-        self._counts[places & np.uint64(_PLACES - 1)] += 1  # each place once
+        self._counts[places & np.uint64(_PLACES - 1)] += 1  # numpy adds 1 to each place once
 
     def magnitude(self, url: str) -> int:
-        """The number of pages, to a factor of two, 0 below four: the counts are no more exact than that."""
+        """The number of pages as a power of two, 0 below four: the counts are not more precise than that."""
         return (int(self._counts[xxh3_64_intdigest(url.encode("utf-8", "replace")) & (_PLACES - 1)]) // 4).bit_length()

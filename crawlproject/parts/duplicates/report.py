@@ -12,7 +12,7 @@ from crawlproject.parts.duplicates.url_rule_store import read_rules
 
 @dataclass(frozen=True, slots=True)
 class LearnedRule:
-    """A URL rule as ``text``, its state, the pairs of pages for (``agreed``) and ``against`` it, and examples."""
+    """A URL rule as ``text``, its state, the numbers of page pairs for (``agreed``) and ``against`` it, and examples."""
 
     text: str
     state: str
@@ -22,7 +22,7 @@ class LearnedRule:
 
 
 def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
-    """``rules``: those that hold first. Raises ``BadCrawlDir``."""
+    """``rules``: the learned rules, those that hold first. Raises ``BadCrawlDir``."""
     entries = read_rules(folder).items()
     rules = [LearnedRule(str(rule), entry.state, *entry.pairs, entry.examples) for rule, entry in entries]
     return {"rules": sorted(rules, key=lambda rule: (rule.state != "holds", -rule.agreed, rule.text))}

@@ -12,24 +12,24 @@ try:
 except Exception:  # not built, or in a zip file
     text_hashes = None  # type: ignore[assignment]
 
-_SAMPLED = np.uint64(1)  # of two shingles one is remembered
+_SAMPLED = np.uint64(1)  # one of two shingles is remembered
 _PLACES = 1 << 23
 
 
 class SeenShingles:
-    """The shingles of each host seen lately, numbers made one: one of two is remembered, by 32 bits, in 32 MB for all.
+    """The recent shingles of each host, in which all numbers are the same. Half are remembered, by 32 bits each, in 32 MB.
 
-    A place is overwritten by the next shingle that falls on it, so what is remembered is that of the last 30,000 pages or so;
-    views of a page, and pages of a trap, are fetched near each other.
+    A place is overwritten by the next shingle that falls on it, so the table covers about the last 30,000 pages. That is
+    enough: views of a page, and pages of a trap, are fetched soon after each other.
     """
 
     def __init__(self) -> None:
         self._seen = np.zeros(_PLACES, dtype=np.uint32)
 
     def new_share(self, host: str, shingles: Hashes) -> float:
-        """Which share of the shingles (shape (n,)) is new on this host, 0 to 1; they are seen from now on.
+        """The share of the shingles (shape (n,)) that is new on this host, 0 to 1; they count as seen from now on.
 
-        1 for a text of which none was looked at.
+        1 for a text none of whose shingles is sampled.
         """
         digest = xxh3_64_intdigest(host.encode())
         if text_hashes is not None:

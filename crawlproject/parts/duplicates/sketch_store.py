@@ -1,5 +1,6 @@
-"""The sketches of the pages that are no duplicates: in memory for a rehearsal, in ``sketches.jsonl`` of a crawl folder.
-``KeyTable`` finds them by 64-bit keys in little memory: several numbers a key, nothing is ever removed.
+"""The sketches of the originals, the pages that are not duplicates: in memory for a rehearsal, else in ``sketches.jsonl``.
+
+``KeyTable`` finds them by 64-bit keys in little memory. A key has several numbers, and nothing is ever removed.
 """
 
 from __future__ import annotations
@@ -27,23 +28,23 @@ except Exception:  # not built, or in a zip file
     key_slots = None  # type: ignore[assignment]
 
 NAME = "sketches.jsonl"
-PER_KEY = 8  # numbers kept of a key: the first ones
+PER_KEY = 8  # numbers kept for a key: the first ones
 
-_BYTES = ("minima", "menu", "prose")  # fields that are no text
+_BYTES = ("minima", "menu", "prose")  # binary fields
 _TABLES = 64
-_FIRST = 32  # places of a table at first
+_FIRST = 32  # initial size of a table, in places
 _NUMBER = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class OriginalPage:
-    """A page that is no duplicate, as far as duplicates of it are known by it.
+    """What is stored of a page that is not a duplicate, to recognise later duplicates of it.
 
     ``minima``: 256 bytes, 128 little-endian numbers. ``text``, ``title``, ``headline``, ``name``, ``series`` (title and name
-    but for their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 when the title says little, or there are no links.
+    without their numbers) and ``links`` are digests, 0 to 2^64 - 1; 0 if the title says little, or there are no links.
     ``menu``: sketch of the names that the links lead to, 64 bytes or none. ``words`` (of the headline), ``terms`` and
-    ``shingles`` are numbers of them. ``language`` is the tag that the page states. ``prose``: of a page that is mostly links,
-    the sketch of its terms outside them, 64 bytes or none. Older crawls wrote neither.
+    ``shingles`` are counts. ``language`` is the tag that the page states. ``prose``: for a page that is mostly links, the
+    sketch of its terms outside links, 64 bytes or none. Older crawls wrote neither ``language`` nor ``prose``.
     """
 
     url: str
@@ -67,7 +68,7 @@ _values_of = attrgetter(*_NAMES)
 
 
 def written_original(original: OriginalPage) -> dict[str, Any]:
-    """An original as JSON can carry it."""
+    """An original in a form that JSON can carry."""
     written = dict(zip(_NAMES, _values_of(original), strict=True))
     for name in _BYTES:
         written[name] = b2a_base64(written[name], newline=False).decode("ascii")
@@ -75,15 +76,15 @@ def written_original(original: OriginalPage) -> dict[str, Any]:
 
 
 def read_original(fields: dict[str, Any]) -> OriginalPage:
-    """The original that was written so. Raises ``TypeError`` and ``binascii.Error``."""
+    """The original from the result of ``written_original``. Raises ``TypeError`` and ``binascii.Error``."""
     return OriginalPage(**{**fields, **{name: a2b_base64(fields.get(name, "")) for name in _BYTES}})
 
 
-_ILLEGIBLE = OriginalPage("", bytes(256), 0, 0, 0, 0, 0, 0, 0, b"", 0, 0)  # like no page
+_ILLEGIBLE = OriginalPage("", bytes(256), 0, 0, 0, 0, 0, 0, 0, b"", 0, 0)  # resembles no page
 
 
 class SketchStore(Protocol):
-    """The originals, numbered in the order in which they came."""
+    """The originals, numbered in order of arrival."""
 
     def append(self, original: OriginalPage, /) -> None: ...
 
@@ -92,22 +93,22 @@ class SketchStore(Protocol):
     def __len__(self) -> int: ...
 
     def stored(self) -> Iterator[OriginalPage]:
-        """Those that an earlier run has stored and that are not numbered yet, in order."""
+        """Yield, and number, the originals that an earlier run has stored and that have no number yet, in order."""
         ...
 
     def learned(self) -> Any:
-        """Which are numbered, for a checkpoint."""
+        """Which originals have numbers, for a checkpoint."""
         ...
 
     def set_learned(self, learned: Any, last_url: str) -> None:
-        """Number these again, of which the last is that of ``last_url``. Raises ``Unfit``: they are others by now."""
+        """Restore the numbers from a checkpoint. Raises ``Unfit`` unless the last of them is the original of ``last_url``."""
         ...
 
     def close(self) -> None: ...
 
 
 class MemorySketchStore(list[OriginalPage]):
-    """For a crawl that leaves nothing on disk."""
+    """A store for a crawl that leaves nothing on disk."""
 
     def stored(self) -> Iterator[OriginalPage]:
         return iter(())
@@ -123,11 +124,11 @@ class MemorySketchStore(list[OriginalPage]):
 
 
 class DiskSketchStore:
-    """One line an original, about 700 bytes; in memory 8 bytes of each.
+    """A store on disk: one line of about 700 bytes for each original, and 8 bytes of memory.
 
-    ``known`` says which URLs are in the history: last lines of others are removed, since these pages will be fetched again.
-    A damaged line and all behind it are removed, of which ``warn`` is told: their pages are sketched once more. So many
-    originals are ``gathered`` and written together; those that are not written yet are lost when it is closed. Raises
+    ``known`` says whether a URL is in the history: trailing lines of other URLs are removed, since these pages will be fetched
+    again. A damaged line and all lines after it are removed, too; ``warn`` gets a message, and the pages are sketched again.
+    Originals are written in batches of ``gathered``; those not yet written are lost when the store is closed. Raises
     ``StorageFailed``.
     """
 
@@ -137,7 +138,7 @@ class DiskSketchStore:
         self._path = path
         self._warn = warn
         self._log = AppendLog(path)
-        with suppress(BadCrawlDir):  # ``stored`` will come to it
+        with suppress(BadCrawlDir):  # ``stored`` will find the damage
             self._log.trim(lambda line: known(line["url"]))
         self._starts = array("Q")
         self._end = 0
@@ -162,7 +163,7 @@ class DiskSketchStore:
         end = self._starts[number + 1] if number + 1 < len(self._starts) else self._end
         try:
             return self._read(os.pread(self._file, end - start, start), number)
-        except BadCrawlDir:  # it was damaged before the checkpoint from which the crawl goes on
+        except BadCrawlDir:  # a line before the checkpoint from which the crawl resumed was damaged
             return _ILLEGIBLE
 
     def __len__(self) -> int:
@@ -212,10 +213,10 @@ class DiskSketchStore:
 
 
 class KeyTable:
-    """A multimap in 64 hash tables with open addressing: 12 to 24 bytes a number.
+    """A multimap in 64 hash tables with open addressing: 12 to 24 bytes per number.
 
-    Of a key 38 bits are kept, so that another key's numbers are found now and then: the caller checks what is found.
-    Numbers are 0 to 2^32 - 2. Each table doubles by itself when two thirds of it are taken, so that no addition takes long.
+    Only 38 bits of a key are kept, so ``find`` now and then returns numbers of another key: the caller checks them.
+    Numbers are 0 to 2^32 - 2. Each table doubles separately when it is two thirds full, so that no addition takes long.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ("_tables", "_taken")
@@ -225,13 +226,13 @@ class KeyTable:
         self._taken = [0] * _TABLES
 
     def find(self, keys: list[int]) -> list[int]:
-        """The numbers of each key, first in, first out, one key after the other."""
+        """The numbers of each key in order of addition, one key after the other."""
         if key_slots is not None:
             return key_slots.find_all(self._tables, keys)
         return [number for key in keys for number in _find(self._tables[key >> 58], key & _NUMBER)]
 
     def add(self, keys: list[int], number: int) -> None:
-        """Give each key (0 to 2^64 - 1) one more number, unless it has ``PER_KEY`` already."""
+        """Add a number to each key (0 to 2^64 - 1) that has fewer than ``PER_KEY``."""
         if key_slots is not None:
             key_slots.put_all(self._tables, self._taken, keys, number, PER_KEY)
             return
@@ -259,7 +260,7 @@ def _find(table: array[int], tag: int) -> Iterator[int]:
 
 
 def _put(table: array[int], tag: int, number: int, most: int) -> bool:
-    """Give a tag one more number; False when it has ``most`` of them."""
+    """Add a number to a tag; False if the tag has ``most`` numbers already."""
     mask = len(table) - 1
     place = tag & mask
     same = 0
@@ -275,7 +276,7 @@ def _put(table: array[int], tag: int, number: int, most: int) -> bool:
 def _doubled(table: array[int]) -> array[int]:
     larger = array("Q", bytes(16 * len(table)))
     mask = len(larger) - 1
-    start = next(place for place, held in enumerate(table) if not held)  # no run of places begins before it
+    start = next(place for place, held in enumerate(table) if not held)  # no run of taken places crosses it
     for held in (*table[start:], *table[:start]):
         if held:
             place = held >> 32 & mask

@@ -1,8 +1,8 @@
-"""Which text is the template of a site: shingles that stand on several of its originals.
+"""Which text is the template of a site: shingles that appear on several of its originals.
 
-What two pages share of it is no evidence that they are the same. A sketch is a sample of the shingles of a page, so it is enough
-to count the minima of the originals, by their host. Copies are not counted: a page with twenty copies is no template. Nor is one
-with twenty translations that are half done: what pages share that have one name, in other folders, is counted once.
+Template text that two pages share is no evidence that they are the same. A sketch is a sample of the shingles of a page, so it is
+enough to count the minima of the originals of each host. Copies are not counted: a page with twenty copies is not a template.
+Nor is a page with twenty half-done translations: text that pages of the same name in different folders share counts once.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ try:
 except Exception:  # not built, or in a zip file
     key_slots = None  # type: ignore[assignment]
 
-LEAST_PAGES = 4  # originals of a host, of other names, on which the same minimum is of its template
-LEAST_LEFT = 12  # minima, of 128, that two pages must have besides the template
+LEAST_PAGES = 4  # originals of a host, with different names, that share a minimum if it belongs to the template
+LEAST_LEFT = 12  # minima, of 128, that two pages must have outside the template
 
 _PLACES = 1 << 21  # of 4 bytes
 _WORD = (1 << 64) - 1
@@ -27,33 +27,33 @@ _TAG = 0xFFFFF000
 
 
 class TemplateText:
-    """A number for each minimum of each host: 20 bits of it, 8 of the name of the page that had it last, 4 that
-    count. 8 MB for all.
+    """A table of 32-bit entries, one for each minimum of each host: 20 bits of its hash, 8 bits of the name of the page that had
+    it last, and a 4-bit count. 8 MB in all.
 
-    A minimum that falls on the place of another takes it over, or lowers its count if that is above 1. So what is frequent stays
-    (Misra and Gries, 1982), and what was seen once makes room.
+    A minimum whose place is taken by another lowers the other's count if that is above 1, and else replaces it. So frequent
+    minima stay (Misra and Gries, 1982), and those seen once make room.
     """
 
     def __init__(self) -> None:
         self._table = empty_table(_PLACES, np.uint32)
 
     def learned(self) -> Packed:
-        """All that is known, for a checkpoint."""
+        """The state for a checkpoint."""
         return packed(self._table)
 
     def set_learned(self, learned: Packed) -> None:
-        """Know that again."""
+        """Restore the state."""
         unpack(learned, self._table)
 
     def add(self, url: str, minima: bytes, name: int) -> None:
-        """Count the minima of an original; ``name`` is a digest of its own."""
+        """Count the minima of an original; ``name`` is the digest of its name."""
         count = key_slots.count_minima if key_slots is not None else _count
         count(self._table, minima, _digest(url), name & 255)
 
     def resemblance(self, url: str, minima: bytes, other_url: str, other: bytes) -> float:
-        """The estimated Jaccard coefficient of what two pages have besides the template; 0 when that is too little.
+        """The estimated Jaccard coefficient of the text of two pages outside the template; 0 if there is too little of it.
 
-        A minimum says nothing when it is of the template of both sites.
+        A minimum is ignored if it belongs to the template of both sites.
         """
         same_minima = key_slots.same_minima if key_slots is not None else _same
         same, left = same_minima(self._table, minima, _digest(url), other, _digest(other_url), LEAST_PAGES)
@@ -84,7 +84,7 @@ def _count(table: memoryview[int], minima: bytes, host: int, name: int) -> None:
 
 
 def _same(table: memoryview[int], one: bytes, host: int, other: bytes, other_host: int, least: int) -> tuple[int, int]:
-    """How many minima are equal, of how many that are not of both templates."""
+    """How many minima are equal, and how many were compared: those that do not belong to both templates."""
 
     def is_common(value: int) -> bool:
         held = table[value & len(table) - 1]

@@ -1,12 +1,12 @@
-"""What a rule says: a part of a URL that makes no difference, on one host.
+"""URL rules: which part of the URLs of a host makes no difference.
 
 ========== ============================= ================================================
-kind       ``what``                      these URLs have the same text
+kind       ``what``                      URLs with the same text
 ========== ============================= ================================================
 param      name of a query parameter     ``/a?id=1&view=2`` and ``/a?id=1``
 suffix     end of the path               ``/a/print`` and ``/a``, ``/a.html`` and ``/a``
 segment    segment of the path           ``/en/m/a`` and ``/en/a``
-replace    text, and what stands for it  ``/print/7`` and ``/art/7``: ``/print/ /art/``;
+replace    text, and its replacement     ``/print/7`` and ``/art/7``: ``/print/ /art/``;
                                          ``/story?id=7`` and ``/story_7``: ``/story?id= /story_``
 pattern    shape of a segment            ``/s-4f1/a`` and ``/s-88c/a``: ``s-{x}``
 slash                                    ``/a/`` and ``/a``
@@ -15,11 +15,11 @@ scheme                                   ``https://`` and ``http://``
 mirror     the other host                the same path and query on both hosts
 ========== ============================= ================================================
 
-``replace`` is a substitution of substrings as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004 section 6.1), at the
-borders of names; with a ``?`` it is one of path and query together, which is their headline example. No rule replaces a
-language code by another, or leaves it out: a page that nobody has translated yet says nothing of the others.
-``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), spelled as a shape: ``{n}`` is a number,
-``{x}`` letters and digits.
+``replace`` substitutes substrings at the borders of names, as in DUST (Bar-Yossef, Keidar and Schonfeld 2007; paper 004
+section 6.1); with a ``?`` it covers path and query together, which is their headline example. No rule replaces one language
+code with another, or removes a folder that is one: pages not translated yet are no evidence about the translated ones.
+``pattern`` is a rule with a regular expression (Dasgupta, Kumar and Sasturkar 2008), written as a shape: ``{n}`` is a number,
+``{x}`` is letters and digits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Parts = tuple[str, str, str, str]  # scheme, host with port, path, query
 
 @dataclass(frozen=True, slots=True, order=True)
 class UrlRule:
-    """A part of the URLs of ``host``, a host with its port if there is one, that makes no difference."""
+    """A part of the URLs of ``host`` that makes no difference; ``host`` includes the port, if there is one."""
 
     host: str
     kind: str
@@ -51,7 +51,7 @@ class UrlRule:
 
     @classmethod
     def spelled(cls, text: str) -> UrlRule:
-        """The rule that ``str`` wrote. Raises ``BadInput``."""
+        """The rule from the result of ``str``. Raises ``BadInput``."""
         host, kind, what = [*text.split(" ", 2), "", ""][:3]
         if not host or kind not in KINDS or bool(what) != (kind in _NAMING) or (kind == "replace") != (" " in what):
             wish = f"expected HOST KIND, and for {', '.join(_NAMING)} WHAT; kinds are {', '.join(KINDS)}"
@@ -60,11 +60,11 @@ class UrlRule:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts of whose URLs the rule speaks."""
+        """The hosts whose URLs the rule is about."""
         return (self.host, self.what) if self.kind == "mirror" else (self.host,)
 
     def normal(self, parts: Parts) -> Parts:
-        """The parts of a URL without what makes no difference: URLs that end up alike are copies of each other."""
+        """The normal form of a URL, without the part that makes no difference: URLs with equal normal forms are copies."""
         scheme, host, path, query = parts
         if host != self.host:
             return parts
@@ -92,7 +92,7 @@ class UrlRule:
 
 
 def parts_of(url: str) -> Parts:
-    """A canonical URL in parts."""
+    """The parts of a canonical URL."""
     document, _, query = url.partition("?")
     scheme, _, rest = document.partition("://")
     host, _, path = rest.partition("/")
@@ -100,18 +100,18 @@ def parts_of(url: str) -> Parts:
 
 
 def digest_of(text: str) -> int:
-    """64 bits; 0 for an empty text."""
+    """A digest of 64 bits; 0 for an empty text."""
     return xxh3_64_intdigest(text.encode("utf-8", "replace")) if text else 0
 
 
 def spelled(parts: Parts) -> str:
-    """The URL of these parts."""
+    """The URL with these parts."""
     scheme, host, path, query = parts
     return f"{scheme}://{host}{path}{'?' if query else ''}{query}"
 
 
 def value_of(rule: UrlRule, url: str) -> str:
-    """The value of the query parameter or of the pattern that a rule speaks of; for other kinds the URL."""
+    """The value of the query parameter or of the pattern that a rule is about; for other kinds, the URL."""
     if rule.kind == "pattern":
         return next((name for name in _folders(parts_of(url)[2]) if _shape(name) == rule.what), "")
     if rule.kind != "param":
@@ -120,7 +120,7 @@ def value_of(rule: UrlRule, url: str) -> str:
 
 
 def proposals(url: str, first: str) -> Iterator[UrlRule]:
-    """The rules that would make one URL of two that have the same text; none when they differ in several ways."""
+    """Yield the rules that would unify two URLs with the same text; none if the URLs differ in several ways."""
     one, two = parts_of(url), parts_of(first)
     differing = [place for place in range(4) if one[place] != two[place]]
     host = one[1]
@@ -128,7 +128,7 @@ def proposals(url: str, first: str) -> Iterator[UrlRule]:
         yield UrlRule(host, "scheme")
     elif differing in ([1], [0, 1]):
         yield UrlRule(host, "mirror", two[1])
-    elif differing == [2]:  # what is found twice in a path is taken out of both
+    elif differing == [2]:  # a rule changes both paths, so check that they become equal
         found = _paths(host, one[2], two[2], has_query=bool(one[3]))
         yield from (rule for rule in found if rule.normal(one) == rule.normal(two))
     elif differing == [2, 3] and bool(one[3]) != bool(two[3]):
@@ -164,7 +164,7 @@ def _paths(host: str, one: str, two: str, *, has_query: bool) -> Iterator[UrlRul
 
 
 def _substitutions(host: str, one: list[str], two: list[str], *, has_query: bool) -> Iterator[UrlRule]:
-    """One name stands for another: a folder, or a word of a file name beside what tells pages apart, a number or a query."""
+    """Yield a rule if one name replaces another: a folder, or a word of a file name if a number or query tells pages apart."""
     places = [place for place, names in enumerate(zip(one, two, strict=False)) if names[0] != names[1]]
     if len(one) != len(two) or len(places) != 1:
         return
@@ -193,7 +193,7 @@ def _substitutions(host: str, one: list[str], two: list[str], *, has_query: bool
 
 
 def _of_path_and_query(host: str, one: str, two: str) -> Iterator[UrlRule]:
-    """What stands between a name and a value: ``/story_7`` and ``/story?id=7``."""
+    """Yield a rule for the text between a name and a value: ``/story_7`` and ``/story?id=7``."""
     name = _common_start(one, two)
     value = _common_start(one[len(name) :][::-1], two[len(name) :][::-1])[::-1]
     a, b = (text[len(name) : len(text) - len(value)] for text in (one, two))
@@ -223,7 +223,7 @@ def _folders(path: str) -> list[str]:
 
 
 def _without_pattern(path: str, shape: str) -> str:
-    """``path`` with the shape in place of its first folder of that shape."""
+    """``path`` with its first folder of this shape replaced by the shape."""
     names = path.split("/")
     for place, name in enumerate(names[:-1]):
         if _shape(name) == shape:

@@ -1,14 +1,14 @@
-"""Learns from the duplicates that a crawl meets which parts of URLs make no difference.
+"""Learns from the duplicates of a crawl which parts of URLs make no difference.
 
-A pair of URLs with the same text that differ in one way proposes a rule. Every page of the host that is fetched then is
-evidence for or against it: two URLs that the rule makes one have the same text, or they have not. Only pairs with a text
-of their own count for a rule, so that an error page behind a hundred URLs counts once. A rule is confirmed when its share
-of such pairs is ``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against), a parameter or a pattern
-when three of its values were seen too. A rule that does not hold any more is withdrawn.
+Two URLs with the same text that differ in one way propose a rule. Every page of the host that is fetched afterwards may be
+evidence: two URLs that the rule unifies have the same text, or different texts. Pairs with the same text count for the rule
+once per text, so an error page behind a hundred URLs counts once. A rule is confirmed when its share of such pairs is
+``CONFIRMED_FROM`` or more with 95 % confidence (five pairs and none against); a parameter or a pattern also needs ``VALUES``
+different values. A rule that no longer holds is withdrawn.
 
-Of URLs that a confirmed rule makes one the first is crawled, and the others come last. A rule refuses them only when its share
-of all pairs, each URL counted, is ``CERTAIN_FROM`` or more (268 and none against), or when a person has named the crawl that it
-comes from. One of ``AUDITED`` variants is crawled all the same, so that a rule that does not hold any more is found out.
+Of the URLs that a confirmed rule unifies, the first is crawled, and the others come last. The rule refuses them only if its
+share of all pairs, each URL counted, is ``CERTAIN_FROM`` or more (268 and none against), or if a person has named the crawl
+that it comes from. One of ``AUDITED`` variants is crawled anyway, so that a rule that no longer holds is detected.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from crawlproject.urls.post import is_post
 CONFIRMED_FROM = 0.6
 WITHDRAWN_BELOW = 0.4
 CERTAIN_FROM = 0.99
-VALUES = 3  # of a parameter or a pattern
+VALUES = 3  # different values of a parameter or a pattern
 AUDITED = 25
 
-_PER_HOST = 16  # rules of a host that are looked at
+_PER_HOST = 16  # rules of a host that are considered
 _HOSTS = 10_000
-_PAIRS = 64  # texts and values that are counted
-_URLS = 256  # of a rule, to find pairs among
-_FIRST = 200_000  # URLs that are crawled in place of their variants, and remembered
+_PAIRS = 64  # texts, and values, of a rule that are counted
+_URLS = 256  # recent URLs of a rule in which pairs are found
+_FIRST = 200_000  # remembered URLs that are crawled in place of their variants
 
 
 @dataclass(slots=True)
 class RuleEvidence:
-    """What is known of a rule. ``before``: pairs for and against it in earlier crawls. ``examples``: pairs for it.
+    """The evidence for a rule. ``before``: pairs for and against it in earlier crawls. ``examples``: pairs for it.
 
     ``given``: a person has named the crawl that confirmed it.
     """
@@ -59,16 +59,16 @@ class RuleEvidence:
 
     @property
     def pairs(self) -> tuple[float, float]:
-        """Pairs for and against the rule."""
+        """The numbers of pairs for and against the rule; each text counts once."""
         return self.before[0] + len(self.texts), self.before[1] + self.against
 
     @property
     def all_pairs(self) -> tuple[float, float]:
-        """The same with each URL counted, whatever its text."""
+        """The same numbers with each URL counted, whatever its text."""
         return self.before[0] + self.copies, self.pairs[1]
 
     def add(self, url: str, text: int) -> None:
-        """A page was fetched; ``text`` identifies what it says."""
+        """Add a fetched page; ``text`` identifies its text."""
         key = digest_of(spelled(self.rule.normal(parts_of(url))))
         text_before, url_before = self.urls.get(key, (text, url))
         self.urls[key] = text, url_before if text_before == text else url
@@ -89,7 +89,7 @@ class RuleEvidence:
             self.examples.append((url_before, url))
 
     def holds(self) -> bool:
-        """Whether the evidence confirms the rule now, or does not refute it."""
+        """Whether the evidence confirms the rule, or does not refute it if it is confirmed already."""
         share = wilson_lower_bound(*self.pairs)
         if self.confirmed:
             return share >= WITHDRAWN_BELOW
@@ -97,20 +97,20 @@ class RuleEvidence:
         return enough and share >= CONFIRMED_FROM
 
     def is_sure(self) -> bool:
-        """Whether a rule that holds is to refuse URLs."""
+        """Whether the rule refuses URLs while it holds."""
         return self.given or is_certain(self.all_pairs)
 
 
 def is_certain(pairs: tuple[float, float]) -> bool:
-    """Whether that many pairs for and against a rule leave next to no doubt."""
+    """Whether these numbers of pairs for and against a rule leave almost no doubt."""
     return wilson_lower_bound(*pairs) >= CERTAIN_FROM
 
 
 class UrlRuleLearner:
-    """A learner: the rules of a crawl. ``variants`` does what they say.
+    """Learns the rules of a crawl; ``variants`` applies them.
 
     ``known`` says whether a URL waits or was fetched. ``changed`` is called with every rule that is confirmed or withdrawn;
-    to be set when what is learned is news.
+    the caller sets it once the history is learned.
     """
 
     def __init__(self, known: Callable[[str], bool]) -> None:
@@ -118,27 +118,29 @@ class UrlRuleLearner:
         self.changed: Callable[[RuleEvidence], None] = lambda evidence: None
         self.withdrawn = 0  # rules, so far
         self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
-        self._said: list[tuple[UrlRule, tuple[float, float], bool, bool]] = []  # by a person, before the crawl went on
+        self._said: list[
+            tuple[UrlRule, tuple[float, float], bool, bool]
+        ] = []  # what a person gave or switched, before the crawl resumed
 
     LEARNED: ClassVar[tuple[str, ...]] = ("_hosts", "_said", "withdrawn")
 
     def learned(self) -> dict[str, Any]:
-        """All that is known, for a checkpoint."""
+        """The state for a checkpoint."""
         return {"fields": fields_of(self), "fetched": self.variants.fetched}
 
     def refuse_unfit(self, learned: Mapping[str, Any]) -> None:
-        """Raises ``Unfit`` if a person has given or switched other rules since."""
+        """Raises ``Unfit`` if a person has given or switched other rules since the checkpoint."""
         if learned["fields"][0]["_said"] != self._said:
             raise Unfit("other URL rules are given or switched off")
 
     def set_learned(self, learned: Mapping[str, Any]) -> None:
-        """Know that again."""
+        """Restore the state."""
         set_fields(learned["fields"], self)
         self._set_rules()
         self.variants.set_learned(learned["fetched"])
 
     def learn(self, event: FetchEvent) -> None:
-        """Evidence is what a page says: that of a duplicate is the text of the first page. Not what was sent by POST."""
+        """Add a page to the evidence; a duplicate counts with the text of its original. Pages fetched by POST are ignored."""
         visit = event.visit
         if is_post(visit.url) or is_post(visit.duplicate_of):
             return
@@ -158,7 +160,7 @@ class UrlRuleLearner:
             self.variants.fetch(visit.url)
 
     def add_confirmed(self, rule: UrlRule, pairs: tuple[float, float]) -> None:
-        """A rule that was confirmed in an earlier crawl, with the pairs for and against it."""
+        """Add a rule that an earlier crawl confirmed, with the numbers of pairs for and against it."""
         evidence = self._evidence_of(rule)
         evidence.before = pairs
         evidence.confirmed = evidence.certain = evidence.given = True
@@ -166,13 +168,13 @@ class UrlRuleLearner:
         self._set_rules()
 
     def switch(self, rule: UrlRule, *, off: bool) -> None:
-        """Do as if a rule had never been found, or not any more."""
+        """Switch a rule off, as if it had never been found, or on again."""
         self._evidence_of(rule).off = off
         self._said.append((rule, (0.0, 0.0), False, off))
         self._set_rules()
 
     def evidence(self) -> Iterator[RuleEvidence]:
-        """What is known of every rule, each once."""
+        """The evidence for every rule, each once."""
         found = {rule: evidence for rules in self._hosts.values() for rule, evidence in rules.items()}
         return iter(found.values())
 
@@ -211,27 +213,27 @@ class UrlRuleLearner:
 
 
 class UrlVariants:
-    """A URL normalizer. Run-time state: a resumed crawl knows the fetched variants again, not all of those that wait.
+    """A URL normalizer. After a resume it knows the fetched variants again, but not all waiting ones.
 
     ``known`` says whether a URL waits or was fetched.
     """
 
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
-        self.rules: dict[str, list[UrlRule]] = {}  # those that hold, by their hosts
+        self.rules: dict[str, list[UrlRule]] = {}  # the rules that hold, by host
         self._certain: frozenset[UrlRule] = frozenset()
         self._first: OrderedDict[int, str] = OrderedDict()  # digest of a normal form -> the first URL with it
-        self.fetched: OrderedDict[int, str] = OrderedDict()  # the same of those that were fetched alone
+        self.fetched: OrderedDict[int, str] = OrderedDict()  # the same, for fetched URLs only
         self._asked = 0
 
     def set_rules(self, rules: Iterable[UrlRule], certain: Iterable[UrlRule]) -> None:
-        """Other rules hold: so there are other normal forms."""
+        """Replace the rules that hold, and recompute the normal forms of the known URLs."""
         self.rules = {}
         self._certain = frozenset(certain)
         for rule in rules:
             self.rules.setdefault(rule.host, []).append(rule)
         for of_host in self.rules.values():
-            of_host.sort(key=lambda rule: (rule.kind == "mirror", rule))  # another host's rules come last
+            of_host.sort(key=lambda rule: (rule.kind == "mirror", rule))  # rules that lead to another host come last
         urls, fetched = list(self._first.values()), list(self.fetched.values())
         self._first, self.fetched = OrderedDict(), OrderedDict()
         for url in urls:
@@ -240,11 +242,11 @@ class UrlVariants:
             _note(self.fetched, self._key(url), url)
 
     def set_learned(self, fetched: OrderedDict[int, str]) -> None:
-        """These were fetched in an earlier run."""
+        """Restore the URLs that were fetched in an earlier run."""
         self.fetched, self._first = fetched, OrderedDict(fetched)
 
     def failed(self, url: str) -> None:
-        """A URL that brings no page is not crawled in place of others."""
+        """Forget a URL that brought no page: it is not crawled in place of others."""
         if self.rules:
             key = self._key(url)
             for firsts in (self._first, self.fetched):
@@ -252,17 +254,17 @@ class UrlVariants:
                     del firsts[key]
 
     def fetch(self, url: str) -> None:
-        """A page was fetched that may be the first with its normal form."""
+        """Note a fetched page, which may be the first with its normal form."""
         key = self._key(url)
         _note(self.fetched, key, url)
         _note(self._first, key, url)
 
     def first(self, url: str) -> str:
-        """The first URL with the normal form of ``url``, which is ``url`` unless there is one."""
+        """The first URL with the normal form of ``url``: ``url`` itself unless an earlier one is known."""
         return _note(self._first, self._key(url), url)
 
     def normalized(self, url: str) -> str:
-        """The variant to crawl: ``url`` when it is the first, when there is no rule for its host, or for an audit."""
+        """The variant to crawl: ``url`` itself if it is the first, if its host has no rule, or for an audit."""
         if not self.rules or parts_of(url)[1] not in self.rules:
             return url
         normal = spelled(self._normal(url))
@@ -275,7 +277,7 @@ class UrlVariants:
         return url if self._asked % AUDITED == 0 else first
 
     def replaced(self, url: str) -> str:
-        """The same where all rules that say so are certain; else ``url``."""
+        """The variant to crawl if all rules that apply are certain; else ``url``."""
         if not self._certain or (first := self.normalized(url)) == url:
             return url
         parts = parts_of(url)
@@ -295,7 +297,7 @@ class UrlVariants:
         return parts
 
     def _rules_for(self, host: str) -> Iterator[UrlRule]:
-        """The rules of a host, and of the host that it mirrors."""
+        """Yield the rules of a host, then those of the host that it mirrors."""
         rules = self.rules.get(host, ())
         yield from rules
         if rules and rules[-1].kind == "mirror":
@@ -303,7 +305,7 @@ class UrlVariants:
 
 
 def _note(firsts: OrderedDict[int, str], key: int, url: str) -> str:
-    """The first URL with this key, which is ``url`` unless there is one."""
+    """The first URL with this key: ``url`` unless an earlier one is known."""
     first = firsts.setdefault(key, url)
     if len(firsts) > _FIRST:
         firsts.popitem(last=False)

@@ -1,7 +1,7 @@
 """``rules.jsonl``: which rules a crawl confirmed and withdrew, and which a person switched off.
 
-One line an event: ``{"version", "rule", "event", "for", "against", "examples"}``. What holds of a
-rule is what its last line says.
+Each line is an event: ``{"version", "rule", "event", "for", "against", "examples"}``. The events of a
+rule, in order, give its state.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ CONFIRMED, WITHDRAWN, GIVEN, OFF, ON = EVENTS = ("confirmed", "withdrawn", "give
 
 @dataclass(frozen=True, slots=True)
 class StoredRule:
-    """A rule as a rule book has it.
+    """The state of a rule after its events.
 
     ``holds``: it was confirmed, or given by an earlier crawl, and not withdrawn. ``off``: a person switched it off.
-    ``pairs``: for and against it; ``given``: those that it was given with. ``examples``: URLs with the same text.
+    ``pairs``: the numbers of URL pairs for and against it; ``given``: the same in the earlier crawl that gave the rule.
+    ``examples``: pairs of URLs with the same text.
     """
 
     rule: UrlRule
@@ -38,7 +39,7 @@ class StoredRule:
 
     @property
     def refuses(self) -> bool:
-        """Whether it refuses URLs while it holds; else they come last."""
+        """Whether the rule refuses URLs while it holds; if not, they are crawled last."""
         return self.given is not None or is_certain(self.pairs)
 
     @property
@@ -48,9 +49,9 @@ class StoredRule:
 
 
 class UrlRuleStore:
-    """The rules of one crawl folder, in the order in which they came. Raises ``BadCrawlDir`` and ``StorageFailed``.
+    """The rules of one crawl folder, in order of their first events. Raises ``BadCrawlDir`` and ``StorageFailed``.
 
-    The file begins with the first rule.
+    The file is created with the first event.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -61,7 +62,7 @@ class UrlRuleStore:
     def note(
         self, rule: UrlRule, event: str, pairs: tuple[float, float], examples: Iterable[tuple[str, str]] = ()
     ) -> None:
-        """Write down what became of a rule, unless that is what holds already."""
+        """Record an event of a rule, unless it changes nothing."""
         shown = list(examples)
         before = self.entries.get(rule, StoredRule(rule))
         after = _after(before, event, pairs, shown)
@@ -87,7 +88,7 @@ class UrlRuleStore:
 
 
 def read_rules(path: Path) -> dict[UrlRule, StoredRule]:
-    """The rules in a file, or in the ``rules.jsonl`` of a crawl folder; none when there is no such file.
+    """The rules in a file, or in the ``rules.jsonl`` of a crawl folder; none if there is no such file.
 
     Raises ``BadCrawlDir`` for a damaged line or one of another version.
     """
@@ -111,7 +112,7 @@ def read_rules(path: Path) -> dict[UrlRule, StoredRule]:
 
 
 def _after(entry: StoredRule, event: str, pairs: tuple[float, float], examples: list[tuple[str, str]]) -> StoredRule:
-    """What holds of a rule after an event."""
+    """The state of a rule after an event."""
     if event in (OFF, ON):
         return replace(entry, off=event == OFF)
     given = pairs if event == GIVEN else entry.given

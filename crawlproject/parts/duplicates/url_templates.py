@@ -1,12 +1,11 @@
 """Which URL templates lead to pages that say nothing new.
 
-Calendars, shops with every order of their goods, soft 404s for every address, sessions in the path, pages that ask not to be
-kept, files that nobody reads: what is behind the next URL is like what was behind the last. Such a template is demoted: its
-URLs come later.
+Examples are calendars, shops that sort their goods in every way, soft 404s at every address, session ids in the path, pages
+that ask not to be kept, and files of unread types: the next URL of the template brings what the last one brought. Such a
+template is demoted: its URLs move to a later class, and their scores count less.
 
-They count less, too: one of them is tried at a time before the others have their turn.
-
-The delay between two of them grows with each uninformative page, and is short again as soon as one is informative.
+From time to time, one URL of a demoted template is tried before its turn. The delay between two trials grows with each
+uninformative page, and is short again as soon as a page is informative.
 """
 
 from __future__ import annotations
@@ -33,26 +32,26 @@ from crawlproject.records import (
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import is_wide, templates_of
 
-DEMOTED_FROM = 0.5  # share of uninformative pages that is surpassed for sure: three in a row without another
-RECOVERED_BELOW = 0.4  # the same for a template that is demoted
+DEMOTED_FROM = 0.5  # lower bound of the share of uninformative pages: three such pages and no other reach it
+RECOVERED_BELOW = 0.4  # the same bound, for a demoted template to recover
 MEMORY = 40.0  # pages of a template that count: older ones fade
 FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
 LONGEST_DELAY = 3600.0
-FACTOR = 0.1  # what the score of a URL counts under a demoted template
-BEFORE = 0.2  # share of text that is taken to be new before the first page of a template came: it counts for one page
-SOME, HARDLY_ANY = 0.05, 0.02  # of the text is new at best: below, a template comes after others that are demoted
+FACTOR = 0.1  # of the score of a URL under a demoted template
+BEFORE = 0.2  # prior share of new text of a template; it weighs as much as one page
+SOME, HARDLY_ANY = 0.05, 0.02  # share of new text at best, below which a template comes after other demoted ones
 
 _NOTHING = ("soft_404", "parked", "content type")  # errors that are uninformative, too
 _WALL = "block/"
-_INFORMATIVE_PAGES = 1.9  # two, the first of them faded: then the wider templates do not count any more
-_WIDE_PAGES = 10.0  # pages until they count, when the narrow ones say nothing
+_INFORMATIVE_PAGES = 1.9  # two pages, the first of them faded: from then on wider templates do not count
+_WIDE_PAGES = 10.0  # pages from which a wide template counts, if the narrower ones are undecided
 _FETCHED = 100_000  # URLs that redirects may lead back to: 12 MB
-_TURNS = 100_000  # templates whose latest turn is remembered
+_TURNS = 100_000  # templates whose next turn is remembered
 
 
 @dataclass(slots=True)
 class UrlTemplate:
-    """The pages of a template, faded, and how long its URLs wait for each other, in seconds."""
+    """The faded page counts of a template, and the delay between fetches of its URLs while it is demoted, in seconds."""
 
     uninformative: float = 0.0
     informative: float = 0.0
@@ -62,16 +61,16 @@ class UrlTemplate:
 
     @property
     def pages(self) -> float:
-        """Pages that count."""
+        """The faded number of pages."""
         return self.uninformative + self.informative
 
     @property
     def worth_at_best(self) -> float:
-        """Which share of the text of its pages is new; as long as few are known it may be more."""
+        """The share of new text on its pages; with few pages, the prior ``BEFORE`` keeps it higher."""
         return (self.worth + BEFORE) / (self.pages + 1.0)
 
     def add(self, *, informative: bool, worth: float) -> None:
-        """One more page of this template. ``worth``: the share of its text that is new."""
+        """Add a page of this template. ``worth``: the share of its text that is new."""
         fade = 1 - 1 / MEMORY
         self.worth = self.worth * fade + worth
         self.uninformative = self.uninformative * fade + (not informative)
@@ -85,7 +84,7 @@ class UrlTemplate:
 
 
 class UrlTemplates:
-    """A learner: the ``most`` templates seen last, and which of their URLs have their turn."""
+    """Learns the templates of a crawl, the last ``most`` of them, and decides which of their URLs have their turn."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ("_fetched", "_hosts", "_templates", "recovered")
 
@@ -93,16 +92,16 @@ class UrlTemplates:
         self._most = most
         self._templates: OrderedDict[str, UrlTemplate] = OrderedDict()
         self.recovered = 0  # times that a template was no longer demoted
-        self._fetched: OrderedDict[int, None] = OrderedDict()  # digests of URLs that were, lately
-        self._hosts: Counter[str] = Counter()  # how many templates of a host are demoted: most have none
+        self._fetched: OrderedDict[int, None] = OrderedDict()  # digests of recently fetched URLs
+        self._hosts: Counter[str] = Counter()  # number of demoted templates of a host: most hosts have none
         self._turns: OrderedDict[str, float] = (
             OrderedDict()
         )  # when the next URL of a template may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
-        """A fetch that brought nothing says nothing about what its template brings; a page that asks not to be kept is
-        uninformative, and so are a redirect to a page that was fetched before (to another it is informative), and a captcha in
-        place of a page, which may stand before some templates of a host.
+        """Learn whether a fetch was informative; other failed fetches are ignored. Uninformative are a page that asks not to be
+        kept, a redirect to a page that was fetched before (a redirect to another page is informative), and a captcha in place of
+        a page; since it may block only some templates of a host, it does not count for wide ones.
         """
         visit = event.visit
         is_wall = visit.status == 200 and visit.error.startswith(_WALL)
@@ -129,7 +128,7 @@ class UrlTemplates:
                 self._count(name.partition("/")[0], -1)
 
     def demoted(self, url: str) -> str | None:
-        """The demoted template that holds ``url`` back; None when none does.
+        """The demoted template that holds ``url`` back; None if none does.
 
         The narrowest template that is known well enough decides.
         """
@@ -146,7 +145,7 @@ class UrlTemplates:
         return None
 
     def informative(self, url: str) -> bool:
-        """Whether the narrowest template that is known well enough has brought several pages with something new."""
+        """Whether the narrowest template that is known well enough has brought several informative pages."""
         for name in templates_of(url):
             template = self._templates.get(name)
             if template is not None and (template.demoted or template.informative >= _INFORMATIVE_PAGES):
@@ -154,22 +153,22 @@ class UrlTemplates:
         return False
 
     def delay(self, name: str) -> float:
-        """Seconds between two fetches of the template ``name``, which is demoted."""
+        """Seconds between two fetches of the demoted template ``name``."""
         return self._templates[name].delay
 
     def lowered(self, url: str, score: float) -> float:
-        """The score of a URL: under a demoted template a tenth of one that is above 0, ten times one that is below."""
+        """The score of a URL, lowered under a demoted template: a tenth of a positive score, ten times a negative one."""
         if not self._hosts or self.demoted(url) is None:
             return score
         return score * FACTOR if score > 0 else score / FACTOR
 
     def later(self, url: str) -> int:
-        """The class of a URL that is doubted: by what pages of its likes may bring, at best."""
+        """The class of a doubted URL: by the share of new text that pages of its templates bring at best."""
         worth = min((template.worth_at_best for _, template in self._doubting(url)), default=BEFORE)
         return UNINFORMATIVE if worth >= SOME else REPETITIVE if worth >= HARDLY_ANY else REDUNDANT
 
     def precedence(self, url: CrawlUrl, now: float) -> int:
-        """A later class under a demoted template, unless it is time to try another URL of the widest that is demoted."""
+        """A later class under a demoted template, unless it is time to try another URL of the widest demoted one."""
         name = self.demoted(url.url) if self._hosts else None
         if name is None:
             return url.precedence
@@ -184,7 +183,7 @@ class UrlTemplates:
         return url.precedence
 
     def _doubting(self, url: str) -> Iterator[tuple[str, UrlTemplate]]:
-        """The demoted templates of a URL, narrowest first, up to one that is informative; without wide ones."""
+        """Yield the demoted templates of a URL, narrowest first, up to an informative one; wide ones are left out."""
         for name in templates_of(url):
             template = self._templates.get(name)
             if template is None or is_wide(name):
@@ -206,7 +205,7 @@ class UrlTemplates:
 
 
 def _new_share(visit: Visit) -> float:
-    """Which share of the text is new, 0 to 1; 1 where that is half of it or more."""
+    """The share of new text, 0 to 1; 1 if half of the text or more is new."""
     if visit.duplicate_of or not visit.md5:
         return 0.0
     return visit.signs.get(NOVELTY, visit.signs.get(NEW_TEXT, 1.0))

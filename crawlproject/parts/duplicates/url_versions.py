@@ -1,11 +1,11 @@
 """Which query parameter names a version: ``/tree/main.c?id=6f1a9c2e`` shows a file as it once was.
 
-A repository shows each of its files at each of its check-ins. The links alone tell such a parameter: its values are hashes, one
-value stands in URLs that differ otherwise, and URLs that are otherwise alike have several values. A product whose id is a
-hash has an id of its own, so the parameter names no version.
+A repository shows each of its files at each check-in. Links alone are enough to recognise such a parameter: its values are
+hashes, one value appears in URLs that otherwise differ, and otherwise equal URLs have several values. If a product id is a hash,
+each product has a different one, so that parameter names no version.
 
-Of URLs that differ in nothing else the one without the parameter comes first, or else the first that was found: pages mostly
-link to the newest. The others come last.
+Of URLs that differ only in this parameter, the URL without it is preferred, or else the first one found: pages mostly link to
+the newest version. The others are crawled last.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from xxhash import xxh3_64_intdigest
 from crawlproject.records import FetchEvent
 from crawlproject.urls.hosts import host_of
 
-ENOUGH = 3  # values in several URLs, and URLs with several values
+ENOUGH = 3  # values in several URLs, and URLs with several values, that a version parameter must have
 
 _PARAMETERS = 200  # that are remembered
-_SEEN = 2_000  # URLs, and values, of a parameter that are
+_SEEN = 2_000  # URLs, and values, that are remembered of a parameter
 _HASH = re.compile(r"[?&;]([A-Za-z_][\w.-]{0,30})=((?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,64})(?=[&;]|$)")
 
 
 class VersionParameter:
-    """What is known of a parameter of a host: by the digest of the rest of a URL its first value, and the other way round."""
+    """A parameter of a host. ``value_of``: digest of the rest of a URL -> first value; ``rest_of``: the other way round."""
 
     __slots__ = ("rest_of", "shared", "value_of", "varied")
 
@@ -49,7 +49,7 @@ class VersionParameter:
 
 
 class UrlVersions:
-    """A learner. ``known`` says whether a URL waits or was fetched."""
+    """Learns which parameters name versions. ``known`` says whether a URL waits or was fetched."""
 
     LEARNED: ClassVar[tuple[str, ...]] = ("parameters",)
 
@@ -58,7 +58,7 @@ class UrlVersions:
         self.parameters: OrderedDict[str, VersionParameter] = OrderedDict()  # by host and name
 
     def learn(self, event: FetchEvent) -> None:
-        """The links of a page are the evidence."""
+        """Learn from the links of a page."""
         for url in event.links:
             for key, rest, value, _ in _versions(url) if "=" in url else ():
                 parameter = self.parameters.get(key)
@@ -69,7 +69,7 @@ class UrlVersions:
                 parameter.add(rest, value)
 
     def is_old(self, url: str) -> bool:
-        """Whether a canonical URL shows another version of what a known URL shows."""
+        """Whether a canonical URL shows another version of a page that a known URL shows."""
         for key, rest, value, without in _versions(url) if "=" in url else ():
             parameter = self.parameters.get(key)
             if parameter is None or not parameter.names_version():
@@ -80,7 +80,7 @@ class UrlVersions:
 
 
 def _versions(url: str) -> Iterator[tuple[str, int, str, str]]:
-    """Of each parameter with a hash: host and name, the digest of the rest of the URL, the value, the URL without it."""
+    """Yield for each parameter with a hash: host and name, digest of the rest of the URL, value, URL without the parameter."""
     for found in _HASH.finditer(url):
         start, end = found.span()
         first = url[start] == "?" and end < len(url)

@@ -1,4 +1,4 @@
-"""Why a URL is not crawled as it is spelled: a rule was learned."""
+"""Why a URL is crawled under another spelling: a learned rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RESPELLED = "dust/respelled"
 
 
 def cause(folder: Path, url: str) -> Cause | None:
-    """The rules that turn ``url`` into another; None when none applies. Raises ``BadCrawlDir``."""
+    """The rules that turn ``url`` into another URL; None if none applies. Raises ``BadCrawlDir``."""
     normalized, rules = normalized_by_rules(folder, url)
     if normalized == url:
         return None
@@ -21,7 +21,7 @@ def cause(folder: Path, url: str) -> Cause | None:
 
 
 def normalized_by_rules(folder: Path, url: str) -> tuple[str, list[str]]:
-    """The URL that the rules that refuse turn ``url`` into, and those that apply; ``url`` itself when none applies."""
+    """The URL that the refusing rules turn ``url`` into, and the rules that apply; ``url`` itself if none applies."""
     parts, applied = parts_of(url), []
     entries = [entry for entry in read_rules(folder).values() if entry.holds and not entry.off and entry.refuses]
     for entry in sorted(entries, key=lambda entry: (entry.rule.kind == "mirror", entry.rule)):
