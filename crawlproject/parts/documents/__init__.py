@@ -1,1 +1,1 @@
-"""PDF, DOCX and EPUB as pages: each becomes HTML, in a process of its own, before anything of the crawl sees it."""
+"""PDF, DOCX and EPUB as pages: a separate process turns each document into HTML before the crawl sees it."""

@@ -1,7 +1,7 @@
-"""The HTML that a document becomes: what is known of it in the head, its blocks in the body, without ``class``, ``id`` and
-sectioning elements: so all of it is main content (``pages/main_content.py``, rule 2).
+"""The HTML of a document: metadata in the head, blocks in the body. Without ``class``, ``id`` and sectioning elements, all of
+it is main content (``pages/main_content.py``, rule 2).
 
-What a document says reaches the page as text, never as markup: everything is escaped here, and only links to the web are links.
+Document text reaches the page as text, never as markup: it is escaped here, and only links to the web become links.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from html import escape
 
-MAX_SECONDS = 10.0  # of CPU time: what was read until then is the page
+MAX_SECONDS = 10.0  # of CPU time: the page is what was read by then
 LONGEST_TITLE = 300  # characters
 LONGEST_HREF = 2_048
 
@@ -20,7 +20,7 @@ Inline = str | tuple[str, str]  # text, or a link: address and text
 _WEB = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _LANGUAGE = re.compile(r"[A-Za-z]{2}(?=$|[-_])")
-# What programs write as the title when their user gave none.
+# Titles that programs write if their user gave none.
 _NO_TITLE = re.compile(
     r"(?:untitled|unknown|document|title|slide|powerpoint presentation|microsoft (?:word|powerpoint|excel))[\s\d]*"
     r"|microsoft (?:word|powerpoint|excel) - .*|\S+\.(?:docx?|dvi|epub|html?|indd|odt|p65|pdf|pptx?|ps|qxd|rtf|tex|txt)",
@@ -29,7 +29,7 @@ _NO_TITLE = re.compile(
 
 
 class Unreadable(Exception):
-    """A document cannot be read; ``reason`` is one of those of ``opener.py``."""
+    """A document cannot be read; ``reason`` is one of the errors listed in ``opener.py``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,18 +37,18 @@ class Unreadable(Exception):
 
 
 class Full(Exception):
-    """Enough was read: as many bytes or seconds as a page may have."""
+    """The page has as many bytes, or took as many seconds, as it may."""
 
 
 class HtmlDraft:
-    """Collects the blocks of a document in order. ``most`` is in bytes of HTML; a block that is longer than what is left is cut,
-    and ``Full`` is raised.
+    """Collects the blocks of a document in order. ``most`` is in bytes of HTML; a block that is longer than the space left is
+    cut, and ``Full`` is raised.
     """
 
     def __init__(self, most: int) -> None:
         self.title = ""
         self.authors: list[str] = []
-        self.published = ""  # as ISO 8601 writes it, or as the document does
+        self.published = ""  # in ISO 8601, or as the document writes it
         self.language = ""
         self._blocks: list[str] = []
         self._left = most
@@ -69,7 +69,7 @@ class HtmlDraft:
         self._add("p", markup(inlines))
 
     def item(self, inlines: Iterable[Inline]) -> None:
-        """An item of a list, the one that is open or a new one."""
+        """Add an item to the open list, or to a new one."""
         self._add("li", markup([*inlines]), in_list=True)
 
     def table(self, rows: Iterable[Iterable[Iterable[Inline]]]) -> None:
@@ -77,13 +77,13 @@ class HtmlDraft:
         self._add("table", "".join(f"<tr>{row}</tr>" for row in cells))
 
     def html(self, markup: str, first: str = "") -> None:
-        """Blocks that are HTML already, without anything that runs; ``first`` is the first line of their text."""
+        """Add blocks that are HTML already, free of scripts; ``first`` is the text of their first heading."""
         if first and not self._has_heading:
             self._first, self._has_heading = folded(first), True
         self._add("", markup)
 
     def document(self, name: str) -> bytes:
-        """The HTML; ``name`` is that of the file, its title if there is no other. Raises ``Unreadable`` when it has no text."""
+        """The HTML; ``name`` is the file name, the title if there is no other. Raises ``Unreadable`` if there is no text."""
         self._close_list()
         body = "\n".join(self._blocks)
         if not re.sub(r"<[^>]*>", "", body).strip():
@@ -128,12 +128,12 @@ class HtmlDraft:
 
 
 def markup(inlines: Iterable[Inline]) -> str:
-    """Text and links as HTML, white space folded."""
+    """Text and links as HTML, with whitespace folded."""
     return re.sub(r"\s+", " ", "".join(_marked(inlines))).strip()
 
 
 def _beginning(block: str, size: int) -> str:
-    """So many bytes of a block, without a tag that is cut: a chapter of a book, or a table, may be larger than a page."""
+    """The first ``size`` bytes of a block, without a cut tag: a chapter of a book, or a table, may be larger than a page."""
     text = block.encode("utf-8", "replace")[:size].decode("utf-8", "ignore")
     tag = text.rfind("<")
     return text[:tag] if tag > text.rfind(">") else text
@@ -144,7 +144,7 @@ def folded(text: str) -> str:
 
 
 def is_web(href: str) -> bool:
-    """Whether a link leads into the web, and not into the document, or to a program."""
+    """Whether a link leads to the web, not into the document or to a program."""
     return len(href) <= LONGEST_HREF and _WEB.match(href.strip()) is not None
 
 

@@ -1,4 +1,4 @@
-"""Downloader middleware: a document that was fetched becomes HTML, while the crawl goes on."""
+"""Downloader middleware: turns a fetched document into HTML while the crawl continues."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
 
-_NO_PAGE = frozenset((ANY_TYPE, RESOURCE, ROBOTS))  # meta of what is fetched for something else
+_NO_PAGE = frozenset((ANY_TYPE, RESOURCE, ROBOTS))  # meta keys of requests that do not fetch pages
 
 
 class DocumentMiddleware(Component):
-    """Behind those that unpack a body and try again, before what a spider sees. Other projects' spiders are left alone."""
+    """Sees responses after the middlewares that decompress and retry, before the spider. Leaves other spiders alone."""
 
     def __init__(self, crawler: Crawler) -> None:
         if {*DOCUMENT_TYPES.values()}.isdisjoint(read_options(crawler.settings).page_content_types):
@@ -43,7 +43,7 @@ class DocumentMiddleware(Component):
         return middleware
 
     def headers_received(self, headers: Headers, request: Request) -> None:
-        """A document has a limit of its own."""
+        """Set the length limit of documents, which differs from that of pages."""
         request.meta.pop(LONGEST, None)
         if (part := self._part(request)) and part.opener.kind(_content_type(headers)):
             request.meta[LONGEST] = part.opener.longest

@@ -1,16 +1,16 @@
-"""Documents to HTML, outside of this process: what is hostile in one ends its reader, and not the crawl.
+"""Turns documents into HTML in other processes: a hostile document ends its reader process, and not the crawl.
 
-What cannot be read has one of these reasons, as its error in the history:
+A document that cannot be read has one of these errors in the history:
 
     ==================== ====================================================================================
-    document/bomb        its files are larger than ``zipped.MAX_UNPACKED`` when unpacked
+    document/bomb        it holds too many files, or more than ``zipped.MAX_UNPACKED`` bytes when unpacked
     document/broken      its reader finds no document in it
-    document/crash       its reader crashed
+    document/crash       its reader process crashed
     document/cut         it is longer than ``PAGE_DOCUMENT_BYTES``, and was not fetched whole
-    document/encrypted   it has a password, or is protected
+    document/encrypted   it needs a password, or is protected
     document/memory      reading it takes more memory than ``worker.MAX_MEMORY``
-    document/textless    it has no text: mostly pictures of pages
-    document/time        reading it takes longer than ``worker.MAX_SECONDS``
+    document/textless    it has no text: mostly images of pages
+    document/time        reading it takes longer than ``worker.MAX_SECONDS`` of CPU time, or ``MAX_SECONDS`` in all
     ==================== ====================================================================================
 """
 
@@ -34,15 +34,15 @@ from crawlproject.options import DOCUMENT_TYPES
 from crawlproject.pages.html.encoding import media_type
 from crawlproject.records import Reply
 
-WORKERS = 2  # processes, and so documents that are read at the same time
-# From the request to the answer. ``worker.MAX_SECONDS`` of CPU time come first, on a machine that is not busy.
+WORKERS = 2  # reader processes, and so documents that are read at the same time
+# From the request to the answer. On an idle machine, the limit of ``worker.MAX_SECONDS`` of CPU time is reached first.
 MAX_SECONDS = 60.0
-MODULES = {"pdf": "pypdf", "docx": "docx"}  # that the readers need besides what a default install has
+MODULES = {"pdf": "pypdf", "docx": "docx"}  # modules that the readers need and a default install lacks
 
 _WORKER = "crawlproject.parts.documents.worker"
 _LONGEST_NAME = 200  # characters
 _MARKS = {"pdf": b"%PDF-", "docx": b"PK\x03\x04", "epub": b"PK\x03\x04"}
-_LOOKED_AT = 1_024  # bytes in which a PDF must begin (ISO 32000-1, Annex H.3.4.1)
+_LOOKED_AT = 1_024  # first bytes, within which the header of a PDF must be (ISO 32000-1, Annex H.3.4.1)
 
 
 class _Answer(NamedTuple):
@@ -51,10 +51,10 @@ class _Answer(NamedTuple):
 
 
 class Opener:
-    """Opens documents of some media types; ``longest`` and ``most`` are the bytes of a document and of its HTML.
+    """Opens documents of some media types; ``longest`` and ``most`` are the most bytes of a document and of its HTML.
 
-    Raises ``MissingExtra`` where a library is not installed. Processes are started when they are needed. Thread-safe; at most
-    ``WORKERS`` documents are read at a time, and further calls wait.
+    Raises ``MissingExtra`` if a library is not installed. Processes are started on demand. Thread-safe; at most ``WORKERS``
+    documents are read at a time, and further calls wait.
     """
 
     def __init__(self, content_types: Iterable[str], *, longest: int, most: int, seconds: float = MAX_SECONDS) -> None:
@@ -77,13 +77,14 @@ class Opener:
         return bool(self._kinds)
 
     def kind(self, content_type: str) -> str:
-        """What a document is by its header ``Content-Type``; empty: none that is opened."""
+        """The kind of a document by its header ``Content-Type``; empty if such documents are not opened."""
         return self._kinds.get(media_type(content_type), "")
 
     def opened(self, reply: Reply, *, cut: bool = False) -> Reply:
-        """The reply with HTML in place of a document, or with the reason for which there is none; another one as it is.
+        """The reply with HTML in place of a document, or with the reason why there is none; other replies stay as they are.
 
-        ``cut``: it is known not to be whole. Its content type then says what it was: ``text/html; charset=utf-8; source=pdf``.
+        ``cut``: the document is known to be incomplete. The new content type names the old kind:
+        ``text/html; charset=utf-8; source=pdf``.
         """
         kind = self.kind(reply.headers.get("content-type", ""))
         if not kind or not 200 <= reply.status < 300:
@@ -97,7 +98,7 @@ class Opener:
         return replace(reply, headers={**reply.headers, "content-type": named}, body=html)
 
     def close(self) -> None:
-        """End the processes."""
+        """End the reader processes."""
         with self._lock:
             self._closed = True
             for worker in self._started:
@@ -130,7 +131,7 @@ class Opener:
 
 
 class _ReaderProcess:
-    """One process. It gets nothing of our environment but where the code is."""
+    """One reader process. Of our environment it gets only what it needs to find the code."""
 
     def __init__(self) -> None:
         kept = {name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ}
@@ -140,7 +141,7 @@ class _ReaderProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**kept, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))},
-            start_new_session=True,  # Ctrl-C is for the crawl, which ends what it started
+            start_new_session=True,  # Ctrl-C reaches only the crawl, which ends its processes
         )
 
     @property
@@ -177,11 +178,11 @@ class _ReaderProcess:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # what was not written any more
+                with suppress(OSError):  # the pipe may hold unwritten bytes
                     pipe.close()
 
 
 def _file_name(url: str) -> str:
-    """The last part of the path of a URL, as a person reads it."""
+    """The last part of the path of a URL, in readable form."""
     path = unquote(urlsplit(url).path, errors="replace")
     return path.rstrip("/").rpartition("/")[2][:_LONGEST_NAME]

@@ -1,4 +1,4 @@
-"""PDF, DOCX and EPUB as pages, where ``PAGE_CONTENT_TYPES`` names them. ``middleware.py`` opens what a crawl fetches."""
+"""PDF, DOCX and EPUB as pages, if ``PAGE_CONTENT_TYPES`` names them. ``middleware.py`` opens the documents of a live crawl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawlproject.webs.page_cache import latency
 
 
 class Documents(Part):
-    """There where a document is to be read. ``opener`` is that of this crawl."""
+    """The part of a crawl that reads documents; ``opener`` belongs to this crawl."""
 
     name = "documents"
 
@@ -36,7 +36,7 @@ class Documents(Part):
         return OpenedWeb(web, opener) if opener else web
 
     def count(self, kind: str, reply: Reply) -> None:
-        """A document of this kind became this reply."""
+        """Count a document of this kind by the outcome in ``reply``."""
         self._counters[reply.unread or f"document/read/{kind}"] += 1
 
     def counters(self) -> Mapping[str, int]:
@@ -47,7 +47,7 @@ class Documents(Part):
 
 
 class OpenedWeb:
-    """``web`` with HTML in place of its documents; they take as long to fetch as they are."""
+    """``web`` with HTML in place of its documents; the fetch times are those of the original documents."""
 
     def __init__(self, web: Web, opener: Opener) -> None:
         self._web = web
@@ -85,5 +85,5 @@ def _limits(options: Options) -> tuple[int, int]:
 
 @lru_cache
 def _shared(content_types: tuple[str, ...], longest: int, most: int) -> Opener:
-    """One for all webs of the process: its processes end with this one."""
+    """One opener for all webs of this process; its reader processes end with this process."""
     return Opener(content_types, longest=longest, most=most)

@@ -1,4 +1,4 @@
-"""DOCX (Office Open XML, ISO/IEC 29500) to a ``HtmlDraft``, by python-docx: headings, lists, tables and links stay."""
+"""Reads DOCX (Office Open XML, ISO/IEC 29500) into a ``HtmlDraft`` with python-docx; keeps headings, lists, tables and links."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _DIVIDED = re.compile(r"\s*;\s*")
 
 
 def read(body: bytes, draft: HtmlDraft) -> None:
-    """Raises ``Unreadable``, and whatever python-docx raises for what is broken."""
+    """Read ``body`` into ``draft``. Raises ``Unreadable``, and whatever python-docx raises for a broken document."""
     from docx import Document
     from docx.table import Table
 
     checked(body).close()
     document = Document(BytesIO(body))
-    with suppress(Exception):  # what is known of a document may be broken while its text is not
+    with suppress(Exception):  # metadata may be broken while the text is not
         said = document.core_properties
         draft.title, draft.language = said.title, said.language
         draft.authors = _DIVIDED.split(said.author) if said.author != "python-docx" else []
@@ -62,7 +62,7 @@ def _inlines(paragraph: Any) -> Iterator[Inline]:
 
 
 def _rows(table: Any) -> Iterator[Iterator[Iterator[Inline]]]:
-    """Of the elements themselves: a table of python-docx takes time with the square of its cells."""
+    """The rows, from the XML elements: the tables of python-docx take time quadratic in the number of cells."""
     return (map(_cell, [(table, cell) for cell in row.tc_lst]) for row in table._tbl.tr_lst)
 
 

@@ -1,7 +1,7 @@
-"""EPUB (W3C EPUB 3.3, IDPF 2.0.1) to a ``HtmlDraft``: the chapters in the order of the spine, through lxml.
+"""Reads EPUB (W3C EPUB 3.3, IDPF 2.0.1) into a ``HtmlDraft`` with lxml: the chapters in the order of the spine.
 
-Of the markup of a chapter those elements stay that mean something in text, without their attributes; links into the book are
-text.
+Elements that carry meaning in text are kept, without their attributes. Links to the web stay links; links within the book
+become text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MAX_CHAPTERS = 2_000
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
 
-_FONTS = re.compile(r"\.(?:otf|ttf|woff2?)$", re.IGNORECASE)  # these may be obfuscated without hiding any text
+_FONTS = re.compile(r"\.(?:otf|ttf|woff2?)$", re.IGNORECASE)  # obfuscated fonts do not hide any text
 _KEPT = frozenset((
     "a", "b", "blockquote", "br", "caption", "cite", "code", "dd", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4",
     "h5", "h6", "hr", "i", "kbd", "li", "ol", "p", "pre", "q", "samp", "strong", "sub", "sup", "table", "tbody",
@@ -34,7 +34,7 @@ _DROPPED = ("script", "style", "svg", "math", "object", "iframe", "template", "f
 
 
 def read(body: bytes, draft: HtmlDraft) -> None:
-    """Raises ``Unreadable``, and what ``zipfile`` and lxml raise for what is broken."""
+    """Read ``body`` into ``draft``. Raises ``Unreadable``, and what ``zipfile`` and lxml raise for a broken book."""
     with checked(body) as archive:
         if _is_protected(archive):
             raise Unreadable("document/encrypted")
@@ -47,7 +47,7 @@ def read(body: bytes, draft: HtmlDraft) -> None:
             place = posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(href.partition("#")[0])))
             try:
                 chapter = archive.read(place)
-            except KeyError:  # a book without one of its chapters
+            except KeyError:  # the book lacks this chapter
                 continue
             markup, first = _cleaned(chapter)
             draft.html(markup, first)
@@ -77,7 +77,7 @@ def _know(root: Any, draft: HtmlDraft) -> None:
 
 
 def _parsed(data: bytes) -> Any:
-    """XML, without entities of its own, which could grow without end."""
+    """The root of an XML file. Its own entities are not expanded, since they could grow without end."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     root = etree.fromstring(data, parser)
     if root is None:
@@ -118,7 +118,7 @@ def _cleaned(chapter: bytes) -> tuple[str, str]:
 
 
 def _body(chapter: bytes) -> Any | None:
-    """The ``body`` of a chapter, which should be XML (``<script/>`` means something else in HTML), and often is none."""
+    """The ``body`` of a chapter. It is parsed as XML, as it should be, or else as HTML: ``<script/>`` differs between them."""
     try:
         root = etree.fromstring(
             chapter, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)

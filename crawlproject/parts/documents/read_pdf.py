@@ -1,4 +1,4 @@
-"""PDF to a ``HtmlDraft``, by pypdf. Lines become paragraphs; the links are those of the annotations."""
+"""Reads PDF into a ``HtmlDraft`` with pypdf: lines are joined to paragraphs, and link annotations become links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawlproject.parts.documents.html_draft import HtmlDraft, Inline, Unreadabl
 MAX_PAGES = 1_000
 MAX_LINKS = 500  # of a page
 
-_SHORT = 0.75  # of the usual length of a line: a shorter one ends its paragraph
+_SHORT = 0.75  # of the usual line length: a shorter line ends its paragraph
 _LONGEST_ANCHOR = 200  # characters
 _HYPHENATED = re.compile(r"[^\W\d_][-\N{SOFT HYPHEN}\N{HYPHEN}]$")
 _LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}  # ﬁ, ﬂ and the like
@@ -36,13 +36,13 @@ class _Area(NamedTuple):
 
 
 def read(body: bytes, draft: HtmlDraft) -> None:
-    """Raises ``Unreadable``, and whatever pypdf raises for what is broken."""
+    """Read ``body`` into ``draft``. Raises ``Unreadable``, and whatever pypdf raises for a broken document."""
     from pypdf import PdfReader
 
     reader = PdfReader(BytesIO(body))
     if reader.is_encrypted and not reader.decrypt(""):
         raise Unreadable("document/encrypted")
-    with suppress(Exception):  # what is known of a document may be broken while its text is not
+    with suppress(Exception):  # metadata may be broken while the text is not
         _know(reader, draft)
     failures, number = 0, 0
     for number, page in enumerate(reader.pages, 1):
@@ -52,7 +52,7 @@ def read(body: bytes, draft: HtmlDraft) -> None:
             paragraphs = _page(page)
         except (MemoryError, Unreadable):
             raise
-        except Exception:  # one page that is broken
+        except Exception:  # a single broken page
             failures += 1
             continue
         for inlines in paragraphs:
@@ -102,7 +102,7 @@ def _areas(page: Any) -> Iterator[_Area]:
 
 
 def _link(area: _Area, texts: list[str], found: list[list[Inline]]) -> None:
-    """Make a link of the words in its area, or of its printed address; else it stands without words where they may be."""
+    """Make a link of the words in its area, or of its printed address; else add it without words, near them if possible."""
     words = folded(" ".join(texts)).translate(_LIGATURES)
     shown = area.href.removeprefix("mailto:").partition("://")[2]
     for anchor in (words, area.href, shown, shown.rstrip("/")):
@@ -122,7 +122,7 @@ def _link(area: _Area, texts: list[str], found: list[list[Inline]]) -> None:
 
 
 def paragraphs(text: str) -> list[str]:
-    """The paragraphs of a page whose lines are broken as they were printed; words that were divided are whole again."""
+    """The paragraphs of a page, joined from its printed lines; hyphenated words are made whole again."""
     lines = [" ".join(line.translate(_LIGATURES).split()) for line in text.splitlines()]
     lengths = sorted(map(len, filter(None, lines)))
     usual = lengths[len(lengths) * 9 // 10] if lengths else 0

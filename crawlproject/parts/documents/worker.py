@@ -1,7 +1,7 @@
-"""The process that reads documents: one at a time, from its standard input to its standard output, within limits.
+"""The process that reads documents: one at a time, from standard input to standard output, within limits.
 
-A request is a line of JSON, ``{"kind", "name", "size", "most"}``, and so many bytes; the answer is one, ``{"error", "size"}``,
-and the HTML. What is wrong with a document is an error of its answer; what this process dies of, its parent sees.
+A request is a line of JSON, ``{"kind", "name", "size", "most"}``, followed by ``size`` bytes. The answer is a line of JSON,
+``{"error", "size"}``, followed by the HTML. A fault of a document is reported in ``error``; the parent notices a crash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _READERS = {kind: f"crawlproject.parts.documents.read_{kind}" for kind in ("pdf"
 
 
 def read(kind: str, body: bytes, name: str, most: int) -> bytes:
-    """The HTML of a document, ``most`` bytes of it or a little more. Raises ``Unreadable``."""
+    """The HTML of a document, at most ``most`` bytes or a little more. Raises ``Unreadable``."""
     draft = HtmlDraft(most)
     try:
         import_module(_READERS[kind]).read(body, draft)
@@ -38,7 +38,7 @@ def read(kind: str, body: bytes, name: str, most: int) -> bytes:
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer until the parent is gone. Ends after a document for which there was not enough memory."""
+    """Answer requests until the parent is gone, or a document needed more memory than allowed."""
     while line := requests.readline():
         asked = json.loads(line)
         body = requests.read(asked["size"])
@@ -57,7 +57,7 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _limit_memory() -> None:
-    with suppress(ImportError, OSError, ValueError):  # where the system knows no such limits
+    with suppress(ImportError, OSError, ValueError):  # the system has no such limits
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
@@ -66,7 +66,7 @@ def _limit_memory() -> None:
 
 
 def _allow_time() -> None:
-    """The system kills this process when the next document takes longer: also when nobody waits for it any more."""
+    """Let the system kill this process if the next document takes too long, even if the parent no longer waits for it."""
     with suppress(ImportError, OSError, ValueError):
         import resource
 
@@ -76,6 +76,6 @@ def _allow_time() -> None:
 
 
 if __name__ == "__main__":
-    logging.disable()  # pypdf tells each fault of a document
+    logging.disable()  # pypdf logs every fault of a document
     _limit_memory()
     serve(sys.stdin.buffer, sys.stdout.buffer)

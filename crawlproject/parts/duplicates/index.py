@@ -203,9 +203,7 @@ def original_of(page: Page, sketch: Sketch, links: Sequence[bytes] | None = None
         headline=digest_of(head),
         words=len(head.split()),
         name=digest_of(name),
-        series=digest_of(_NUMBER.sub("#", f"{title}\n{name}"))
-        if title
-        else 0,  # part 1 and part 2 belong to one series
+        series=digest_of(_NUMBER.sub("#", f"{title}\n{name}")) if title else 0,  # part 1 and part 2 are one series
         links=xxh3_64_intdigest(b"\n".join(links)) if links else 0,
         menu=sketch_names(link_names(links)),
         terms=sketch.terms,

@@ -118,9 +118,7 @@ class UrlRuleLearner:
         self.changed: Callable[[RuleEvidence], None] = lambda evidence: None
         self.withdrawn = 0  # rules, so far
         self._hosts: OrderedDict[str, dict[UrlRule, RuleEvidence]] = OrderedDict()
-        self._said: list[
-            tuple[UrlRule, tuple[float, float], bool, bool]
-        ] = []  # what a person gave or switched, before the crawl resumed
+        self._said: list[tuple[UrlRule, tuple[float, float], bool, bool]] = []  # by a person, before the crawl resumed
 
     LEARNED: ClassVar[tuple[str, ...]] = ("_hosts", "_said", "withdrawn")
 

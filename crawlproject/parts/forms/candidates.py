@@ -1,5 +1,5 @@
-"""The values that a source can be asked for: words of the topic first, then menus, then what result pages showed. Items
-are compared by terms, but a search engine is asked for words.
+"""The values that a source can be queried for: words of the topic first, then menus, then values that result pages showed.
+Items are compared by terms, but queries consist of words.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from crawlproject.parts.forms.result_page import ListedItem
 from crawlproject.parts.forms.value_graph import Value, ValueGraph
 from crawlproject.urls.post import as_get
 
-TRIED = 3  # answers to a menu after which it is known whether it makes a difference
-ITEM_TERMS = 300  # terms of an item's page that are its values
+TRIED = 3  # answers to options of a menu after which it is known whether the menu makes a difference
+ITEM_TERMS = 300  # terms of an item's page that count as its values
 MAX_TERMS = 200_000
-MOST_LABELLED = 1_000  # values of a page that stand under labels
+MOST_LABELLED = 1_000  # values under labels that are read from a page
 
 _WORD = re.compile(r"[^\W\d_]{3,30}")
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the sources of a crawl share: the language, the ``words`` of terms, the ``table`` of values by label, and the
-    words of the ``topic``."""
+    """What the sources of a crawl share: the ``analyzer`` of the language, the ``words`` of terms, the ``table`` of values by
+    label, and the words of the ``topic``."""
 
     analyzer: Analyzer
     words: SurfaceWords
@@ -40,7 +40,7 @@ class Shared:
 
 
 class Candidates:
-    """The values of one form that were not asked for yet."""
+    """The values of one form that were not queried yet."""
 
     def __init__(self, form: Form, graph: ValueGraph, shared: Shared) -> None:
         self._form = form
@@ -74,17 +74,17 @@ class Candidates:
 
     @property
     def takes_text(self) -> str:
-        """The name of a field for text; empty when there is none."""
+        """The name of a field for text; empty if there is none."""
         return self.keyword or next(iter(self._attributes), "")
 
     def close(self, value: Value) -> None:
-        """A value was asked for, or cannot be."""
+        """Remove a value that was queried, or cannot be."""
         self._closed.add(self._graph.number(value))
 
     def open(self) -> list[int]:
-        """The numbers of the values from which the next may be chosen: options of menus first, in a form without free text.
+        """The numbers of the values that may be queried next; in a form without free text, options of menus come first.
 
-        A term is one when a page has spelled it out.
+        A term counts only if some page contains a word for it.
         """
         graph = self._graph
         number, closed = graph.number, self._closed
@@ -110,7 +110,7 @@ class Candidates:
         )
 
     def text(self, value: Value) -> str:
-        """What is filled in for a value; empty when that is not known."""
+        """The text that is filled in for a value; empty if it is not known."""
         return " ".join(self._filled(value).values())
 
     def address(self, value: Value) -> str:
@@ -118,7 +118,7 @@ class Candidates:
         return address(self._form, self._filled(value))
 
     def _filled(self, value: Value) -> dict[str, str]:
-        """What is filled into each field; empty when the word of a term is not known."""
+        """The text that is filled into each field; empty if no word for the term is known."""
         filled = parts_of(value)
         if self.keyword in filled:
             if not (word := self._shared.words.word(filled[self.keyword])):
@@ -127,11 +127,11 @@ class Candidates:
         return filled
 
     def address_of_text(self, text: str) -> str:
-        """The URL of the query for any text."""
+        """The URL of the query for an arbitrary text."""
         return address(self._form, {self.takes_text: text})
 
     def asked_by(self, url: str) -> Value | None:
-        """The value that the URL of a query asks for; None when it asks for none."""
+        """The value that the URL of a query asks for; None if it asks for none."""
         sent, alone = (
             dict(parse_qsl(urlsplit(as_get(each)).query, encoding=self._form.encoding))
             for each in (url, address(self._form, {}))
@@ -149,7 +149,7 @@ class Candidates:
     # ------------------------------------------------------------ what pages show
 
     def labelled(self, text: str) -> list[Value]:
-        """The values that a page shows under labels of the form's fields; attributes enter the table."""
+        """The values that a page shows under labels of the form's fields; values of attributes are added to the table."""
         found = []
         for name, shown in islice(labelled_values(text, self._labels), MOST_LABELLED):
             if name in self._attributes:
@@ -160,7 +160,7 @@ class Candidates:
         return list(dict.fromkeys(found))
 
     def with_terms(self, labelled: Iterable[Value]) -> list[tuple[Value, frozenset[str]]]:
-        """Values with the terms of what a page shows for them."""
+        """Values, each with the terms of the text that a page shows for it."""
         terms = self._shared.analyzer.terms
         return [
             (value, frozenset(terms(self._menus.get(value.field, {}).get(value.text, value.text))))
@@ -168,7 +168,7 @@ class Candidates:
         ]
 
     def values_of(self, item: ListedItem, labelled: Iterable[tuple[Value, frozenset[str]]]) -> Iterator[Value]:
-        """The values of a listed item, of those ``labelled`` on its page the ones whose words it has."""
+        """Yield the values of a listed item: its terms, and the values ``labelled`` on the page whose terms it has."""
         yield from self._of_terms(item.terms)
         own = frozenset(item.terms)
         for value, terms in labelled:
@@ -176,12 +176,12 @@ class Candidates:
                 yield value
 
     def values_of_page(self, terms: Iterable[str], text: str) -> Iterator[Value]:
-        """The values of an item whose own page was fetched."""
+        """Yield the values of an item whose own page was fetched."""
         yield from list(self._of_terms(terms))[:ITEM_TERMS]
         yield from self.labelled(text)
 
     def judge_menus(self) -> None:
-        """A menu whose options all bring the same makes no difference (Madhavan and others, VLDB 2008: informative templates)."""
+        """Drop menus whose options all return the same items (Madhavan and others, VLDB 2008: informative templates)."""
         for name, menu in self._menus.items():
             answers = [self._graph.answers.get(self._graph.number(Value(name, option))) for option in menu]
             sets = [frozenset(answer.items) for answer in answers if answer is not None]
@@ -200,7 +200,7 @@ def _spelled(label: str) -> tuple[str, ...]:
 
 
 class SurfaceWords:
-    """The most frequent word of each term, as pages have it. Knows at most ``MAX_TERMS`` terms, the first ones."""
+    """The most frequent word for each term on pages. Knows at most ``MAX_TERMS`` words, the first ones."""
 
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
@@ -224,12 +224,12 @@ class SurfaceWords:
         return term in self._words
 
     def word(self, term: str) -> str:
-        """What to ask for; empty for a term that no page spelled out, or that is no word."""
+        """The word to query for a term; empty if no page contained one."""
         found = self._words.get(term)
         return min(found, key=lambda word: (-found[word], word)) if found else ""
 
 
 def nonsense(seed: str) -> str:
-    """A word that nobody uses: twelve letters, always the same for one ``seed``."""
+    """A word that does not exist: twelve letters, always the same for one ``seed``."""
     digits = hashlib.md5(seed.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:12]
     return digits.translate(str.maketrans("0123456789abcdef", "qxzvkjwhfgpbdtmr"))

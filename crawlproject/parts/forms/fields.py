@@ -1,4 +1,4 @@
-"""Which fields of a form are filled, and with what (paper 004 section 7.3, steps 1 to 3): a query."""
+"""Queries: which fields of a form are filled, and with what (paper 004 section 7.3, steps 1 to 3)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from crawlproject.parts.forms.value_graph import Value
 from crawlproject.urls.post import post_url
 
 Role = Literal["keyword", "category", "attribute", "fixed"]
-MAX_VALUES = 2_000  # of one label that are remembered
+MAX_VALUES = 2_000  # values of one label that are remembered
 LONGEST = 60  # characters of a value that is taken from a page
 
-# What changes how results are shown, not which (Madhavan and others, VLDB 2008, section 4); and ends of ranges.
+# Fields that change how results are shown, not which (Madhavan and others, VLDB 2008, section 4); and ends of ranges.
 _PRESENTATION = re.compile(
     r"(?:^|[^a-z])(?:sort|order|orderby|direction|dir|view|display|layout|per ?page|limit|num|hits|results|rows|count|page|start"
     r"|offset|format|fmt|lang|language|locale|currency|theme|mode|size of page|min|max|from|to|before|after|since|until)"
@@ -34,8 +34,8 @@ _ALL = re.compile(
 def roles_of(form: Form) -> dict[str, Role]:
     """The role of each field, by its name.
 
-    ``keyword``: free text, one field at most, as several would ask for the same in different words. ``category``: a menu or radio
-    buttons. ``attribute``: text of one kind, such as an author, known by its label. ``fixed``: left as it is.
+    ``keyword``: free text; at most one field, since several would ask for the same in different words. ``category``: a menu or
+    radio buttons. ``attribute``: text of one kind, such as an author, known by its label. ``fixed``: left unchanged.
     """
     roles: dict[str, Role] = {}
     texts = [field for field in form.fields if field.type in TEXT_TYPES]
@@ -58,17 +58,17 @@ def roles_of(form: Form) -> dict[str, Role]:
 
 
 def choices(field: Field) -> dict[str, str]:
-    """The options of a menu that ask for something, as value -> label: not the one that a form begins with to ask for all."""
+    """The options of a menu that select something, as value -> label; without an option for all."""
     return {option.value: option.label for option in field.options if option.value and not _ALL.match(option.label)}
 
 
 def label_of(field: Field) -> str:
-    """The label of a field as it is compared (Raghavan and Garcia-Molina, VLDB 2001, section 4): lower case, letters only."""
+    """The label of a field in comparable form (Raghavan and Garcia-Molina, VLDB 2001, section 4): lower case, letters only."""
     return _plain(field.label) or _plain(field.name)
 
 
 def address(form: Form, filled: Mapping[str, str]) -> str:
-    """The URL that a browser asks for when somebody fills these fields and submits the form; see ``post_url`` for a POST."""
+    """The URL that a browser requests if these fields are filled and the form is submitted; see ``post_url`` for a POST."""
     sent: list[tuple[str, str]] = []
     for field in form.fields:
         value = filled.get(field.name, "" if field.type in TEXT_TYPES else _unfilled(field))
@@ -81,7 +81,7 @@ def address(form: Form, filled: Mapping[str, str]) -> str:
 
 
 def _unfilled(field: Field) -> str | None:
-    """What a field that is left alone sends: all there is, where a menu has such an entry."""
+    """What an unfilled field sends: for a menu, its option for all, if it has one."""
     if field.type in ("select", "radio"):
         for option in field.options:
             if not option.value or _ALL.match(option.label):
@@ -90,14 +90,14 @@ def _unfilled(field: Field) -> str | None:
 
 
 class ValueTable:
-    """Labels of fields and the values that go with them, over all sources: it grows from result pages (Raghavan and
-    Garcia-Molina, VLDB 2001, section 4.2: the label value set table)."""
+    """Labels of fields with their values, over all sources; it grows from result pages (Raghavan and Garcia-Molina, VLDB 2001,
+    section 4.2: the label value set table)."""
 
     def __init__(self) -> None:
         self._values: dict[str, Counter[str]] = {}
 
     def add(self, label: str, value: str) -> None:
-        """A page showed ``value`` under ``label``."""
+        """Count a ``value`` that a page showed under ``label``."""
         known = self._values.setdefault(label, Counter())
         if value in known or len(known) < MAX_VALUES:
             known[value] += 1
@@ -108,9 +108,9 @@ class ValueTable:
 
 
 def labelled_values(text: str, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """``(field, value)`` for what stands under the label of a field in a text: ``Author: X``, or X in the next line or cell.
+    """Yield ``(field, value)`` for each value after the label of a field in a text: ``Author: X``, or X in the next line or cell.
 
-    ``labels`` has the label of each field, as ``label_of`` gives it.
+    ``labels`` maps each field to its label, as ``label_of`` returns it.
     """
     for name, label in labels.items():
         spelled = r"[\s_-]+".join(map(re.escape, label.split()))
@@ -131,9 +131,9 @@ def _plain(text: str) -> str:
 
 
 class Query(NamedTuple):
-    """One result page to be fetched: page ``number`` of the list for ``value``, None in the query for a word that nobody uses.
+    """One result page to fetch: page ``number`` of the list for ``value``, which is None in the query for a nonsense word.
 
-    ``text`` is what is filled in; ``parent`` is the page before it, the first time the page that the form is on.
+    ``text`` is the text that is filled in; ``parent`` is the previous result page, or for the first one the page of the form.
     """
 
     url: str

@@ -1,5 +1,5 @@
-"""Content behind search forms: forms on relevant pages are asked, and their result pages lead to items (paper 004 section
-7). Queries are a kind of URL: pages, whose links lead to items.
+"""Content behind search forms: sends queries to the forms of relevant pages (paper 004 section 7). A query is a kind of URL;
+it is fetched like a page, a result page, whose links lead to items.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from crawlproject.records import PAGE, PLANTED, QUERY, CrawlUrl, Fetch, FetchEve
 from crawlproject.urls.hosts import domain_of
 from crawlproject.urls.post import canonical_request, post_of, post_url
 
-TRIES = 20  # queries of a source that are offered before it waits for another turn
+TRIES = 20  # queries of a source that are offered in one turn
 
 _REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 15.4)
 
 
 class FormPart(Part):
-    """There where ``CRAWL_FORMS`` is more than 0. Forms on relevant pages and on seeds are sources; each has one query at a time,
-    waiting or being fetched.
+    """The part of a crawl whose ``CRAWL_FORMS`` is more than 0. Forms on relevant pages and on seeds are sources; each has one
+    query at a time that waits or is being fetched.
 
-    A query is fetched before the other URLs that wait: it is to find better ones. All that is known of a source follows from
-    the history, so after a resume its queries go on where they were.
+    Queries are fetched before other waiting URLs, since they may find better ones. The state of a source follows from the
+    history, so its queries continue after a resume.
     """
 
     name = "forms"
@@ -46,7 +46,7 @@ class FormPart(Part):
             raise BadSetting(
                 "setting CRAWL_FORMS", "wants FRONTIER memory or disk: workers do not share what forms answered"
             )
-        make_selection(options.crawl_form_selection)  # a wrong name is told before anything starts
+        make_selection(options.crawl_form_selection)  # raises for a wrong name before anything starts
         self._agent = setup.agent
         self._frontier = setup.frontier
         self._load = setup.folder.pages.load
@@ -74,7 +74,7 @@ class FormPart(Part):
         return {QUERY: QueryHandler(services, self, self._agent)}
 
     def begin(self, now: float) -> None:
-        """Queries that wait belong to their sources; the other sources send their next one."""
+        """Assign waiting queries to their sources, and let the other sources send their next query."""
         waiting = {url.url: url.parent or "" for url in self._frontier.waiting() if url.kind == QUERY}
         for url, parent in waiting.items():
             self.sources.adopt(url, parent)
@@ -95,7 +95,7 @@ class FormPart(Part):
             page = event.page()
             if page is not None:
                 self.sources.described(page)
-        wanted = visit.relevance >= self._relevant or visit.depth == 0  # what a person named is tried
+        wanted = visit.relevance >= self._relevant or visit.depth == 0  # forms on seeds are tried, too
         if wanted and SEARCH_FORMS in visit.signs and visit.md5 and visit.kind != QUERY:
             try:
                 body = self._load(visit.url)
@@ -105,18 +105,18 @@ class FormPart(Part):
             self.sources.found(visit.url, event.links, read_forms(body, visit.url, visit.content_type))
 
     def followed(self, page: Page) -> Page:
-        """A result page leads to its items. Its other views are fetched as queries, or not at all."""
+        """A result page leads to its items only. Its other views are fetched as queries, or not at all."""
         if page.kind != QUERY:
             return page
         return replace(page, links=tuple(link for link in page.links if not is_view(link.url, page.url)))
 
     def before_links(self, page: Page) -> Iterable[CrawlUrl]:
-        """Queries are offered first: what a result page links to may be its next page."""
+        """Offer queries before links: a link of a result page may be the next result page."""
         self.ask()
         return ()
 
     def counters(self) -> Mapping[str, int]:
-        """Sources, the result pages that they cost, and the items that these led to."""
+        """The numbers of sources, of the result pages that they cost, of the items found, and of sources given up."""
         sources = list(self.sources)
         return {
             "forms/sources": len(sources),
@@ -126,7 +126,7 @@ class FormPart(Part):
         }
 
     def ask(self) -> None:
-        """Put the next query of every source that has none out into the frontier."""
+        """Add the next query of every ready source to the frontier."""
         for source in self.sources.ready():
             self._ask(source)
 
@@ -147,9 +147,9 @@ class FormPart(Part):
 
 
 class QueryHandler(PageHandler):
-    """Admits, fetches and ends queries as pages; whatever becomes of one, its source may send the next.
+    """Admits, fetches and ends queries like pages; however a query ends, its source may send the next.
 
-    ``agent`` is the User-Agent of the crawl: it says that a query is one.
+    ``agent`` is the User-Agent of the crawl; a query adds that it is one.
     """
 
     def __init__(self, services: Services, forms: FormPart, agent: str) -> None:
@@ -183,8 +183,8 @@ class QueryHandler(PageHandler):
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
         """The target is the same query in another spelling, or a page: the only item that was found, or a notice.
 
-        A POST is sent once more where the server says so (307, 308) and the path on the site is the same, as behind ``http``;
-        any other target is asked for by GET.
+        A POST is sent again if the server says so (307, 308) and the path on the site is the same, as in a redirect to https;
+        any other target is fetched by GET.
         """
         post = post_of(url.url)
         if post is not None and fetch.status in _REPEATED and _place_of(post.url) == _place_of(target):
@@ -202,5 +202,5 @@ class QueryHandler(PageHandler):
 
 
 def _place_of(url: str) -> tuple[str, str]:
-    """Site and path, whatever the scheme and the host name are."""
+    """The site and path of a URL, whatever its scheme and subdomain."""
     return domain_of(url), url.partition("?")[0].partition("://")[2].partition("/")[2]

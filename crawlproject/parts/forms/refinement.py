@@ -1,9 +1,9 @@
-"""Asks for less at a time where a list is cut off: the same value with an option of a menu, or between two numbers.
+"""Narrower queries for a list that is cut off: the same value with an option of a menu, or with a range of numbers.
 
-A site that shows 200 of 5,000 results shows others for each part of them (paper 004 section 7.3: forms with several fields).
-Parts by a menu are its options, one after another while they pay. Parts by a range are eighths, at the quantiles of the numbers
-that result pages show, and eighths of these, until a list is whole (Sheng, Zhang, Tao and Jin, "Optimal Algorithms for Crawling a
-Hidden Database in the Web", VLDB 2012: rank-shrink).
+A site that shows only 200 of 5,000 results shows others for each part of them (paper 004 section 7.3: forms with several
+fields). A menu splits a list into its options, queried one after another while they pay off. A range splits it into eighths, at
+the quantiles of the numbers on result pages, and each of these again, until a list is complete (Sheng, Zhang, Tao and Jin,
+"Optimal Algorithms for Crawling a Hidden Database in the Web", VLDB 2012: rank-shrink).
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from crawlproject.parts.forms.value_graph import Value, ValueGraph
 
 Asked = TypeVar("Asked")
 
-BETWEEN = "\0"  # the fields, and the texts, of a value that fills several; no form has it
-SHORTEST = 20  # items of a list that may have been cut off
-PARTS = 8  # of a range: two would show most of what the whole list showed again
-HOPE = 0.5  # of what a list brought for a fetch, what its parts are expected to: they show some of it again
-MOST_OPTIONS = 60  # of a menu by which a list is split
-_SEEN = 20_000  # numbers that are remembered
+BETWEEN = "\0"  # separates the fields, and the texts, of a value that fills several; it occurs in no form
+SHORTEST = 20  # least number of items of a list that may have been cut off
+PARTS = 8  # of a range: halves would mostly repeat what the whole list showed
+HOPE = 0.5  # share of the rate of a list that its parts are expected to have, since they repeat some items
+MOST_OPTIONS = 60  # of a menu that splits a list
+_SEEN = 20_000  # numbers that are remembered for a range
 _LOW = frozenset(("min", "minimum", "from", "low", "lowest", "after", "since", "start", "gte", "ge"))
 _HIGH = frozenset(("max", "maximum", "to", "high", "highest", "before", "until", "end", "lte", "le"))
-_END = re.compile(r"[0-9]{1,10}")  # one more than the numbers seen have: a range may start behind the last
+_END = re.compile(r"[0-9]{1,10}")  # one digit more than the numbers seen: a range may start after the last
 _INTEGER = re.compile(r"(?<![\d.,])\d{1,9}(?![\d]|[.,]\d)")
 
 
 class NumberRange(NamedTuple):
-    """Two fields of a form, the least and the greatest number, and what both are about: ``price``."""
+    """Two fields of a form, for the least and the greatest number, and their common label, such as ``price``."""
 
     low: str
     high: str
@@ -40,7 +40,7 @@ class NumberRange(NamedTuple):
 
 
 def _number(text: str) -> int | None:
-    """An end of a range; None for anything else, as links of strangers may name."""
+    """The number at an end of a range; None for anything else, which links of other sites may contain."""
     return int(text) if _END.fullmatch(text) else None
 
 
@@ -71,9 +71,9 @@ def ranges_in(form: Form) -> list[NumberRange]:
 
 
 class Refinements:
-    """Which narrower queries follow a list that was cut off.
+    """Chooses the narrower queries that follow a list that was cut off.
 
-    The parts of one list are asked one at a time; what one brought for a fetch is what the next is expected to.
+    The parts of one list are queried one at a time; the next is expected to bring about as much per fetch as the last.
     """
 
     def __init__(self, form: Form, graph: ValueGraph) -> None:
@@ -84,18 +84,18 @@ class Refinements:
         self._graph = graph
         self.ranges = ranges_in(form)
         self._numbers: dict[str, list[int]] = {found.label: [] for found in self.ranges}
-        self._brought = self._expected = 0.0  # by parts, items a fetch
-        self._groups: dict[Value, tuple[float, Iterator[Value]]] = {}  # by the part that is out
+        self._brought = self._expected = 0.0  # sums over parts, in items per fetch
+        self._groups: dict[Value, tuple[float, Iterator[Value]]] = {}  # part queried last -> its rate, further parts
 
     def learn(self, text: str) -> None:
-        """A result page shows numbers under the labels of ranges."""
+        """Collect the numbers that a result page shows under the labels of ranges."""
         for label, shown in labelled_values(text, {label: label for label in self._numbers}):
             numbers = self._numbers[label]
             if (found := _INTEGER.search(shown)) and len(numbers) < _SEEN:
                 insort(numbers, int(found[0]))
 
     def is_cut_off(self, value: Value) -> bool:
-        """Whether the complete list for ``value`` is one of several that are as long as lists of this source get."""
+        """Whether the list for ``value`` is complete and one of several of the greatest length that this source returns."""
         answers = self._graph.answers
         mine = answers.get(self._graph.number(value))
         if mine is None or not mine.complete or len(mine.items) < SHORTEST:
@@ -104,9 +104,10 @@ class Refinements:
         return len(mine.items) == max(lengths) and lengths.count(len(mine.items)) > 1
 
     def after(self, value: Value, ask: Callable[[Value], Asked | None]) -> Iterator[tuple[float, Asked]]:
-        """The list for ``value`` has ended: ``ask`` for the next parts, of it and of what it is part of.
+        """After the end of the list for ``value``, ``ask`` for its first part, and for the next part of the list it belongs to.
 
-        Yields what each is expected to bring, in relevant new items a fetch, and what ``ask`` made of it (None: cannot be asked).
+        Yields the expected rate of each part, in relevant new items per fetch, and the result of ``ask``; parts for which that
+        is None are skipped.
         """
         answer = self._graph.answers[self._graph.number(value)]
         brought = answer.relevant / max(1, answer.fetches)
@@ -120,7 +121,7 @@ class Refinements:
 
     @property
     def _hope(self) -> float:
-        """What share of what a list brought for a fetch the parts of a range bring: as parts of other lists did."""
+        """The share of the rate of a list that the parts of a range are expected to have, learned from parts of other lists."""
         return HOPE * (self._brought + 1.0) / (self._expected + 1.0)
 
     def _ask_one(
@@ -147,7 +148,7 @@ class Refinements:
             yield from (self._with(filled, {name: option}) for option in self._menus[name])
 
     def _ends(self, numbers: NumberRange, filled: Mapping[str, str]) -> list[int]:
-        """Where a range is split: at the quantiles of the numbers seen in it; nowhere when all are one."""
+        """Where a range is split: at the quantiles of the numbers seen in it; nowhere if all are the same."""
         seen = self._numbers[numbers.label]
         low, high = (_number(filled.get(name, "")) for name in (numbers.low, numbers.high))
         start = 0 if low is None else bisect_left(seen, low)

@@ -1,4 +1,4 @@
-"""What stands behind the search forms of a crawl: each source with its size, its relevance and what it cost."""
+"""What is behind the search forms of a crawl: each source with its size, its relevance and its cost."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from crawlproject.urls.post import post_of
 class SourceRow:
     """A source, by the ``address`` that its queries go to.
 
-    ``fetches`` are result pages, redirects and failures; ``queries`` the different words or options asked for. ``pages`` of what
-    it lists were fetched by way of it, ``relevant`` of these are relevant. ``size`` is how many items it has at least.
+    ``fetches`` counts result pages, redirects and failures; ``queries`` the different words or options asked for. ``pages``
+    counts the fetched pages whose parent is a result page, ``relevant`` the relevant ones of them. ``size`` is the least
+    number of items that it has.
     """
 
     address: str
@@ -45,11 +46,11 @@ class SourceRow:
 
     @property
     def size(self) -> float:
-        """By the bound of Chao, see ``parts/forms/value_graph.py``."""
+        """The lower bound of Chao, see ``parts/forms/value_graph.py``."""
         return chao(Counter(len(queries) for item, queries in self.listed.items() if item not in self.furniture))
 
     def add(self, visit: Visit, links: Iterable[str]) -> None:
-        """A result page was fetched, with these links."""
+        """Add a fetched result page with its links."""
         self.fetches += 1
         self.asked.add(visit.anchor)
         items = [link for link in links if not is_view(link, visit.url)]
@@ -65,7 +66,7 @@ def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
 
 
 def read_token_forms(folder: Path) -> dict[str, str]:
-    """Hosts whose search forms were not asked since they want a token that is good for one time, with a page of each.
+    """Hosts whose search forms got no queries, since they require a single-use token; each with a page that has the form.
 
     Raises ``BadCrawlDir`` for a damaged folder.
     """
@@ -77,7 +78,7 @@ def read_token_forms(folder: Path) -> dict[str, str]:
 
 
 def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
-    """The sources of a crawl, those with the most relevant pages first; none when no form was asked.
+    """The sources of a crawl, those with the most relevant pages first; none if no form got a query.
 
     ``threshold`` is the relevance from which a page is relevant. Raises ``BadCrawlDir`` for a damaged folder.
     """
@@ -85,7 +86,7 @@ def read_sources(folder: Path, threshold: float) -> list[SourceRow]:
     if not queries:
         return []
     sources: dict[str, SourceRow] = {}
-    of: dict[str, SourceRow] = {}  # by the URL of a result page, or where it redirected to
+    of: dict[str, SourceRow] = {}  # by the URL of a result page, or of its redirect target
     links = {url: targets for url, targets in read_links(folder) if url in queries}
     for url, visit in queries.items():
         if (row := of.get(url) or of.get(visit.parent or "")) is None:

@@ -1,4 +1,4 @@
-"""What a result page lists: its items, and where the list goes on."""
+"""What a result page lists: its items, and the link to the next result page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import Link, Page
 from crawlproject.urls.post import as_get
 
-LONGEST = 150  # terms of a page that belong to one item at most
+LONGEST = 150  # most terms of a page that belong to one item
 
 _NEXT = re.compile(
     r"\W*(?:next|more|older|following|weiter|nächste|mehr|suivante?s?|plus|siguientes?|más|próxima|seguinte|successiv[oa]|volgende"
@@ -24,7 +24,7 @@ _NEXT = re.compile(
 
 
 class ListedItem(NamedTuple):
-    """An item of a list: its URL, its terms there, each once and in order, and how near these are to the topic."""
+    """An item of a list: its URL, its different terms in the list, in order, and their relevance."""
 
     url: str
     terms: tuple[str, ...]
@@ -33,7 +33,7 @@ class ListedItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """The items of a result page in order, and the URL of the next one, or empty."""
+    """The items of a result page in order, and the URL of the next result page, or empty."""
 
     items: tuple[ListedItem, ...] = ()
     following: str = ""
@@ -42,8 +42,8 @@ class ResultPage:
 def read_results(page: Page, furniture: Collection[str], judge: TopicJudge, *, number: int = 1) -> ResultPage:
     """The items of ``page``, result page ``number`` of a query.
 
-    An item is what the page links to, apart from ``furniture`` and from other views of the same list. It has the terms from its
-    first link to the first link of the next item.
+    The items are the targets of the page's links, except for ``furniture`` and other views of the same list. The terms of an
+    item are those from its first link to the first link of the next item.
     """
     first: dict[str, Link] = {}
     for link in page.links:
@@ -71,9 +71,9 @@ def _following(page: Page, number: int) -> Iterator[str]:
 
 
 def is_view(url: str, of: str) -> bool:
-    """Whether ``url`` is another view of the result page ``of``: an address that begins like it and asks for the same fields.
+    """Whether ``url`` is another view of the result page ``of``: it begins with the same address and has the same fields.
 
-    What a form sent by POST, the links on the answer say in their query.
+    If the form was sent by POST, the links on the result page have its fields in their query.
     """
     path, mark, asked = url.partition("?")
     before, _, filled = as_get(of).partition("?")
@@ -83,7 +83,7 @@ def is_view(url: str, of: str) -> bool:
 
 
 def _adds_to(asked: set[tuple[str, str]], url: str) -> bool:
-    """Whether a URL asks for the same and for a place in the list: one parameter was added, or has another number."""
+    """Whether a URL repeats the query with a place in the list: one parameter was added, or has another number."""
     theirs = set(parse_qsl(urlsplit(url).query))
     gone, come = asked - theirs, theirs - asked
     return len(come) == 1 and len(gone) <= 1 and all(value.isdecimal() for _, value in come | gone)

@@ -1,4 +1,4 @@
-"""Which value is queried next: the published policies, and ours; ``tests/contract`` runs the same tests on each."""
+"""Policies that choose the next value to query: published ones, and ours. ``tests/contract`` runs the same tests on each."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from crawlproject.errors import BadSetting
 from crawlproject.parts.forms.value_graph import ValueGraph, chao
 
 SATURATED = (
-    0.5  # share of new items in the latest answers from which dependency counts (ours; the source leaves it open)
+    0.5  # share of new items in the latest answers below which dependency counts (ours; the paper leaves it open)
 )
 LATEST = 5  # answers
-LEAST = 2  # items that a value must have: one is no evidence of dependency
-POINTS = 3  # answers that the line is drawn through, at least
-LOOKED_AT = 40  # values whose expectation is worked out, the best by a bound
-LISTED = 100  # results that a list has room for, while none was longer
-HOPE = 0.5  # of what the best of many uncertain expectations promises, what comes true
-PRIOR = 1.0  # items of mean relevance that every value counts besides its own
+LEAST = 2  # items that a value must have: one item is no evidence of dependency
+POINTS = 3  # least number of answers that the line is fitted to
+LOOKED_AT = 40  # values whose expectation is computed, the best by a bound
+LISTED = 100  # results that a list is assumed to have room for, until one is longer
+HOPE = 0.5  # share of the best of many uncertain expectations that comes true
+PRIOR = 1.0  # items of mean relevance that are added to the items of every value
 
-_COMPARED = 200  # values of the highest degree
+_COMPARED = 200  # values that are compared, those of the highest degree
 
 
 class ChosenValue(NamedTuple):
-    """The number of the value to be queried, and what a fetch of its result pages is expected to bring."""
+    """The number of the value to query, and what a fetch of one of its result pages is expected to bring."""
 
     value: int
     rate: float
@@ -37,25 +37,25 @@ class ChosenValue(NamedTuple):
 class QuerySelection(Protocol):
     """Chooses queries for one source.
 
-    ``refines``: its rates are relevant new items a fetch, so they can be compared with those of narrower queries.
+    ``refines``: its rates are relevant new items per fetch, so they can be compared with those of narrower queries.
     """
 
     refines: bool
 
     def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
-        """One of ``candidates``, numbers of values that were not queried; None: none of them is worth a query."""
+        """The best of ``candidates``, numbers of values that were not queried yet; None if none is worth a query."""
         ...
 
     def rest(self, graph: ValueGraph, value: int, brought: tuple[int, float]) -> float:
-        """What a fetch of the further result pages for ``value`` is expected to bring, as the ``rate`` of a choice.
+        """What a fetch of a further result page for ``value`` is expected to bring, in the unit of ``ChosenValue.rate``.
 
-        The last page ``brought`` so many new items, of so much relevance.
+        ``brought``: the number of new items on the last page, and their relevance.
         """
         ...
 
 
 class PagingThrough:
-    """A policy that reads every list to its end, and fills one field at a time, as the published ones do."""
+    """A policy that reads every list to its end and fills one field at a time, as the published policies do."""
 
     refines = False
 
@@ -64,13 +64,13 @@ class PagingThrough:
 
 
 def page_length(graph: ValueGraph) -> float:
-    """Mean number of items on a result page that had some; 10 before the first."""
+    """The mean number of items on a result page, over the queries that had any; 10 before the first."""
     listed = [(len(answer.items), answer.fetches) for answer in graph.answers.values() if answer.items]
     return max(1.0, sum(items for items, _ in listed) / sum(fetches for _, fetches in listed)) if listed else 10.0
 
 
 def longest_list(graph: ValueGraph) -> int:
-    """Most items that one query returned; 0 before the first."""
+    """The most items that one query returned; 0 before the first."""
     return max((len(answer.items) for answer in graph.answers.values()), default=0)
 
 
@@ -95,8 +95,8 @@ class GreedyFrequency(PagingThrough):
 
 
 class MutualInformation(PagingThrough):
-    """Min-max mutual information (MMMI): greedy by degree until the answers repeat themselves, then the value that depends
-    least on any query so far, ``min over v of max over q of ln(P(v, q) / (P(v) P(q)))``, of those with the highest degree."""
+    """Min-max mutual information (MMMI): greedy by degree until the answers repeat themselves; then, of the values of the highest
+    degree, the one that depends least on any query so far: ``min over v of max over q of ln(P(v, q) / (P(v) P(q)))``."""
 
     def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
         ranked = sorted(candidates, key=graph.degree.__getitem__, reverse=True)[:_COMPARED]
@@ -123,7 +123,7 @@ class MutualInformation(PagingThrough):
 
 
 def items_having(graph: ValueGraph, values: Sequence[int]) -> dict[int, set[int]]:
-    """The items that are known to have each of these values."""
+    """For each of ``values``, the items that are known to have it."""
     having: dict[int, set[int]] = {value: set() for value in values}
     wanted = having.keys()
     for item, own in enumerate(graph.item_values):
@@ -135,9 +135,9 @@ def items_having(graph: ValueGraph, values: Sequence[int]) -> dict[int, set[int]
 class EstimatedNew(PagingThrough):
     """``P_new(q) / Cost(q)``, with ``P_new(q) = P(q) - P(q | known) P(known)`` (equation 3) in numbers of items.
 
-    ``P(q)`` is the Zipf estimator (equation 6): of the values by falling degree, the one of rank r has ``alpha r^-gamma`` items,
-    a line through what the answers so far had, in logarithms. Before there are three of them, the degree decides. The cost
-    is the number of result pages: it stands for the cost of a query and of its items, which are fetched whatever found them.
+    ``P(q)`` is the Zipf estimator (equation 6): with values sorted by falling degree, the value of rank r has ``alpha r^-gamma``
+    items. Alpha and gamma are fitted by a line through the answers so far, in logarithms; before there are three, the degree
+    decides. The cost is the number of result pages; items are left out of it, since they are fetched whichever query finds them.
     """
 
     def best(self, graph: ValueGraph, candidates: Sequence[int]) -> ChosenValue | None:
@@ -165,16 +165,16 @@ class EstimatedNew(PagingThrough):
 
 
 class RelevantNew:
-    """``new(v) * relevance(v) / fetches(v)``: greedy for a weighted set cover of what was not seen yet.
+    """Maximizes ``new(v) * relevance(v) / fetches(v)``: the greedy algorithm for a weighted set cover of the unseen items.
 
-    ``new(v) = unseen * P(v | unseen)``. There are ``unseen`` items by the bound of Chao, less those known. No query returned
-    them, so they resemble most the items that one query returned (Good and Turing): ``P(v | unseen)`` is the share of v among
-    these. One query is left out, the one that returned most of those with v: a value that always comes with a queried one has
-    nothing new. (Not so when that one's list was cut off.) ``relevance(v)`` is the mean relevance of the known items with v.
-    ``fetches(v)`` are the result pages of all matches, known ones first, as far as lists of this source go.
+    ``new(v) = unseen * P(v | unseen)``. ``unseen`` is the bound of Chao less the number of known items. No query has returned
+    the unseen items, so they most resemble the items that only one query returned (Good and Turing): ``P(v | unseen)`` is the
+    share of v among those. The query that returned most of those with v is left out of the count: a value that always comes
+    with a queried value has nothing new. (Unless the list of that query was cut off.) ``relevance(v)`` is the mean relevance
+    of the known items with v. ``fetches(v)`` counts the result pages of all matches, known ones first, up to the longest list.
 
-    Where a list was cut off, narrower queries are weighed against others (``refinement.py``). A list is left while its rest
-    promises less, by the same count, than the best new query.
+    If a list was cut off, narrower queries compete with the others (``refinement.py``). A list is paused while its remaining
+    pages have a lower rate than the best new query.
     """
 
     refines = True
@@ -197,7 +197,7 @@ class RelevantNew:
     def rest(self, graph: ValueGraph, value: int, brought: tuple[int, float]) -> float:
         seen = len(graph.answers[value].items)
         room, per_page = max(longest_list(graph), LISTED), page_length(graph)
-        known = graph.degree[value] - seen  # and not listed yet
+        known = graph.degree[value] - seen  # known items with the value, not listed yet
         left = min(_expected_new(graph, [value])[value] + known, room - seen)
         expected = max(0.0, left - known) * _relevance(graph, value) / max(1, ceil(left / per_page))
         return max(expected, brought[1]) / HOPE
@@ -209,7 +209,7 @@ def _relevance(graph: ValueGraph, value: int) -> float:
 
 
 def _expected_new(graph: ValueGraph, values: Sequence[int]) -> dict[int, float]:
-    """How many items that were not seen yet each of ``values`` has."""
+    """The expected number of unseen items that each of ``values`` has."""
     captures = graph.captures()
     unseen = max(1.0, chao(captures) - len(graph.items))
     longest = longest_list(graph)
@@ -220,7 +220,7 @@ def _expected_new(graph: ValueGraph, values: Sequence[int]) -> dict[int, float]:
         singles = Counter(graph.finders[item][0] for item in having[value] if len(graph.finders[item]) == 1)
         finder, most = max(singles.items(), key=lambda found: found[1], default=(-1, 0))
         of_finder = once_by.get(finder, 0)
-        if finder != value and not _is_exhausted(graph, finder, longest):  # what it did not list may be what v lists
+        if finder != value and not _is_exhausted(graph, finder, longest):  # v may list what it did not
             most = of_finder = 0
         share = (graph.single[value] - most + 0.5 * most / max(1, of_finder)) / (captures.get(1, 0) - of_finder + 1)
         new[value] = unseen * min(1.0, share)
@@ -228,7 +228,7 @@ def _expected_new(graph: ValueGraph, values: Sequence[int]) -> dict[int, float]:
 
 
 def _is_exhausted(graph: ValueGraph, query: int, longest: int) -> bool:
-    """Whether a query has listed all that it matches; the longest list may be as long as the source lets lists be."""
+    """Whether a query has listed all its matches; a list as long as the longest may have been cut off."""
     answer = graph.answers.get(query)
     return answer is not None and answer.complete and len(answer.items) < longest
 

@@ -1,4 +1,4 @@
-"""One source: a search form, what it was asked, what it answered, and whether it is worth more."""
+"""One source: a search form, its queries and answers, and whether it is worth further queries."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from crawlproject.parts.forms.value_graph import Value, ValueGraph, chao
 from crawlproject.records import Page
 
 SAMPLE = 4  # answers from which a source is judged (query-based sampling: Callan and Connell, TOIS 2001)
-FEWEST = 10  # items, likewise
+FEWEST = 10  # items that the judgment needs
 LEAST_RELEVANT = 0.05  # share of relevant items that a source must have by then
-SILENT = 3  # answers without any item after which there is nothing behind a form
-PATIENCE = 10  # lists in a row without anything relevant and new
-MOST_CHOICES = 20  # in a row that cannot be asked, after which it is found out of all
+SILENT = 3  # answers without any item, after which a form is given up
+PATIENCE = 10  # lists in a row without a relevant new item, after which it is given up
+MOST_CHOICES = 20  # choices in a row that cannot be asked, after which all values are checked
 
 
 class FormSource:
     """Chooses the queries of one form, one at a time, and learns from the answers.
 
-    The first query is for a word that does not exist: what such an answer links to is no result, and a form that answers it like
-    any other is of no use. Then the words of the topic are asked for, and the items that come judge the source. ``limit`` is the
-    number of result pages that may be fetched. ``relevant`` is the relevance from which an item counts.
+    The first query is for a word that does not exist: the links of its answer are not results, and a form that answers it like
+    any other query is of no use. Then the words of the topic are queried, and the source is judged by the items that they find.
+    ``limit`` is the number of result pages that may be fetched. ``relevant`` is the relevance from which an item counts.
 
-    What a source knows follows from ``answered`` and ``described``, in their order; ``next`` changes nothing but what is out.
+    The state of a source follows from the calls of ``answered`` and ``described``, in order; ``next`` only sets what is out.
     """
 
     def __init__(
@@ -61,22 +61,22 @@ class FormSource:
         self._limit = limit
         self._patience = patience
         self._candidates = Candidates(form, self.graph, shared)
-        self.refines = selection.refines  # lists that are cut off
+        self.refines = selection.refines  # whether lists that are cut off are followed by narrower queries
         self._refinements = Refinements(form, self.graph)
         self._furniture = set(links) if self._candidates.takes_text else set()
         self._asked: dict[str, Query] = {}
-        self._following: Query | None = None  # the next page of the list at hand
-        self._paused: list[tuple[float, Query]] = []  # lists that go on, and what their last page brought
-        self._first: tuple[Query, Page] | None = None  # of a form of menus: waits for the second answer
+        self._following: Query | None = None  # the next page of the current list
+        self._paused: list[tuple[float, Query]] = []  # next pages of paused lists, and parts of lists, with their rates
+        self._first: tuple[Query, Page] | None = None  # the first answer of a form of menus, until the second comes
         self._compared = bool(self._candidates.takes_text)
         self._moves = 0  # redirects in a row without an answer
-        self._dry = 0  # lists in a row that brought nothing relevant and new
-        self._brought = 0.0  # by the list at hand
+        self._dry = 0  # lists in a row without a relevant new item
+        self._brought = 0.0  # relevant new items of the current list
 
     # ------------------------------------------------------------ what to fetch
 
     def next(self) -> Query | None:
-        """The next result page to fetch; None while one is out, or when this source gets no more."""
+        """The next result page to fetch; None while one is out, or if this source gets no more."""
         if self.out or self.reason:
             return None
         if self.fetches >= self._limit:
@@ -116,14 +116,14 @@ class FormSource:
         return self._selection.best(self.graph, self._candidates.open())
 
     def _query(self, value: Value) -> Query | None:
-        """The query for a value; None when it was asked, or when nobody can ask it."""
+        """The query for a value; None if it was asked already, or cannot be asked."""
         text = self._candidates.text(value)
         url = self._url(self._candidates.address(value)) if text else ""
         self._candidates.close(value)
         return Query(url, value, text, self.page) if url and url not in self._asked else None
 
     def _close_unaskable(self) -> None:
-        """All of them at once: each choice looks at all that are open."""
+        """Close all values that cannot be asked at once, since each choice goes through all open values."""
         for number in self._candidates.open():
             value = self.graph.values[number]
             url = self._url(self._candidates.address(value))
@@ -131,7 +131,7 @@ class FormSource:
                 self._candidates.close(value)
 
     def _url(self, address: str) -> str:
-        """The canonical form of an address; empty when it is none, as when it is too long."""
+        """The canonical form of an address; empty if it is not a valid URL, such as one that is too long."""
         try:
             return self._canonicalize(address)
         except InvalidUrl:
@@ -140,7 +140,7 @@ class FormSource:
     # ------------------------------------------------------------ what came
 
     def adopt(self, url: str, parent: str) -> bool:
-        """A query of an earlier run waits: whether it is one of this source."""
+        """Take over a waiting query of an earlier run. False if it is not a query of this source."""
         query = self._query_of(url, parent)
         if query is None:
             return False
@@ -149,7 +149,7 @@ class FormSource:
         return True
 
     def refused(self) -> None:
-        """What was out will not be fetched: a query of its kind is not sent again."""
+        """The query that is out will not be fetched; it is not sent again."""
         query = self._asked[self.out]
         if query.value is None:
             self.reason = "not to be asked"
@@ -157,7 +157,7 @@ class FormSource:
         self.out = ""
 
     def answered(self, url: str, parent: str, page: Page | None) -> bool:
-        """A result page was fetched; ``page`` is None when there was none. False: it is no answer of this form."""
+        """Learn from the answer to a query; ``page`` is None if there was no page. False if it is not a query of this form."""
         query = self._query_of(url, parent)
         if query is None:
             return False
@@ -181,9 +181,9 @@ class FormSource:
         return True
 
     def moved(self, url: str, parent: str, target: str) -> bool:
-        """A query was redirected to another spelling of itself, or to its answer, which is out now.
+        """A query was redirected to another spelling of itself, or to its answer; the target is out now.
 
-        False: it is no query of this form.
+        False if it is not a query of this form.
         """
         query = self._query_of(url, parent)
         if query is None:
@@ -194,12 +194,12 @@ class FormSource:
         self.out = target
         self.fetches += 1
         self._moves += 1
-        if self._moves > SILENT:  # to pages that were known
+        if self._moves > SILENT:  # too many redirects without an answer
             self.reason = "no results"
         return True
 
     def described(self, page: Page) -> None:
-        """An item was fetched."""
+        """Learn the values of a fetched item."""
         if page.url in self.graph.items:
             self._shared.words.learn(page.text)
             values = list(self._candidates.values_of_page(page.counts, page.text))
@@ -218,13 +218,13 @@ class FormSource:
         return Query(url, value, self._candidates.text(value) or value.text, self.page)
 
     def _forget(self, url: str) -> None:
-        """What is out, or was answered, is not to be asked again."""
+        """Remove a query that is out or was answered from the pages to fetch."""
         self._paused = [(rate, query) for rate, query in self._paused if query.url != url]
         if self._following is not None and self._following.url == url:
             self._following = None
 
     def _compare_first(self, query: Query, page: Page) -> None:
-        """What the first two answers of a form of menus have in common is no result."""
+        """The links and terms that the first two answers of a form of menus share are not results."""
         if self._first is None:
             self._first = query, page
             return
@@ -296,10 +296,10 @@ class FormSource:
 
     @property
     def size(self) -> float:
-        """How many items there are, at least, by ``chao``."""
+        """The least number of items of the source, by ``chao``."""
         return chao(self.graph.captures(self._candidates.menus))
 
     @property
     def relevance(self) -> float:
-        """The share of the known items that is relevant."""
+        """The share of the known items that are relevant."""
         return self.graph.total_relevance / len(self.graph.items) if self.graph.items else 0.0

@@ -1,4 +1,4 @@
-"""The sources of a crawl, and which of them an answer belongs to."""
+"""The sources of a crawl; finds the one that an answer belongs to."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from crawlproject.records import Page
 from crawlproject.urls.hosts import domain_of
 from crawlproject.urls.post import is_post, post_of, post_url
 
-MAX_SOURCES = 10_000  # that are remembered; later forms are left alone
+MAX_SOURCES = 10_000  # that are remembered; later forms are ignored
 Key = tuple[str, frozenset[str]]  # where a form leads, and the names of its fields
 
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def is_respelled(url: str, target: str) -> bool:
-    """Whether a query was redirected to another spelling of itself, not to what it found.
+    """Whether a query was redirected to another spelling of itself, not to an item.
 
-    A POST is mostly answered by a redirect to its answer, wherever that stands on the site.
+    A POST is mostly answered by a redirect to its result page, anywhere on the site.
     """
     if is_post(url):
         return bool(target) and domain_of(target) == domain_of(url)
@@ -34,10 +34,10 @@ def is_respelled(url: str, target: str) -> bool:
 
 
 class Sources:
-    """Finds the source that an answer belongs to. The arguments are those of ``FormSource``;
-    ``selection`` makes a policy for each.
+    """The sources of a crawl. The arguments are those of ``FormSource``, but ``selection`` makes a policy for each source, and
+    ``keywords`` are those of the topic.
 
-    The same form on many pages of a site is one source. A form that leads to another site is left alone.
+    The same form on many pages of a site is one source. A form that leads to another site is ignored.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Sources:
         return iter(self._sources.values())
 
     def is_query(self, url: str) -> bool:
-        """Whether a URL was fetched, or is to be, as a query."""
+        """Whether a URL was sent, or will be sent, as a query."""
         return url in self._asked
 
     def found(self, page: str, links: Collection[str], forms: Iterable[Form]) -> None:
-        """A page has these forms, and links."""
+        """Make sources of the new forms of a page that has these links."""
         for form in forms:
             place = form.action if form.method == "post" else form.action.partition("?")[0]
             key = place, frozenset(field.name for field in form.fields)
@@ -90,17 +90,17 @@ class Sources:
                 self._ready[source] = None
 
     def ready(self) -> list[FormSource]:
-        """The sources that may have a query to send; each once, until it is answered."""
+        """The sources that may have a query to send. Each is returned once, until its query has ended."""
         ready = list(self._ready)
         self._ready.clear()
         return ready
 
     def sent(self, source: FormSource) -> None:
-        """The query that ``source`` has out waits in the frontier."""
+        """Note that the query of ``source`` that is out goes to the frontier."""
         self._asked[source.out] = source
 
     def adopt(self, url: str, parent: str) -> bool:
-        """A query of an earlier run waits: whether it is one of a source that is known."""
+        """Assign a waiting query of an earlier run to its source. False if no source knows it."""
         for source in self._candidates(url, parent):
             if source.adopt(url, parent):
                 self._asked[url] = source
@@ -109,7 +109,7 @@ class Sources:
         return False
 
     def answered(self, url: str, parent: str, page: Page | None) -> None:
-        """A query was fetched; ``page`` is None when it brought none."""
+        """Pass the answer to a query on to its source; ``page`` is None if there was no page."""
         for source in self._candidates(url, parent):
             if source.answered(url, parent, page):
                 self._asked[url] = source
@@ -117,7 +117,7 @@ class Sources:
                 return
 
     def moved(self, url: str, parent: str, target: str) -> None:
-        """A query was redirected to another spelling of itself."""
+        """Tell the source of a query that it was redirected to another spelling of itself."""
         for source in self._candidates(url, parent):
             if source.moved(url, parent, target):
                 self._asked[url] = self._asked[target] = source
@@ -125,20 +125,20 @@ class Sources:
                 return
 
     def refused(self, url: str) -> None:
-        """A query will not be fetched."""
+        """Tell the source of a query that it will not be fetched."""
         source = self._asked.get(url)
         if source is not None and source.out == url:
             source.refused()
             self._ready[source] = None
 
     def described(self, page: Page) -> None:
-        """A page was fetched that a result page had led to."""
+        """Pass a fetched page on to the source whose result page led to it."""
         source = self._asked.get(page.parent or "")
         if source is not None:
             source.described(page)
 
     def _candidates(self, url: str, parent: str) -> list[FormSource]:
-        """The source that asked for the URL, or for the page before it; else those with its address, as after a resume."""
+        """The source that sent the URL or its parent; if unknown, as after a resume, the sources with its address."""
         known = self._asked.get(url) or self._asked.get(parent)
         if known is not None:
             return [known]
@@ -146,7 +146,7 @@ class Sources:
         return [source for source in self._sources.values() if place_of(self._example(source.form)) == place]
 
     def _example(self, form: Form) -> str:
-        """The URL of a query that asks for nothing; empty when the form leads to no URL."""
+        """The URL of a query with nothing filled in; empty if the form leads to no valid URL."""
         try:
             return self._canonicalize(address(form, {}))
         except InvalidUrl:
@@ -154,6 +154,6 @@ class Sources:
 
 
 def place_of(url: str) -> str:
-    """Where a query goes, whatever it asks for: its URL without what was filled in."""
+    """The address that a query goes to: its URL without what was filled in."""
     post = post_of(url)
     return url.partition("?")[0] if post is None else post_url(post.url, "")

@@ -1,5 +1,5 @@
-"""The bipartite graph of values and content items, as far as it is known (paper 004 section 7.3, Figures 7.2 and 7.3),
-and how many items there are, from how often queries returned the same ones (capture and recapture).
+"""The known part of the bipartite graph of values and content items (paper 004 section 7.3, Figures 7.2 and 7.3), and
+estimates of the number of items, from how often queries returned the same ones (capture and recapture).
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-RECAPTURED = 10  # items that must have been returned more than once before anything is estimated
+RECAPTURED = 10  # least number of items returned more than once for an estimate
 
 
 class Value(NamedTuple):
-    """A data value: what a field of a form can be filled with, a term of the topic's language in a field for free text."""
+    """A data value that a field of a form can be filled with; in a field for free text, a term of the topic's language."""
 
     field: str
     text: str
@@ -20,8 +20,8 @@ class Value(NamedTuple):
 
 @dataclass(slots=True)
 class QueryResult:
-    """What one query brought so far: the numbers of its ``items``, how many of them were ``new`` and how much ``relevant`` new
-    ones weigh, for how many ``fetches`` of result pages. ``complete``: its last result page was read."""
+    """The results of one query so far: the numbers of its ``items``, how many of them were ``new``, the ``relevant`` sum of the
+    relevance of new ones, and the ``fetches`` of result pages. ``complete``: its last result page was read."""
 
     items: set[int] = field(default_factory=set)
     new: int = 0
@@ -31,9 +31,9 @@ class QueryResult:
 
 
 class ValueGraph:
-    """Items that queries of one source returned, and the values that these are known to have.
+    """The items that the queries of one source returned, and their known values.
 
-    Values and items have numbers, in order of appearance. ``degree[v]`` items are known to have value v, ``worth[v]`` is the
+    Values and items are numbered in order of appearance. ``degree[v]`` items are known to have value v, ``worth[v]`` is the
     sum of their relevance, and ``single[v]`` of them were returned by one query only.
     """
 
@@ -47,7 +47,7 @@ class ValueGraph:
         self.item_values: list[set[int]] = []
         self.relevance: list[float] = []
         self.total_relevance = 0.0
-        self.finders: list[list[int]] = []  # of each item: the values whose queries returned it
+        self.finders: list[list[int]] = []  # for each item: the values whose queries returned it
         self.answers: dict[int, QueryResult] = {}
         self._numbers: dict[Value, int] = {}
 
@@ -64,13 +64,13 @@ class ValueGraph:
         return found
 
     def describe(self, url: str, values: Iterable[Value], relevance: float) -> None:
-        """An item was looked at: these are more of its values, and this is its relevance, 0 to 1. Unknown ones are ignored."""
+        """Add values to an item, and set its relevance, 0 to 1. An item that no query returned is ignored."""
         item = self.items.get(url)
         if item is not None:
             self._describe(item, values, relevance)
 
     def returned(self, value: Value, found: Sequence[tuple[str, Iterable[Value], float]]) -> int:
-        """A result page of the query for ``value`` listed these items as ``(URL, values, relevance)``; how many were new."""
+        """Add the items ``(URL, values, relevance)`` of a result page of the query for ``value``; return how many were new."""
         query = self.number(value)
         answer = self.answers.setdefault(query, QueryResult())
         answer.fetches += 1
@@ -92,9 +92,9 @@ class ValueGraph:
         return new
 
     def captures(self, alike: Collection[str] = ()) -> dict[int, int]:
-        """How many items were returned by 1, 2, 3 ... queries; all queries of a field of ``alike`` count as one.
+        """How many items were returned by 1, 2, 3 ... queries; all queries of a field in ``alike`` count as one.
 
-        The options of a menu share the items out between them: that none returns what another did says nothing.
+        The options of a menu partition the items, so it means nothing that no two of them return the same.
         """
         counts: dict[int, int] = {}
         for finders in self.finders:
@@ -130,11 +130,11 @@ class ValueGraph:
 
 
 def chao(captures: Mapping[int, int]) -> float:
-    """The lower bound of Chao (Biometrics 43, 1987), in the form without bias: ``S + f1 (f1 - 1) / (2 (f2 + 1))``.
+    """The lower bound of Chao (Biometrics 43, 1987), in its bias-corrected form: ``S + f1 (f1 - 1) / (2 (f2 + 1))``.
 
-    ``captures`` says how many items were returned by 1, 2, ... queries: f1, f2, ...; S is their sum. It allows for items that
-    are easier to catch than others, as long documents are. Below ``RECAPTURED`` items that were returned twice or more it is S:
-    nothing is known of the rest.
+    ``captures`` says how many items were returned by 1, 2, ... queries: f1, f2, ...; S is their sum. The bound allows for items
+    that are easier to catch than others, such as long documents. If fewer than ``RECAPTURED`` items were returned twice or more,
+    the result is S, since nothing is known of the rest.
     """
     once, twice, known = captures.get(1, 0), captures.get(2, 0), sum(captures.values())
     if known - once < RECAPTURED:
@@ -145,8 +145,8 @@ def chao(captures: Mapping[int, int]) -> float:
 def schnabel(samples: Sequence[set[int]]) -> float:
     """The estimate of Schnabel (Am. Math. Monthly 45, 1938): ``sum n_t M_t / (sum m_t + 1)``.
 
-    Sample t has ``n_t`` items, of which ``m_t`` are among the ``M_t`` of the samples before. It assumes that every item is as
-    easy to catch as any other: with queries, where that does not hold, it is too low.
+    Sample t has ``n_t`` items, of which ``m_t`` are among the ``M_t`` items of the earlier samples. The estimate assumes that all
+    items are equally easy to catch. For queries they are not, so the estimate is too low.
     """
     known: set[int] = set()
     caught, recaptured = 0, 0

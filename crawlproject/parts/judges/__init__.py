@@ -1,1 +1,1 @@
-"""How relevant a page is, by other judges than the words of the keywords: examples, a model, a service, or one of your own."""
+"""Judges of relevance other than the keywords: examples, an embedding model, a language model, or one of your own."""

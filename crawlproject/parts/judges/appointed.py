@@ -1,4 +1,4 @@
-"""The judge of a crawl in which another one was appointed: it asks that, and goes on by words where it gets no answer."""
+"""The judge of a crawl that has an appointed judge: it asks that one, and falls back to the keywords if it gets no answer."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from crawlproject.records import Page, Span
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 4  # questions under way
-IN_A_ROW = 3  # failures, after which the judge is left alone
-REST, LONGEST_REST = 60.0, 960.0  # seconds, doubled each time
-_SAID = 1_000  # pages whose answer has come and that are not scored yet
+AT_ONCE = 4  # questions that are being answered at the same time
+IN_A_ROW = 3  # failures in a row, after which the judge rests
+REST, LONGEST_REST = 60.0, 960.0  # seconds of rest, doubled each time
+_SAID = 1_000  # answered pages that are not scored yet
 
 
 class AppointedJudge(TopicJudge):
-    """``name`` judges pages, ``cheap`` everything else, and pages of which the other says nothing within ``seconds``.
+    """Lets ``judge`` judge pages; ``cheap`` judges everything else, and the pages without an answer within ``seconds``.
 
-    A crawl's own thread never waits: a judge that ``asks`` is asked before (``pipeline.py``), and its answers are ``told``.
-    ``waits``: somebody does wait, as in a rehearsal. Failures are counted, and told once.
+    The thread of a crawl never waits: a judge that ``asks`` is asked beforehand (``pipeline.py``), and its answers come in by
+    ``tell``. ``waits``: this judge may wait for answers, as in a rehearsal. Failures are counted, and logged once.
     """
 
     by_meaning = True
@@ -51,7 +51,7 @@ class AppointedJudge(TopicJudge):
         self.cheap.turn_to(keywords)
         self.query = self.cheap.query
 
-    # ------------------------------------------------------------ texts of which only the words are known
+    # ------------------------------------------------------------ texts without a page
 
     def relevance(self, counts: Mapping[str, int]) -> float:
         if self.appointed.asks or self.appointed.needs_text:
@@ -87,11 +87,11 @@ class AppointedJudge(TopicJudge):
         return replace(page, relevance=first)
 
     def first(self, page: Page) -> float:
-        """What a page is worth without an answer."""
+        """The relevance of a page without an answer."""
         return self.appointed.first(page)
 
     def question(self, page: Page, first: float) -> Future[float] | None:
-        """Ask about a page; None: the judge is not asked, since it is sure, or has failed lately."""
+        """Ask about a page. None if the judge is not asked: the cheap judge is sure, or the judge rests after failures."""
         if not page.counts or not self.appointed.wants(first):
             return None
         question = self._asking.begin(Text.of(page))
@@ -99,7 +99,7 @@ class AppointedJudge(TopicJudge):
         return question
 
     def tell(self, url: str, relevance: float | None) -> None:
-        """The answer about a page that is scored next; None: there is none."""
+        """Hand over the answer about a page that is about to be scored; None if there is none."""
         self._told.pop(url, None)
         if relevance is not None:
             self._told[url] = relevance
@@ -107,12 +107,12 @@ class AppointedJudge(TopicJudge):
                 self._told.popitem(last=False)
 
     def answered(self, answer: float) -> float:
-        """An answer has come in time."""
+        """Note an answer that has come in time, and return it."""
         self._asking.answered()
         return answer
 
     def failed(self, failure: BaseException) -> None:
-        """A page has no answer."""
+        """Note that a page has no answer."""
         reason = (
             failure.reason if isinstance(failure, NoAnswer) else type(failure).__name__.removesuffix("Error").lower()
         )
@@ -148,10 +148,10 @@ class AppointedJudge(TopicJudge):
 
 
 class Asking:
-    """Asks a judge in threads, a page each, ``AT_ONCE`` at a time.
+    """Asks a judge about one page per thread, ``AT_ONCE`` at a time.
 
-    After ``IN_A_ROW`` failures it rests, and is then asked about one page to see whether it answers. The threads are daemons: one
-    that hangs keeps nobody from ending.
+    After ``IN_A_ROW`` failures the judge rests, and is then probed with one page. The threads are daemons: one that hangs does
+    not keep the process from ending.
     """
 
     def __init__(self, judge: Judge) -> None:
@@ -160,11 +160,11 @@ class Asking:
         self._lock = Lock()
         self._row = 0  # failures since the last answer
         self._rest = REST
-        self._until = 0.0  # it rests, by the monotonic clock
-        self._is_probe = False  # whether one page sees if it answers again
+        self._until = 0.0  # end of the rest, by the monotonic clock
+        self._is_probe = False  # whether one page is probing if the judge answers again
 
     def begin(self, text: Text) -> Future[float] | None:
-        """The answer, when it comes. None: the judge rests."""
+        """Ask about a text; the future gets the answer. None if the judge rests."""
         with self._lock:
             if self._row >= IN_A_ROW:
                 if monotonic() < self._until:
@@ -175,12 +175,12 @@ class Asking:
         return question
 
     def answered(self) -> None:
-        """An answer has come while somebody waited for it."""
+        """Note an answer that has come in time."""
         with self._lock:
             self._row, self._rest = 0, REST
 
     def failed(self) -> None:
-        """Nobody waits for an answer any more, or it was none. Of questions that were under way together, one counts."""
+        """Note a failure or a timeout. Of questions asked at the same time, only one prolongs the rest."""
         with self._lock:
             self._row += 1
             if self._row == IN_A_ROW or self._is_probe:
@@ -191,7 +191,7 @@ class Asking:
     def _ask(self, text: Text, question: Future[float]) -> None:
         with self._places:
             if not question.set_running_or_notify_cancel():
-                return  # nobody waits any more
+                return  # the caller no longer waits
             try:
                 [answer] = checked(self._judge.judge([text]), 1)
             except BaseException as failure:
@@ -201,7 +201,7 @@ class Asking:
 
 
 def checked(found: Sequence[float], number: int) -> list[float]:
-    """``found`` as floats. Raises ``NoAnswer`` unless there are ``number`` from 0 to 1."""
+    """``found`` as floats. Raises ``NoAnswer`` unless there are exactly ``number`` values, each from 0 to 1."""
     try:
         values = [float(value) for value in found]
     except (TypeError, ValueError):

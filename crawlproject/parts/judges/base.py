@@ -1,6 +1,6 @@
-"""The contract of a judge: texts in, their relevance out; ``tests/contract`` runs the same tests on each.
+"""The contract of a judge: texts in, their relevance out; ``tests/contract`` runs the same tests on each judge.
 
-``AppointedJudge`` (``appointed.py``) calls it, and judges by the words of the keywords where it has no answer.
+``AppointedJudge`` (``appointed.py``) calls the judge, and judges by the keywords if there is no answer.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from crawlproject.records import Page, Topic
 class Text(NamedTuple):
     """What is judged: a page, or the context of a link.
 
-    ``counts`` are its terms (stems without stop words) and how often each occurs. ``text`` and ``title`` are a page's as a
-    reader sees them; empty for the context of a link, and in a rehearsal unless the judge ``needs_text``. ``url`` is the page's.
+    ``counts`` are its terms (stems without stop words) and how often each occurs. ``text``, ``title`` and ``url`` are those of a
+    page, as a reader sees them. ``text`` and ``title`` are empty for the context of a link, and in a rehearsal unless the judge
+    ``needs_text``.
     """
 
     counts: Mapping[str, int]
@@ -39,7 +40,7 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True)
 class Given:
-    """What a judge is made from. ``cheap`` judges by the words of the keywords."""
+    """What a judge is made from. ``cheap`` judges by the keywords."""
 
     topic: Topic
     options: Options
@@ -52,10 +53,10 @@ class Given:
 
     @cached_property
     def examples(self) -> OrderingContext:
-        """The pages of the topic file's ``examples``, those that a person has judged, and the archive. Raises ``BadTopic``.
+        """The example pages of the topic file, the pages that a person has judged, and the archive. Raises ``BadTopic``.
 
-        They are judged by ``cheap``. The archive is the web that ``ORDERING_ARCHIVE`` names; in a rehearsal without it, the
-        rehearsed web.
+        Pages are judged by ``cheap``. The archive is the web that ``ORDERING_ARCHIVE`` names; in a rehearsal without that
+        setting, the rehearsed web.
         """
         known, topic = self._known, self.topic
         judgments = known.judgments() if known.crawl_folder else {}
@@ -74,7 +75,7 @@ class Given:
 
 
 class Judge:
-    """How relevant texts are to a topic. The constructor takes a ``Given``, and raises ``BadInput``."""
+    """Judges how relevant texts are to a topic. The constructor takes a ``Given``, and raises ``BadInput``."""
 
     asks: ClassVar[bool] = False
     """Whether an answer may take more than a few milliseconds: then ``judge`` is called in threads, and the page waits."""
@@ -87,25 +88,25 @@ class Judge:
         self.given = given
 
     def judge(self, texts: Sequence[Text]) -> Sequence[float]:
-        """The relevance of each text, 0 to 1. The same text has the same relevance. Raises ``NoAnswer``; any other exception,
-        and any other number, counts as that.
+        """The relevance of each text, 0 to 1. Equal texts have equal relevance. Raises ``NoAnswer``; any other exception, and
+        any number outside the range, is treated in the same way.
         """
         raise NotImplementedError
 
     def first(self, page: Page) -> float:
-        """What a page is worth that the judge is not asked about, or does not know; by default by the keywords."""
+        """The relevance of a page without an answer of the judge; by default, by the keywords."""
         return self.given.cheap.relevance(page.counts)
 
     def wants(self, first: float) -> bool:
-        """Whether it is asked about a page that is worth ``first`` without it."""
+        """Whether to ask the judge about a page whose relevance is ``first`` without it."""
         return True
 
     def counters(self) -> Mapping[str, int]:
-        """More numbers of the running crawl, by the ends of their names."""
+        """More counters of the running crawl, by the ends of their names."""
         return {}
 
     def keep_in(self, folder: Path) -> None:
-        """The crawl folder, for a judge that keeps what it was told. Called once, before the first question."""
+        """Use the crawl folder, for a judge that stores its answers. Called once, before the first question."""
 
     def close(self) -> None:
-        """The crawl is over."""
+        """Release resources: the crawl is over."""

@@ -1,4 +1,4 @@
-"""Relevance by sentence embeddings: of a model that is installed, or of an address that speaks ``/embeddings``."""
+"""Relevance by sentence embeddings, from an installed model or from an address that serves ``/embeddings``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crawlproject.language_models.embeddings import of_address, of_model
 from crawlproject.parts.judges.base import Given, Judge, Text
 from crawlproject.parts.judges.options import KEY, JudgeOptions
 
-CHARACTERS = 4_000  # of a page that are looked at: models cut after 256 to 8,192 tokens
-EXAMPLES = 50  # positive examples that are looked at
+CHARACTERS = 4_000  # of a page that are used: models cut after 256 to 8,192 tokens
+EXAMPLES = 50  # positive examples that are used
 
 
 class EmbeddingsJudge(Judge):
-    """The cosine of a page's title and beginning with the topic: the mean of the embeddings of its keywords, its description
-    and its positive examples, each of length 1. A negative cosine counts as 0.
+    """The cosine between a page, by its title and beginning, and the topic: the mean of the embeddings, each of length 1, of
+    its keywords, its description and its positive examples. A negative cosine counts as 0.
 
-    Raises ``BadSetting`` where there is neither an address nor a model.
+    Raises ``BadSetting`` if there is neither an address nor a model.
     """
 
     asks: ClassVar[bool] = True
@@ -42,7 +42,7 @@ class EmbeddingsJudge(Judge):
         self._lock = Lock()
 
     def judge(self, texts: Sequence[Text]) -> Sequence[float]:
-        with self._lock:  # found out once; a failure is tried again by the next
+        with self._lock:  # computed once; after a failure, the next call tries again
             topic = self._topic
         spelled = [_spelled(text) for text in texts]
         asked = [text for text in spelled if text]
@@ -56,5 +56,5 @@ class EmbeddingsJudge(Judge):
 
 
 def _spelled(text: Text) -> str:
-    """What a model sees: title and beginning."""
+    """What a model sees of a page: its title and beginning."""
     return f"{text.title}\n{text.text[:CHARACTERS]}".strip()

@@ -1,4 +1,4 @@
-"""A classifier that is trained on the examples of the topic file, before the crawl."""
+"""A classifier that is trained on the examples of the topic file before the crawl."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from crawlproject.extras import need
 from crawlproject.orderings.taxonomy import bad_pages, drawn_pages
 from crawlproject.parts.judges.base import Given, Judge, Text
 
-SAMPLE = 400  # pages drawn from the archive, of which the less relevant half are examples of what is not wanted
-ORDINARY = 90  # percentile of the pages drawn: as little as they have, a page is not relevant at all
-STRENGTH = 10.0  # inverse of the regularization; 1 and 100 find the same within 0.01 of average precision
+SAMPLE = 400  # pages drawn from the archive; the less relevant half are negative examples
+ORDINARY = 90  # percentile of the probabilities of the drawn pages: at or below it, relevance is 0
+STRENGTH = 10.0  # inverse of the regularization; 1 and 100 give the same average precision within 0.01
 
 Counts = Mapping[str, int]
 
 
 class ExamplesJudge(Judge):
-    """How much more a text is like the positive examples than ordinary pages are: logistic regression over TF-IDF vectors of
+    """How much more a text resembles the positive examples than ordinary pages do: logistic regression over TF-IDF vectors of
     length 1.
 
     The weight of a term is ``(1 + ln tf) * (1 + ln((1 + n) / (1 + df)))``; both classes count as equally likely. The keywords
-    are one more positive example. Negative ones are ``examples.negative``, or in their place the half of ``SAMPLE`` pages drawn
-    from the archive that is less like the keywords; and in both cases pages that a person called not relevant.
+    are one more positive example. Negative examples are ``examples.negative``, or if there are none, the half of ``SAMPLE``
+    pages drawn from the archive that is less like the keywords; in both cases, also the pages that a person called not relevant.
 
-    The relevance is ``(p - o) / (1 - o)``, at least 0: p is the probability of the text, o the percentile ``ORDINARY`` of those
-    of the pages drawn, without an archive of the negative examples. With few examples every page has some probability, and
-    an ordering that learned from it would follow noise.
+    The relevance is ``(p - o) / (1 - o)``, at least 0: p is the probability of the text, and o the percentile ``ORDINARY`` of the
+    probabilities of the drawn pages, or of the negative examples if there is no archive. With few examples, every page has some
+    probability, and an ordering that learned from it would follow noise.
 
-    Raises ``BadSetting`` when a side stays empty.
+    Raises ``BadSetting`` if there are no positive or no negative examples.
     """
 
     def __init__(self, given: Given) -> None:
@@ -60,7 +60,7 @@ class ExamplesJudge(Judge):
 
 
 class LogisticModel:
-    """Trained once on the term counts of ``good`` and ``bad`` documents; says the same in any order of documents and terms."""
+    """Trained once on the term counts of ``good`` and ``bad`` documents; the order of documents and terms does not matter."""
 
     def __init__(self, good: Sequence[Counts], bad: Sequence[Counts]) -> None:
         from sklearn.feature_extraction import DictVectorizer
@@ -77,7 +77,7 @@ class LogisticModel:
         self._bias = float(model.intercept_[0])
 
     def probability(self, counts: Counts) -> float:
-        """As scikit-learn's ``predict_proba``; 0 for a text without a known term, of which nothing is known to be good."""
+        """The probability of ``good``, as by scikit-learn's ``predict_proba``; 0 for a text without a known term."""
         columns, found = self._columns, []
         for term, count in counts.items():
             if (column := columns.get(term)) is not None:

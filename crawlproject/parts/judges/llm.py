@@ -1,4 +1,4 @@
-"""A language model that is asked about pages of which the cheap judge is not sure."""
+"""A language model that is asked about the pages of which the cheap judge is not sure."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ _NUMBER = re.compile(r"\s*(\d{1,3})\s*(?:%|/\s*100|\.)?\s*")
 
 
 class ChatAnswer(NamedTuple):
-    """``said`` is from 0 to 1."""
+    """An answer of the model. ``said`` is from 0 to 1."""
 
     said: float
     tokens: int
 
 
 class ChatJudge(Judge):
-    """Asks an address that speaks ``/chat/completions``.
+    """Asks an address that serves ``/chat/completions``.
 
-    The cheap judge is ``examples`` where the topic has some, else the keywords. It is unsure about a page between
-    ``PAGE_RELEVANT / JUDGE_UNSURE`` and ``PAGE_RELEVANT * JUDGE_UNSURE``. An answer says where in that range the page is: 50 of
-    100 is ``PAGE_RELEVANT``. So the scale is one, and what a page says of itself cannot lift it further.
+    The cheap judge is ``examples`` if the topic has positive examples, else the keywords. It is unsure about a page whose
+    relevance is between ``PAGE_RELEVANT / JUDGE_UNSURE`` and ``PAGE_RELEVANT * JUDGE_UNSURE``. The answer places the page in that
+    range; 50 of 100 is ``PAGE_RELEVANT``. So both judges use one scale, and a page that praises itself gains no more than that.
 
-    Answers are in ``answers.jsonl`` of the crawl folder, by the digest of the question: nothing is asked twice. Raises
-    ``BadSetting``.
+    Answers are stored in ``answers.jsonl`` of the crawl folder, by the digest of the question, so nothing is asked twice.
+    Raises ``BadSetting``.
     """
 
     asks: ClassVar[bool] = True
@@ -72,7 +72,7 @@ class ChatJudge(Judge):
         self._answers: dict[str, ChatAnswer] = {}
         self._log: AppendLog | None = None
         self._lock = Lock()
-        self._sent = 0  # in this run and, as far as answered, in earlier ones
+        self._sent = 0  # questions of this run, and answered ones of earlier runs
         self._tokens = 0
         self._counts: Counter[str] = Counter()
         self._has_said_so = False
@@ -118,7 +118,7 @@ class ChatJudge(Judge):
             self._tokens += answer.tokens
             self._counts["tokens"] += answer.tokens
             if self._log is not None:
-                with suppress(StorageFailed):  # the history will say so
+                with suppress(StorageFailed):  # the history will report it
                     self._log.append({"question": key, "url": text.url, "said": answer.said, "tokens": answer.tokens})
         return answer.said
 
@@ -154,7 +154,7 @@ class ChatJudge(Judge):
 
 
 def read_answer(answer: Any) -> ChatAnswer:
-    """Raises ``NoAnswer`` for anything but a number from 0 to 100."""
+    """The answer in a response of the model. Raises ``NoAnswer`` for anything but a number from 0 to 100."""
     try:
         said = _NUMBER.fullmatch(_THOUGHT.sub("", answer["choices"][0]["message"]["content"]))
         tokens = int((answer.get("usage") or {}).get("total_tokens") or 0)

@@ -1,6 +1,6 @@
 """Settings of the part: where a judge is asked, and what that may cost.
 
-None of them can be set in a topic file: one from elsewhere must not say where pages, and the key, are sent.
+None of them can be set in a topic file: a topic file from elsewhere must not decide where pages, and the key, are sent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The judge that ``TOPIC_RELEVANCE`` names, if it is not one that compares words with the keywords."""
+"""The judge that ``TOPIC_RELEVANCE`` names, unless it is one that compares words with the keywords."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawlproject.records import Topic
 
 
 class Judges(Part):
-    """There where such a judge was appointed: says in the counters what became of its questions."""
+    """The part of a crawl with such a judge; its counters say what became of the questions."""
 
     name = "judges"
 
@@ -52,7 +52,7 @@ class Judges(Part):
             self.judge.close()
 
     def counters(self) -> Mapping[str, int]:
-        """Of this run."""
+        """The counters of this run."""
         return {name: number - self._before.get(name, 0) for name, number in self.judge.counters().items()}
 
     def progress(self) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Awaits the answer of a judge about each page that came, before anything is decided about it."""
+"""Awaits the answer of a judge about each fetched page, before anything is decided about the page."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class JudgePipeline(Component):
-    """The lease of a page is open meanwhile; other hosts are fetched from. Without an answer in time the page goes on.
+    """Holds the lease of a page until the answer or a timeout; other hosts are fetched from meanwhile.
 
-    It comes before the pipelines that examine and store, for those must not be interrupted: what one page teaches, the next
-    one has to know.
+    It runs before the pipelines that examine and store, which must not be interrupted: what is learned from one page has to be
+    known for the next.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -47,7 +47,7 @@ class JudgePipeline(Component):
             async with asyncio.timeout(judge.seconds):
                 answer: float = await asyncio.wrap_future(question)
             judge.tell(page.url, judge.answered(answer))
-        except Exception as failure:  # whatever it is, the crawl goes on
+        except Exception as failure:  # whatever it is, the crawl continues
             judge.failed(failure)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")

@@ -1,4 +1,4 @@
-"""Which judges there are: ours, those of packages (entry points of the group ``topical.judges``), and ``module:Class``."""
+"""The registry of judges: built-in ones, entry points of the group ``topical.judges``, and ``module:Class``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _registered: dict[str, type[Judge]] = {}
 
 
 def register(name: str, judge: type[Judge]) -> None:
-    """Give a class a name in this process. Raises ``BadSetting`` for a name of ours, and for what is no judge."""
+    """Register a class under a name in this process. Raises ``BadSetting`` for a built-in name, or if it is not a judge."""
     if name in OURS or name in BY_KEYWORDS:
         raise BadSetting(f"judge {name}", "expected a name that no judge of ours has")
     _registered[name] = _a_judge(name, judge)
 
 
 def judge_class(name: str) -> type[Judge]:
-    """The class of a judge. Raises ``BadSetting``, with the nearest name."""
+    """The class of a judge. Raises ``BadSetting``, which suggests the nearest name."""
     if name in _registered:
         return _registered[name]
     if name in OURS:
@@ -43,7 +43,7 @@ def judge_class(name: str) -> type[Judge]:
 def _load(name: str, module: str, attribute: str) -> type[Judge]:
     try:
         found = getattr(import_module(module), attribute)
-    except Exception as failure:  # whatever its code does
+    except Exception as failure:  # the module may raise anything
         raise BadSetting(SETTING, f"{name!r} cannot be imported: {type(failure).__name__}: {failure}") from failure
     return _a_judge(name, found)
 
