@@ -1,1 +1,1 @@
-"""Begins where earlier crawls have found pages about the topic."""
+"""Starts a crawl also from pages about the topic that earlier crawls have found."""

@@ -1,4 +1,4 @@
-"""Pages that earlier crawls have found, and that are about the topic of this one: they are fetched right after its seeds."""
+"""Pages about the topic that earlier crawls have found: they are fetched right after the seeds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawlproject.urls.canonical import canonical_or_none
 
 
 class EarlierCrawls(Part):
-    """There where ``CRAWL_EARLIER`` asks for it. What it proposes is no seed: scope, traps and addresses are as for a link."""
+    """The part that ``CRAWL_EARLIER`` asks for. Proposed pages are not seeds: scope, traps and addresses apply as for links."""
 
     name = "earlier"
 
@@ -45,7 +45,7 @@ class EarlierCrawls(Part):
         return {}
 
     def begin(self, now: float) -> None:
-        """Offers what it proposes until the first fetch has ended: an offer of what waits already changes nothing."""
+        """Offer the proposed pages, at each start until the first fetch has ended: offering a waiting URL changes nothing."""
         services = self._services
         if services is None or len(self._setup.folder.history):
             return

@@ -1,4 +1,4 @@
-"""What earlier crawls have proposed, in the crawl folder: ``earlier.jsonl``, written once, before the first fetch."""
+"""The pages that earlier crawls propose: ``earlier.jsonl`` of the crawl folder, written once, before the first fetch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EARLIER = "earlier.jsonl"
 
 
 class Proposal(NamedTuple):
-    """A page: its canonical URL and title, the name of the crawl that has it, and its similarity to the topic, 0 to 1."""
+    """A proposed page: its canonical URL, its title, the name of the crawl that has it, its similarity to the topic, 0 to 1."""
 
     url: str
     title: str
@@ -22,7 +22,7 @@ class Proposal(NamedTuple):
 
 
 def read_proposals(folder: Path) -> list[Proposal]:
-    """Those of a crawl, the best first; none without a file. Raises ``BadCrawlDir``."""
+    """The proposals of a crawl, best first; none without a file. Raises ``BadCrawlDir``."""
     path = folder / EARLIER
     try:
         return [_checked(Proposal(**line)) for line in read_lines(path)]
@@ -37,5 +37,5 @@ def _checked(one: Proposal) -> Proposal:
 
 
 def write_proposals(folder: Path, proposals: Iterable[Proposal]) -> None:
-    """Raises ``StorageFailed``."""
+    """Write the proposals of a crawl. Raises ``StorageFailed``."""
     write_atomically(folder / EARLIER, [json_of(one._asdict()) + b"\n" for one in proposals])

@@ -1,4 +1,4 @@
-"""Why a page was fetched early: an earlier crawl knew it."""
+"""Why a page was fetched early: an earlier crawl proposed it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawlproject.reports.why.asked import Asked
 
 
 def sentences(asked: Asked) -> Iterator[str]:
-    """Which crawl had it. Raises ``BadCrawlDir``."""
+    """Yield a sentence about the crawl that proposed the page. Raises ``BadCrawlDir``."""
     for one in read_proposals(asked.folder):
         if one.url == asked.found.url:
             yield f"Proposed by the earlier crawl {one.crawl}, where its similarity to this topic is {one.similarity:.3f}."

@@ -1,1 +1,1 @@
-"""A black list: URLs that a person never wants fetched (paper 004)."""
+"""A blacklist: URLs that are never fetched (paper 004)."""

@@ -1,4 +1,4 @@
-"""URLs that a person excludes, also while the crawl runs, as when the owner of a site complains."""
+"""URLs that a person excludes, even while the crawl runs, for example when the owner of a site complains."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from crawlproject.urls.canonical import Canonicalizer
 from crawlproject.urls.hosts import host_of, registrable_domain
 
 _canonical = Canonicalizer(default_pages=False, query_rules=False)
-_warn = cache(logging.getLogger(__name__).warning)  # of the same only once
+_warn = cache(logging.getLogger(__name__).warning)  # each warning only once
 
 
 class Filters(Part):
-    """The rules of ``CRAWL_EXCLUDED``, and of ``CRAWL_EXCLUDED_FILE``, one a line, which is read again when it changes."""
+    """The rules of ``CRAWL_EXCLUDED`` and of ``CRAWL_EXCLUDED_FILE``, one per line; the file is read again when it changes."""
 
     name = "filters"
 
@@ -45,7 +45,7 @@ class Filters(Part):
         return "filter/domain" if name else "filter/pattern" if self._pattern.search(url) else ""
 
     def end_reason(self, now: float) -> str:
-        """None ever. It is asked before a URL has its turn: the moment to look at the file, once a second at most."""
+        """Always empty. The hook is called before each URL has its turn, so it checks the file, at most once a second."""
         if self._file and abs(now - self._looked_at) >= 1.0:
             self._looked_at = now
             try:
@@ -55,7 +55,7 @@ class Filters(Part):
         return ""
 
     def _look(self) -> None:
-        """Take over the rules if the file has changed. Raises ``BadSetting``: then those from before hold."""
+        """Read the rules if the file has changed. If that raises ``BadSetting``, the old rules stay in force."""
         try:
             text = self._file.read_text("utf-8-sig", "replace") if self._file else ""
         except OSError as error:
@@ -70,8 +70,8 @@ class Filters(Part):
 
 
 def _read(place: str, rule: str, canonicalize: Callable[[str], str]) -> tuple[str, str]:
-    """The kind of a rule, and what it excludes. A URL is the pattern of all that begin with it, over http and https, and of what
-    the crawl makes of it: without ``index.html``, say, it begins more than was meant, so that is excluded alone.
+    """The kind of a rule, and what it excludes. A URL excludes all URLs that begin with it, over http and https. Its form in
+    this crawl may be a prefix of more than was meant, as without ``index.html``, so of that form only the URL itself is excluded.
     """
     name = rule.removeprefix("*").removeprefix(".")
     with suppress(ValueError, re.error):

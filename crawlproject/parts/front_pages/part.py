@@ -1,7 +1,7 @@
-"""The front page of each host that links lead to, though no page may link to it.
+"""Offers the front page of each host that links lead to, even if no page links to it.
 
-Path-ascending crawlers (Cothey 2004) ask for each folder above a URL. Here it is the root alone, which is nearly always
-there, and leads to the rest of the site.
+Path-ascending crawlers (Cothey 2004) request each folder above a URL. Here only the root is requested, which nearly always
+exists, and leads to the rest of the site.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crawlproject.records import IMPLIED, Link, Page, Span
 
 
 class FrontPages(Part):
-    """There unless ``CRAWL_FRONT_PAGES`` is off. A front page has the context of the first link to its host, and no anchor."""
+    """Present unless ``CRAWL_FRONT_PAGES`` is off. A front page gets the context of the first link to its host, and no anchor."""
 
     name = "front_pages"
 

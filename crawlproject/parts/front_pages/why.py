@@ -1,4 +1,4 @@
-"""Why a page was offered to which no page links: it is the front page of a host."""
+"""Why a page to which no page links was offered: it is the front page of a host."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from crawlproject.urls.hosts import origin_of
 
 
 def sentences(asked: Asked) -> Iterator[str]:
-    """That its host was found. A rehearsal keeps no links, so nothing can be said of it. Raises ``BadCrawlDir``."""
+    """Yield a sentence for a page that was offered as a front page, except in a rehearsal, which keeps no links.
+
+    Raises ``BadCrawlDir``.
+    """
     found = asked.found
     record = found.visit or (found.frontier and found.frontier.record)
     may_be = found.url == f"{origin_of(found.url)}/" and (asked.folder / LINKS).exists()

@@ -1,1 +1,1 @@
-"""What a person said of stored pages, and how a running crawl learns from it."""
+"""Judgments of stored pages by a person, and how a running crawl learns from them."""

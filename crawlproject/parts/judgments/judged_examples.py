@@ -1,4 +1,4 @@
-"""The pages that a person has judged in a crawl become examples of its topic: files beside the topic file."""
+"""Turns the pages that a person has judged in a crawl into examples of its topic: files next to the topic file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENDINGS = (".html", ".txt")
 
 @dataclass(frozen=True, slots=True)
 class ExamplesKept:
-    """How many pages are examples now, with those of other crawls, and URLs whose page is not stored any more."""
+    """How many pages are examples now, including those of other crawls; ``lost`` are URLs whose page is no longer stored."""
 
     relevant: int
     irrelevant: int
@@ -30,9 +30,9 @@ class ExamplesKept:
 
 def keep_examples(topic: Path, crawl: Path) -> ExamplesKept:
     """Copy the pages judged in the folder ``crawl`` to ``<topic>.examples/relevant`` and ``not-relevant``, and list these two
-    folders in the topic file. A page that was judged anew moves; one whose judgment was taken back goes.
+    folders in the topic file. A page whose judgment has changed is moved; one whose judgment was withdrawn is removed.
 
-    Raises ``BadInput`` for a wrong topic file, and for a crawl without judgments, and ``StorageFailed``.
+    Raises ``BadInput`` for a wrong topic file or a crawl without judgments, and ``StorageFailed``.
     """
     load_topic(topic)
     judged = last_judgments(crawl)

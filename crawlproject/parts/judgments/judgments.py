@@ -1,4 +1,4 @@
-"""``judgments.jsonl``: what a person said about stored pages, a line a click; the last line of a URL counts."""
+"""``judgments.jsonl``: judgments of stored pages by a person, one line per click; the last line of a URL counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "judgments.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """``relevant`` is None when the judgment of ``url``, canonical, is taken back. ``at``: seconds since the epoch."""
+    """A judgment of the canonical ``url``; ``relevant`` is None if it is withdrawn. ``at``: seconds since the epoch."""
 
     url: str
     relevant: bool | None
@@ -23,9 +23,9 @@ class Judgment:
 
 
 def add_judgment(folder: Path, judgment: Judgment) -> None:
-    """Append a line. Several processes may do so at once: the dashboard of a crawl, and one of many crawls.
+    """Append a line. Several processes may do so at once: the dashboard of a crawl, and a dashboard of many crawls.
 
-    Raises ``BadInput`` for a URL that is not stored in ``folder``, and ``StorageFailed``.
+    Raises ``BadInput`` for a URL whose page is not stored in ``folder``, and ``StorageFailed``.
     """
     if judgment.url not in PageRepository(folder / "pages"):
         raise BadInput("url", f"expected a page that the crawl has stored, not {judgment.url[:200]!r}")
@@ -43,12 +43,12 @@ def add_judgment(folder: Path, judgment: Judgment) -> None:
 
 
 def read_judgments(folder: Path) -> dict[str, bool]:
-    """Whether each judged URL is relevant, the latest judgment last; none without a file. Raises ``BadCrawlDir``."""
+    """Judged URL -> whether it is relevant, the latest judgment last; empty without a file. Raises ``BadCrawlDir``."""
     return {url: relevant for url, relevant in last_judgments(folder).items() if relevant is not None}
 
 
 def last_judgments(folder: Path) -> dict[str, bool | None]:
-    """The last judgment of each URL, also of those taken back: None. Raises ``BadCrawlDir``."""
+    """The last judgment of each URL, None if it was withdrawn. Raises ``BadCrawlDir``."""
     path = folder / NAME
     found: dict[str, bool | None] = {}
     for number, line in enumerate(read_lines(path), start=1):

@@ -1,7 +1,7 @@
-"""What a person said of stored pages: the ordering learns from it, at a resume or while the crawl runs.
+"""Judgments of stored pages by a person: the ordering learns from them, at a resume or while the crawl runs.
 
-No ordering can forget a page. So a new one reads the history with the judgments, and learns what a resumed crawl would,
-while the old one goes on; when it has caught up, waiting URLs get the scores that a resume would give them.
+No ordering can forget a page. So a new ordering learns from the history and the judgments, as in a resumed crawl, while the
+old one stays in use. When the new one has caught up, it takes over, and waiting URLs get the scores that a resume would give.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from crawlproject.records import FetchEvent
 
 
 class Judgments(Part):
-    """There where judgments matter to the ordering, which is one topic's.
+    """The part of a crawl of one topic whose ordering depends on judgments.
 
-    Workers of a shared frontier have learned from others, whose pages are not here.
+    Workers of a shared frontier do not have it: they have learned from other workers, whose pages are not stored here.
     """
 
     name = "judgments"
@@ -56,7 +56,7 @@ class Judgments(Part):
             self._learning.fresh.append(event)
 
     def learned(self) -> Any:
-        """Nothing: it only collects what comes while it learns anew."""
+        """Nothing: the part keeps events only while a new ordering learns."""
         return ()
 
     def set_learned(self, learned: Any) -> None:
@@ -64,14 +64,14 @@ class Judgments(Part):
 
     @property
     def share(self) -> float | None:
-        """How much of the history is learned anew, 0 to 1; None while nothing is."""
+        """The share of the history that the new ordering has learned, 0 to 1; None if there is no new ordering."""
         return self._learning.share if self._learning is not None else None
 
     def status(self) -> Mapping[str, Any]:
         return {"learns": True, "learning": self.share}
 
     def relearn(self) -> bool:
-        """Begin to learn from the judgments in the crawl folder, in place of what is learned just now. False: they are known.
+        """Begin to learn from the judgments in the crawl folder, and drop any unfinished learning. False if they are known.
 
         Raises ``BadCrawlDir``.
         """
@@ -84,23 +84,23 @@ class Judgments(Part):
         return self._learning is not None
 
     def step(self) -> bool:
-        """Learn from one fetch; at last take the place of the old ordering. Whether that is done."""
+        """Learn from one fetch; after the last, replace the old ordering. Returns whether that is done."""
         if self._learning is None or self._learning.step():
             self._learning = None
         return self._learning is None
 
 
 class Relearning:
-    """``ordering`` is new, and learns what the crawl of ``services`` has learned, but with the ``judgments``.
+    """Lets the new ``ordering`` learn what the crawl of ``services`` has learned, but with the ``judgments``.
 
-    Pages that are fetched meanwhile are kept in memory until it has come to them. Raises ``BadCrawlDir`` for a damaged folder.
+    Pages fetched meanwhile are kept in memory until the ordering reaches them. Raises ``BadCrawlDir`` for a damaged folder.
     """
 
     def __init__(self, services: Services, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
         self._services = services
         self._feed = OrderingFeed(ordering, judgments, services.parts)
         self._links = LinkReplay(services, self._feed, rescores=True)
-        self.fresh: deque[FetchEvent] = deque()  # fetches that have ended since
+        self.fresh: deque[FetchEvent] = deque()  # fetches that have ended meanwhile
         history = services.folder.history
         self._events = len(history) + history.revisits
         self._done = 0
@@ -109,11 +109,11 @@ class Relearning:
 
     @property
     def share(self) -> float:
-        """How much of the history is learned, 0 to 1."""
+        """The share of the history that is learned, 0 to 1."""
         return self._done / max(1, self._events + len(self.fresh))
 
     def step(self) -> bool:
-        """Learn from one fetch; at last take the place of the old ordering. Whether that is done."""
+        """Learn from one fetch; after the last, replace the old ordering. Returns whether that is done."""
         event = next(self._stored, None) or self._next_fresh()
         if event is None:
             with self._services.frontier.batch():
@@ -127,7 +127,7 @@ class Relearning:
         return False
 
     def _next_fresh(self) -> FetchEvent | None:
-        """A fetch that has ended since, whose page has inherited what the new ordering hands down."""
+        """The next fetch that has ended meanwhile; its page inherits what the new ordering hands down."""
         if not self.fresh:
             return None
         event = self.fresh.popleft()

@@ -1,4 +1,4 @@
-"""A running crawl learns from ``judgments.jsonl`` as it grows, whoever writes it."""
+"""Lets a running crawl learn from ``judgments.jsonl`` as it grows, whichever process writes it."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-EVERY = 1.0  # seconds between two looks at the file
-AT_ONCE = 0.02  # seconds for which the crawl stands still
+EVERY = 1.0  # seconds between two checks of the file
+AT_ONCE = 0.02  # seconds for which learning blocks the crawl
 SHARE = 0.5  # of the time that learning may take
 
 
 class JudgmentWatch:
-    """Nothing is read before the file changes. Learning takes turns with the crawl, ``AT_ONCE`` seconds at a time."""
+    """Extension that reads the judgments when their file changes. Learning and crawl take turns, ``AT_ONCE`` seconds at a time."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler

@@ -1,1 +1,1 @@
-"""Which languages a crawl is about: what is in others is not followed, and not kept."""
+"""The wanted languages of a crawl: pages in other languages are not stored, and their links are not followed."""

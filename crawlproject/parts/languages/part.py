@@ -1,4 +1,4 @@
-"""Pages and links in languages that nobody wants: by what they say (``lang``, ``hreflang``), else by their words."""
+"""Recognises pages and links in unwanted languages: by the stated language (``lang``, ``hreflang``), else by the words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from crawlproject.pages.text.languages import languages, stop_word_shares
 from crawlproject.parts.languages.options import LanguageOptions
 from crawlproject.records import Fetch, Page
 
-FOREIGN = "foreign_language"  # sign of a page in a language that nobody wants
-_ENOUGH = 0.15  # share of stop words from which a text is in their language; English has 0.4
+FOREIGN = "foreign_language"  # sign of a page in an unwanted language
+_ENOUGH = 0.15  # share of stop words of a language from which a text is in that language; English text has 0.4
 _FACTOR = 0.5  # of the score of a URL that names another language: weak evidence, as in /it/ for computers
 _CODE = r"([a-z]{2})(?:[-_][a-z]{2,4})?"
 _IN_URL = re.compile(
@@ -25,7 +25,7 @@ _IN_URL = re.compile(
 
 
 class Languages(Part):
-    """There where ``CRAWL_LANGUAGES`` names some. When in doubt a page is wanted; the links of seeds always are."""
+    """The part of a crawl with ``CRAWL_LANGUAGES``. In doubt a page is wanted; the links of seeds are always followed."""
 
     name = "languages"
 
@@ -68,17 +68,17 @@ class Languages(Part):
         return score * _FACTOR if score > 0 else score / _FACTOR
 
     def _is_foreign(self, page: Page) -> bool:
-        """Whether a page says so and its words do not deny it, or says nothing and its words are clear."""
+        """Whether a page states an unwanted language and its words do not contradict, or states none and its words are clear."""
         if (said := _code(page.language)) in self._wanted:
             return False
         shares = stop_word_shares(page.text)
         best, ours = max(shares.values(), default=0.0), max(shares.get(code, 0.0) for code in self._wanted)
-        if said in languages():  # not und, mul or what a template left
+        if said in languages():  # a known language: not "und", "mul" or the placeholder of a template
             return best < _ENOUGH or ours < best
         return best >= _ENOUGH and ours < best / 2
 
 
 def _code(tag: str) -> str:
-    """The language of a tag such as ``en-GB``; there is one Norwegian."""
+    """The language of a tag such as ``en-GB``; all kinds of Norwegian are ``nb``."""
     code = re.split("[-_]", tag.strip().lower())[0]
     return {"no": "nb", "nn": "nb"}.get(code, code)

@@ -1,8 +1,8 @@
-"""Feeds as their publishers' programs write them, made ready for a reader of XML.
+"""Repairs malformed feeds, so that an XML parser can read them.
 
-Many have faults that XML does not forgive: a warning of PHP before the declaration, HTML in a title, entities of HTML,
-bytes in another encoding than the declared one. Each is mended where it can be told from what is meant, in time that grows
-with the bytes. Nothing of a document type is looked at.
+Many feeds have faults that XML does not allow: a PHP warning before the declaration, HTML in a title, HTML entities,
+bytes in another encoding than the declared one. A fault is repaired if the intention is clear, in time linear in the
+number of bytes. Document types are ignored.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from html.entities import html5
 
 from crawlproject.pages.html.encoding import FALLBACK, decode
 
-_HEAD = 20_000  # characters in which the root has to begin
+_HEAD = 20_000  # first characters, within which the root must begin
 _ROOT = re.compile(r"<(?:\w+:)?(?:rss|feed|rdf|channel)[\s>]", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _REFERENCE = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)(#?\w{1,31};)?")
 _NO_TAG = re.compile(r"<(?![A-Za-z/!?])")
 _UNQUOTED = re.compile(r"(<[A-Za-z][\w:.-]*\s[^<>\"']*=)([^\s<>\"']+)")
-# HTML in titles and texts is text with markup in it. Without the elements that feeds have, too (title, link, source, summary).
+# HTML elements in titles and texts, which become text; without those that feeds have, too (title, link, source, summary).
 _HTML = re.compile(
     r"<(?=/?(?:x?html:)?(?:a|abbr|article|aside|b|big|blockquote|body|br|center|cite|code|dd|del|div|dl|dt|em|embed|figcaption"
     r"|figure|font|footer|form|h[1-6]|header|hr|i|iframe|img|input|ins|label|li|main|nav|object|ol|p|pre|q|s|script|section|small"
@@ -29,7 +29,7 @@ _HTML = re.compile(
 
 
 def mended(body: bytes) -> bytes:
-    """``body``, unpacked, from its root on, in UTF-8; empty when it has none near its beginning."""
+    """The unpacked ``body`` from its root element on, repaired, in UTF-8; empty if there is no root near the beginning."""
     text = _decoded(body)
     root = _ROOT.search(text, 0, _HEAD)
     if root is None:
@@ -40,7 +40,7 @@ def mended(body: bytes) -> bytes:
 
 
 def _decoded(body: bytes) -> str:
-    """The text, in the encoding that a page would have. Bytes that are no UTF-8 in what says it is are windows-1252."""
+    """The text, decoded as for a page. If it claims to be UTF-8, lines that are not are decoded as windows-1252."""
     if b"\0" in body[:2]:  # UTF-16 without a byte order mark
         return body.decode("utf-16-le" if body[1:2] == b"\0" else "utf-16-be", "replace")
     encoding, text = decode(body)
@@ -57,7 +57,7 @@ def _either(line: bytes) -> str:
 
 
 def _without_cdata(text: str) -> str:
-    """CDATA as text with references, also when one stands in another, or does not end."""
+    """``text`` with CDATA sections replaced by escaped text, even if they are nested or do not end."""
     first, *others = text.split("<![CDATA[")
     for number, piece in enumerate(others):
         inside, _, behind = piece.partition("]]>")

@@ -1,11 +1,11 @@
-"""Feeds as a source of links: what pages name as their feeds is fetched like any URL, and read as a page that lists its links.
+"""Feeds as a source of links: feeds that pages name or link to are fetched like any URL, and read as a page of links.
 
-The title of an entry is the anchor of its link; its context are its title, its summary and the words of its URL. Unlike a
+The title of an entry is the anchor of its link; the context is the title, the summary and the words of the URL. Unlike a
 sitemap, a feed may list pages of any host, as a page may.
 
 Feeds are RSS 0.9 to 2.0 (https://www.rssboard.org/rss-specification), Atom (RFC 4287) and JSON Feed
-(https://www.jsonfeed.org/version/1.1/), packed with gzip or not. Read as ``safe_xml`` reads. Links are relative to the
-``xml:base`` around them (RFC 4287 section 2), in RSS, too.
+(https://www.jsonfeed.org/version/1.1/), with or without gzip. XML is read by ``safe_xml``, within its limits. Links are
+relative to the ``xml:base`` around them (RFC 4287 section 2), in RSS, too.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from crawlproject.urls.file_extensions import FEED_EXTENSIONS
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import extension_of
 
-MAX_BYTES = 2_097_152  # of a feed, unpacked: a fifth of a second; entries further on are not looked at
-MAX_ENTRIES = 1_000  # of a feed that are looked at: most have ten to fifty
+MAX_BYTES = 2_097_152  # of an unpacked feed, a fifth of a second; later entries are ignored
+MAX_ENTRIES = 1_000  # of a feed that are read: most feeds have ten to fifty
 
-_MAX_JOINS = 4 * MAX_ENTRIES  # of a URL with its base
+_MAX_JOINS = 4 * MAX_ENTRIES  # of URLs with their bases
 _MAX_TEXT = 1_000  # characters of an entry's title and summary together
-_URLS = ("link", "guid", "id")  # the first that is one
-_DATES = ("updated", "modified", "pubdate", "published", "date", "issued")  # the latest event first
+_URLS = ("link", "guid", "id")  # the first one present is the URL
+_DATES = ("updated", "modified", "pubdate", "published", "date", "issued")  # the first one present: the latest event
 _TEXTS = ("title", "description", "summary", "content_text")
 _BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _MARKUP = re.compile(r"<[^<>]*>")
 
 
 class Feeds:
-    """Reads feeds for one topic. ``per_host`` are the feeds of a host that are read, ``most`` the links taken from each."""
+    """Reads feeds for one topic. ``per_host``: most feeds that are read of a host; ``most``: most links taken from a feed."""
 
     kind = FEED
 
@@ -58,9 +58,9 @@ class Feeds:
         self._named: dict[str, set[str]] = {}  # by host
 
     def named(self, page: Page) -> Iterator[CrawlUrl]:
-        """The feeds that a page names or links to, and that were not named before. They are as good as the page.
+        """Yield the feeds that a page names or links to, unless they were named before. They get the score of the page.
 
-        Not those of a query of this crawl, which has its results already.
+        The feeds of a result page are left out: the page lists the results itself.
         """
         if not self._per_host or page.kind == QUERY:
             return
@@ -69,7 +69,7 @@ class Feeds:
             yield from self._offered(url, page.url, page.score, page.depth + 1)
 
     def listing(self, url: CrawlUrl, body: bytes) -> Listing:
-        """What the feed at ``url`` lists: its first entries, which are the latest."""
+        """What the feed at ``url`` lists: its first entries, which are the newest."""
         file = read_feed(body, url=url.url)
         entries: dict[str, Entry] = {}
         for entry in file.entries:
@@ -105,7 +105,7 @@ class Feeds:
 
 
 class FeedEntry(NamedTuple):
-    """A URL as written, its date as written (empty: none), its title, and the words of its title and summary."""
+    """An entry: URL and date as written (the date may be empty), title, and the text of title and summary."""
 
     url: str
     date: str = ""
@@ -114,7 +114,7 @@ class FeedEntry(NamedTuple):
 
 
 class FeedFile(NamedTuple):
-    """The entries of a feed in its order, the feed with older ones (RFC 5005; ``next_url`` of JSON Feed), or empty, and hubs."""
+    """The entries of a feed, in order; the URL of the feed with older ones (RFC 5005; ``next_url`` in JSON Feed); its hubs."""
 
     entries: tuple[FeedEntry, ...] = ()
     next: str = ""
@@ -122,7 +122,7 @@ class FeedFile(NamedTuple):
 
 
 def read_feed(body: bytes, *, url: str = "", max_entries: int = MAX_ENTRIES) -> FeedFile:
-    """What ``body`` lists, which stands at ``url``. Any bytes give an answer, if an empty one."""
+    """What the feed ``body`` at ``url`` lists. Works for any bytes; the result may be empty."""
     text = b"".join(unpacked(body, MAX_BYTES))
     if text.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
         return _from_json(text, max_entries)
@@ -132,7 +132,7 @@ def read_feed(body: bytes, *, url: str = "", max_entries: int = MAX_ENTRIES) -> 
 
 
 def moment(date: str) -> float:
-    """A date of a feed or sitemap in seconds since the epoch; 0 when it is none. Without a zone it counts as UTC."""
+    """A date of a feed or sitemap in seconds since the epoch; 0 if it is not a date. Without a time zone it counts as UTC."""
     text = date.strip()
     try:
         if text[:4].isdigit() and len(text) >= 10:
@@ -152,7 +152,7 @@ class _FeedEvents(EntryEvents):
     def __init__(self, limit: int, url: str) -> None:
         super().__init__(limit)
         self._url = url
-        self._bases = [(0, "")]  # what each xml:base comes to, and how deep its element is
+        self._bases = [(0, "")]  # depth of the element, and resolved base, of each xml:base
         self._joins = _MAX_JOINS
         self.entries: list[FeedEntry] = []
         self.next = ""
@@ -160,7 +160,7 @@ class _FeedEvents(EntryEvents):
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
         if self.depth > self.entry_depth + 1 > 1:
-            return  # of what the entry is from, or of what belongs to it
+            return  # an element inside a child of the entry, such as its source
         while self._bases[-1][0] >= self.depth:
             self._bases.pop()
         if _BASE in attributes:
@@ -210,7 +210,7 @@ def _entry(values: Mapping[str, Any]) -> FeedEntry | None:
 
 
 def _plain(text: str) -> str:
-    """Text without the markup that feeds escape into it."""
+    """Text without the escaped markup that feeds put into it."""
     return printable(" ".join(html.unescape(_MARKUP.sub(" ", html.unescape(text))).split()))
 
 

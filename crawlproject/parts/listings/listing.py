@@ -1,4 +1,4 @@
-"""What a sitemap or a feed came to: neither is a page, both list links; and the hubs that a feed names (WebSub, section 4)."""
+"""The contents of a sitemap or feed, which is not a page but lists links, and the hubs that a feed names (WebSub, section 4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import origin_of
 
 MAX_HUBS = 5
-MAX_LENGTH = 2_048  # characters of a URL: the limit of the protocol of sitemaps
+MAX_LENGTH = 2_048  # characters of a URL: the limit of the sitemap protocol
 Entry = tuple[str, ...]  # URL, date as written and, of a feed, title and text
 
 _NO_WORD = re.compile(r"[\W\d_]+")
@@ -22,13 +22,13 @@ _ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
 
 
 class HubLinks(NamedTuple):
-    """URLs as written; ``topic`` is the feed's own (``rel=self``), empty: not said."""
+    """The hubs of a feed, and its ``topic``, the URL that it gives itself (``rel=self``), or empty. URLs are as written."""
 
     topic: str = ""
     hubs: tuple[str, ...] = ()
 
     def with_link(self, rel: str, href: str) -> HubLinks:
-        """These, and another link, if its relations, separated by spaces, are of this kind."""
+        """These links and another one, if its relations, separated by spaces, include ``self`` or ``hub``."""
         names = rel.lower().split()
         if not href or len(href) > MAX_LENGTH:
             return self
@@ -42,10 +42,10 @@ NO_LINKS = HubLinks()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The ``page`` of its best links, the ``entries`` in the order of the links, and ``further`` listings that it names.
+    """The ``page`` of the best links, the ``entries`` in the order of the links, and ``further`` listings that it names.
 
-    ``dates`` are all entries of a sitemap, if the page has not all. ``foreign`` and ``surplus`` count the URLs left out.
-    ``links`` are the hubs that it names.
+    ``dates`` are all entries of a sitemap, including those left out of the page; empty for a feed. ``foreign`` counts the URLs
+    of other hosts, ``surplus`` those beyond the limit; both are left out. ``links`` are the hubs that the listing names.
     """
 
     page: Page
@@ -63,11 +63,11 @@ class ListingReader(Protocol):
     kind: str
 
     def listing(self, url: CrawlUrl, body: bytes) -> Listing:
-        """What the listing at ``url`` came to. Any bytes give an answer."""
+        """The contents of the listing at ``url``. Works for any bytes."""
         ...
 
     def page(self, url: CrawlUrl, entries: Sequence[Entry]) -> Page:
-        """The page that links to ``entries``, judged; nobody is to keep it."""
+        """A page that links to ``entries``, judged and marked as not to be kept."""
         ...
 
 
@@ -78,7 +78,7 @@ def path_words(url: str) -> str:
 
 
 def listing_page(judge: TopicJudge, url: CrawlUrl, terms: Sequence[str], links: Sequence[Link]) -> Page:
-    """The page that has these terms and links, judged; nobody is to keep it."""
+    """A page with these terms and links, judged and marked as not to be kept."""
     return judge.judge(
         Page(
             url=url.url,

@@ -1,4 +1,4 @@
-"""Sitemaps and feeds as sources of links, fetched and read like pages that list their links."""
+"""Sitemaps and feeds as sources of links: they are fetched and learned from like pages that consist of links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawlproject.storage.read import read_visits
 
 
 class Listings(Part):
-    """There where ``CRAWL_SITEMAPS`` or ``CRAWL_FEEDS`` asks for it, or did before."""
+    """The part that ``CRAWL_SITEMAPS`` or ``CRAWL_FEEDS`` asks for, now or in an earlier run of this crawl."""
 
     name = "listings"
 
@@ -44,7 +44,7 @@ class Listings(Part):
 
     @property
     def readers(self) -> Mapping[str, ListingReader]:
-        """By the kind of listing."""
+        """The readers, by the kind of listing."""
         return {SITEMAP: self.sitemaps, FEED: self.feeds}
 
     def kinds(self, services: Services) -> Mapping[str, Handler]:
@@ -66,7 +66,7 @@ class Listings(Part):
 
 
 class ListingHandler(PageHandler):
-    """Admits, fetches and ends the listings of one kind; they fail and are redirected as a page."""
+    """Admits, fetches and ends the listings of one kind; failures and redirects are handled as for a page."""
 
     def __init__(self, services: Services, reader: ListingReader, log: ListingLog) -> None:
         super().__init__(services)
@@ -76,7 +76,7 @@ class ListingHandler(PageHandler):
         self._known = services.folder.history
 
     def offer(self, url: CrawlUrl) -> bool:
-        return self._admission.offer(url, any_extension=True)  # it is wanted, whatever its name
+        return self._admission.offer(url, any_extension=True)  # a listing may have any name
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
         return FetchPlan(any_type=True)
@@ -102,7 +102,7 @@ class ListingHandler(PageHandler):
         return None
 
     def read(self, url: CrawlUrl, reply: Reply, found: Listing, fetch: Fetch) -> None:
-        """A listing was read for the first time: what follows belongs to the step that ends its lease."""
+        """Hook for subclasses, called for the first reading of a listing, in the batch that ends its lease."""
 
     def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
         url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, kind=visit.kind)

@@ -1,4 +1,4 @@
-"""XML of strangers, read in pieces while it is unpacked: to limits, and to where it is damaged.
+"""Reads untrusted XML in pieces while it is unpacked, up to limits and up to the first damage.
 
 No entity is resolved, nothing is fetched, and a document type, which no sitemap and no feed needs, ends the reading.
 """
@@ -14,33 +14,33 @@ from lxml import etree
 
 from crawlproject.pages.unpack import MAX_MEMBERS
 
-MAX_BYTES = 10_485_760  # of the unpacked file: a tenth of a second; the protocol of sitemaps allows five times as many
+MAX_BYTES = 10_485_760  # of the unpacked file, a tenth of a second; the sitemap protocol allows five times as many
 _MAX_ELEMENTS = 200_000
 _MAX_DEPTH = 16
 _CHUNK = 65_536
 _GZIP = b"\x1f\x8b"
-_BARE = re.compile(rb"&(?![A-Za-z]{1,10};|#[0-9A-Fa-fxX]{1,8};)")  # as people write it in URLs
+_BARE = re.compile(rb"&(?![A-Za-z]{1,10};|#[0-9A-Fa-fxX]{1,8};)")  # unescaped, as often in URLs
 _LONGEST_REFERENCE = 12
 _MEDIA = "search.yahoo.com/mrss/"
 
 
 class Enough(Exception):
-    """All that is wanted was read, or what comes is not wanted. Never leaves ``read_events``."""
+    """Ends the reading: all that is wanted was read, or the rest is not wanted. Never leaves ``read_events``."""
 
 
 class EntryEvents:
-    """Collects the entries of a document: elements of some ``names``, with the texts of what stands in them.
+    """Collects the entries of a document: elements with one of ``names``, and the texts of the elements in them.
 
-    A subclass says what is read of the elements (``opened``, ``closed``) and what an entry comes to (``add``). Names are local
-    ones in lower case. lxml calls the methods of a parser target; those that raise ``Enough`` end the reading.
+    A subclass decides what is read of the elements (``opened``, ``closed``) and what becomes of an entry (``add``). Names are
+    local and in lower case. lxml calls the methods of a parser target; one that raises ``Enough`` ends the reading.
     """
 
     names: tuple[str, ...] = ()
 
     def __init__(self, limit: int) -> None:
         self.values: dict[str, str] = {}  # of the open entry
-        self.depth = 0  # of open elements
-        self.entry_depth = 0  # where the open entry is; 0: none is open
+        self.depth = 0  # number of open elements
+        self.entry_depth = 0  # depth of the open entry; 0 if none is open
         self._left = limit
         self._text: list[str] = []
         self._elements = 0
@@ -55,7 +55,7 @@ class EntryEvents:
             raise Enough
         name = _local(tag)
         if name in self.names and self.depth == self.entry_depth + 1 > 1:
-            self._complete(name)  # it is not closed: the next one begins
+            self._complete(name)  # the open entry was not closed before the next one
         if not self.entry_depth and name in self.names:
             self.entry_depth = self.depth
             self.values = {}
@@ -82,21 +82,21 @@ class EntryEvents:
             raise Enough
 
     def close(self) -> None:
-        """The input ends. lxml asks for this method."""
+        """The input ends. lxml requires this method."""
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins, in an entry or not."""
+        """An element begins, inside or outside an entry."""
 
     def closed(self, name: str, text: str, depth: int) -> None:
         """An element with text ends, ``depth`` levels into the open entry."""
 
     def add(self, name: str) -> bool:
-        """The entry ``name`` is complete in ``values``; whether it counts."""
+        """The entry ``name`` is complete in ``values``. Returns whether it counts."""
         raise NotImplementedError
 
 
 def read_events(pieces: Iterable[bytes], events: EntryEvents) -> None:
-    """Read a document to its end, to its first fault that cannot be passed over, or to a limit. Raises nothing."""
+    """Read a document up to its end, its first fault that cannot be skipped, or a limit. Raises nothing."""
     parser = etree.XMLParser(target=events, resolve_entities=False, no_network=True, load_dtd=False, recover=True)
     with suppress(Enough, etree.XMLSyntaxError, UnicodeDecodeError):  # lxml raises the last for &#xD800;
         for piece in _escaped(pieces):
@@ -105,13 +105,13 @@ def read_events(pieces: Iterable[bytes], events: EntryEvents) -> None:
 
 
 def _local(tag: str) -> str:
-    """The name in lower case; without a namespace but that of media, whose titles are those of pictures."""
+    """The local name in lower case; the media namespace is kept as a prefix, since its titles are those of pictures."""
     space, _, name = tag.rpartition("}")
     return f"media:{name}" if space.endswith(_MEDIA) else name.lower()
 
 
 def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
-    """``body`` in pieces, unpacked when it is gzip, perhaps twice; ``limit`` bytes at most. Damage ends it."""
+    """Yield ``body`` in pieces, unpacked if it is gzip, even twice; ``limit`` bytes at most. Damage ends the pieces."""
     pieces: Iterator[bytes] = (body[start : start + _CHUNK] for start in range(0, len(body), _CHUNK))
     for _ in range(2):
         first = next(pieces, b"")
@@ -127,7 +127,7 @@ def unpacked(body: bytes, limit: int = MAX_BYTES) -> Iterator[bytes]:
 
 
 def _gunzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The members of a file, one behind the other. What comes behind them is damage."""
+    """Yield the contents of the members of a gzip file, one after the other. Any data after them is damage."""
     with suppress(zlib.error):
         unpacker, members = zlib.decompressobj(wbits=31), 1
         for piece in pieces:
@@ -150,7 +150,7 @@ def chained(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _escaped(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces with ``&`` that begin nothing escaped. A piece without the end of a tag is no sitemap: they end there."""
+    """Yield the pieces, with each bare ``&`` escaped. They end at a large piece without the end of a tag: it is not XML."""
     kept = b""
     wide = False
     for number, piece in enumerate(pieces):

@@ -1,16 +1,16 @@
-"""Sitemaps as a source of links: what robots.txt names is fetched like any URL, and read as a page that lists its links.
+"""Sitemaps as a source of links: sitemaps that robots.txt names are fetched like any URL, and read as a page of links.
 
-A sitemap has no text. Its page has the words of its URLs instead, so that a topic finds the links it cares about, and each link
-has its own words as its context; it has no anchor. A sitemap may list the pages of the host whose robots.txt names it, and of
-its own.
+A sitemap has no text. Its page gets the words of the URLs instead, so that the links about the topic can be found. The context
+of a link is the words of its URL; it has no anchor. A sitemap may list pages of its own host and of the host whose robots.txt
+names it.
 
 A sitemap lists pages or sitemaps (https://www.sitemaps.org/protocol.html): XML of the protocol with its index files and
-the news extension, RSS and Atom feeds, and plain text with a URL a line; any of them packed with gzip. Read while it is
-unpacked, to limits, and to where it is damaged: what stood before counts. No entity is resolved, nothing is fetched, and
+the news extension, RSS and Atom feeds, or plain text with one URL per line; each with or without gzip. It is read while it is
+unpacked, up to limits and up to the first damage; what comes before counts. No entity is resolved, nothing is fetched, and
 a document type, which no sitemap has, ends the reading.
 
-``sitemaps.jsonl``: one line per sitemap or feed that was read, with the last modification of each page. It is used for
-later visits of the pages, and when a crawl resumes and its ordering learns the links again.
+``sitemaps.jsonl``: one line per sitemap or feed that was read, with the last modification of each page. It is used to
+schedule revisits of the pages, and when a crawl resumes and its ordering learns the links again.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of, origin_of
 
 ROBOTS_TXT = "/robots.txt"
-MAX_ENTRIES = 10_000  # of a file that are looked at
+MAX_ENTRIES = 10_000  # of a file that are read
 
-_DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first that there is
+_DAYS = ("lastmod", "publication_date", "pubdate", "updated")  # the first one present is used
 
 
 class Sitemaps:
-    """Reads sitemaps for one topic. ``per_host`` are the sitemaps that a host may name, ``most`` the links taken from each."""
+    """Reads sitemaps for one topic. ``per_host``: most sitemaps that are read of a host; ``most``: most links taken from each."""
 
     kind = SITEMAP
 
@@ -51,12 +51,12 @@ class Sitemaps:
         self._named: Counter[str] = Counter()
 
     def named(self, hrefs: Iterable[str], found: CrawlUrl) -> Iterator[CrawlUrl]:
-        """The sitemaps that the robots.txt for ``found`` names. They are as good as the URL that led there."""
+        """Yield the sitemaps that the robots.txt for ``found`` names. They get the score of ``found``."""
         if self.per_host and found.kind not in LISTINGS:
             yield from self._offered(hrefs, origin_of(found.url) + ROBOTS_TXT, found, found.depth + 1)
 
     def listing(self, url: CrawlUrl, body: bytes) -> Listing:
-        """What the sitemap at ``url`` lists: the links whose words are nearest to the topic, then the latest changed."""
+        """What the sitemap at ``url`` lists: the links whose words are nearest to the topic, at a tie the latest changed."""
         file = read_sitemap(body)
         hosts = {_bare(host_of(url.url)), _bare(host_of(url.parent or url.url))}
         pages, sitemaps = self._own(file.pages, hosts), self._own(file.sitemaps, hosts)
@@ -88,7 +88,7 @@ class Sitemaps:
                 yield CrawlUrl(target, found.score, depth, robots_txt, kind=SITEMAP)
 
     def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> dict[str, str]:
-        """Canonical URL -> lastmod, of those that the sitemap may list."""
+        """Canonical URL -> lastmod, for the entries that the sitemap may list."""
         found: dict[str, str] = {}
         for entry in entries:
             url = canonical_or_none(self._canonicalize, entry.url)
@@ -106,7 +106,7 @@ class Sitemaps:
         return [entries[number] for number in order]
 
     def _words(self, urls: Sequence[str]) -> tuple[Sequence[str], list[Span]]:
-        """The terms of the paths of all URLs, and which of them are whose."""
+        """The terms of the paths of all URLs, and the span of each URL in them."""
         pieces = [path_words(url) for url in urls]
         edges = list(accumulate(map(len, pieces), initial=0))
         terms, before = self._judge.analyzer.terms_between("".join(pieces), edges)
@@ -118,21 +118,21 @@ def _bare(host: str) -> str:
 
 
 class SitemapEntry(NamedTuple):
-    """A URL as written, and when it was changed last, as written; empty when that is not given."""
+    """A URL and its last modification, both as written; the latter may be empty."""
 
     url: str
     lastmod: str = ""
 
 
 class SitemapFile(NamedTuple):
-    """The pages and the sitemaps of a file; one of them is empty."""
+    """The pages and the sitemaps that a file lists; usually one of them is empty."""
 
     pages: tuple[SitemapEntry, ...] = ()
     sitemaps: tuple[SitemapEntry, ...] = ()
 
 
 def read_sitemap(body: bytes, *, max_entries: int = MAX_ENTRIES, max_bytes: int = MAX_BYTES) -> SitemapFile:
-    """What ``body`` lists, ``max_entries`` in all. Any bytes give an answer, if an empty one."""
+    """What ``body`` lists, ``max_entries`` at most. Works for any bytes; the result may be empty."""
     chunks = unpacked(body, max_bytes)
     first = next(chunks, b"")
     if b"<" in first[:1_000].replace(b"\0", b"")[:500]:
@@ -151,7 +151,7 @@ def _from_text(body: bytes, limit: int) -> Iterator[SitemapEntry]:
 
 
 class _SitemapEvents(EntryEvents):
-    """Receives the events of a document: entries by their elements' local names, in whatever namespace."""
+    """Receives the events of a sitemap; entries are recognised by the local names of elements, in any namespace."""
 
     names = ("url", "sitemap", "item", "entry")
 
@@ -162,12 +162,12 @@ class _SitemapEvents(EntryEvents):
 
     def opened(self, name: str, attributes: dict[str, str]) -> None:
         if self.entry_depth and name == "link" and attributes.get("rel", "alternate") == "alternate":
-            self.values.setdefault("link", attributes.get("href", ""))  # Atom; another language of a page
+            self.values.setdefault("link", attributes.get("href", ""))  # Atom; in a sitemap, a translation of the page
 
     def closed(self, name: str, text: str, depth: int) -> None:
         if depth == 1 and name in ("loc", "link"):
             self.values[name] = self.values.get(name) or text
-        elif name in _DAYS:  # news have theirs one element deeper
+        elif name in _DAYS:  # that of a news entry is one element deeper
             self.values.setdefault(name, text)
 
     def add(self, name: str) -> bool:
@@ -180,10 +180,10 @@ class _SitemapEvents(EntryEvents):
 
 
 class ListingLog:
-    """Lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history; pages of a feed also have a
-    title and a text.
+    """The file of listings: lines ``{"sitemap", "at", "pages": [[URL, lastmod], ...]}`` in the order of the history; pages of a
+    feed also have a title and a text.
 
-    The file is created with the first line. ``keeps`` is False in rehearsals, which write none.
+    The file is created with the first line. ``keeps`` is False in rehearsals, which write nothing.
     """
 
     def __init__(self, folder: Path, history: History, *, keeps: bool) -> None:
@@ -205,9 +205,9 @@ class ListingLog:
         self._log.append({"sitemap": url, "at": at, "pages": pages})
 
     def stored(self, url: str) -> Sequence[Sequence[str]]:
-        """The pages of a listing that was read before this run; none when its line is gone.
+        """The pages of a listing that was read before this run; none if its line is missing.
 
-        Asked in the order of the history: what is passed over is kept until it is asked for.
+        To be called in the order of the history: lines that are skipped are kept in memory until they are asked for.
         """
         while url not in self._next:
             line = next(self._lines, None)

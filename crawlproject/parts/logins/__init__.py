@@ -1,1 +1,1 @@
-"""Cookies, passwords and headers for some hosts, as a person gave them in a file."""
+"""Cookies, passwords and headers for some hosts, read from a file."""

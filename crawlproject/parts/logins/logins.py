@@ -1,12 +1,12 @@
-"""What a person wants to be sent to some hosts, read from a file of TOML. A host means its origin ``https://host`` (RFC 6454):
+"""The logins that a TOML file gives for some hosts. A host name stands for its origin ``https://host`` (RFC 6454):
 
-cookies = "cookies.txt"              # of a browser, in Netscape's format; a relative path starts at this file
+cookies = "cookies.txt"              # of a browser, in Netscape's format; relative paths start at the folder of this file
 [hosts."wiki.example.org"]
 user = "ann"                         # basic authentication (RFC 7617)
 password_from = "WIKI_PASSWORD"      # a variable of the environment; or password = "..."
 [hosts."api.example.org".headers]
 X-Api-Key = "..."
-[hosts."http://intranet.example:8080"]   # an origin, here one that is read in clear
+[hosts."http://intranet.example:8080"]   # an origin, here one without encryption
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class _LoginFile(_LoginTable):
 
 
 class Logins:
-    """Read once, from ``path``. Raises ``BadSetting``, which never has a secret in it. ``cookies`` are those of the file."""
+    """The logins in the file ``path``, which is read once. Raises ``BadSetting``, which never contains a secret."""
 
     def __init__(self, path: Path) -> None:
         place = f"setting CRAWL_LOGINS, file {path}"
@@ -64,10 +64,10 @@ class Logins:
         if file.cookies:
             cookies = path.parent / file.cookies
             try:
-                # A line that is no cookie is "a bug" of the library, with a traceback.
+                # For a line that is not a cookie, the library warns of "a bug", with a traceback.
                 with catch_warnings(action="ignore"):
                     self.cookies.load(str(cookies), ignore_discard=True)
-            except LoadError:  # whose message has the line, and so the cookie
+            except LoadError:  # its message contains the line, and so the cookie
                 raise BadSetting(place, f"cookies: expected {cookies} in Netscape's format") from None
             except OSError as error:
                 raise BadSetting(place, f"cookies: cannot be read: {error}") from None
@@ -81,16 +81,16 @@ class Logins:
         self._domains = domains | self._hosts
 
     def headers(self, url: str) -> Mapping[str, str]:
-        """The headers for ``url`` besides ``cookies``: those of its origin."""
+        """The headers for the origin of ``url``, without cookies."""
         return self._headers.get(_origin_of(url), {})
 
     def withhold(self, url: str) -> str:
-        """The origin of ``url``, if others of its host have headers and it has none; else empty."""
+        """The origin of ``url``, if it has no login but another origin of its host has one; else empty."""
         origin = _origin_of(url)
         return origin if origin not in self._headers and _host_of(origin) in self._hosts else ""
 
     def know(self, url: str) -> bool:
-        """Whether there is a login for the host of ``url``, or for a domain that it is below."""
+        """Whether there is a login for the host of ``url``, or for a parent domain."""
         host = _host_of(_origin_of(url))
         while host and host not in self._domains:
             host = host.partition(".")[2]
@@ -98,7 +98,7 @@ class Logins:
 
 
 def _origin_of(url: str) -> str:
-    """Empty for what is no URL."""
+    """The origin of a URL; empty if it is not a valid URL."""
     canonical = canonical_or_none(canonical_url, url)
     return origin_of(canonical) if canonical else ""
 
@@ -111,7 +111,7 @@ def _origin(named: str, place: str) -> str:
     _, mark, authority = named.rpartition("://")
     origin = "" if set(authority) & set("/\\@?#") else _origin_of(named if mark else f"https://{named}")
     if not origin:
-        shown = named.rpartition("@")[2]  # behind a password, if there is one
+        shown = named.rpartition("@")[2]  # without a password, if there is one
         raise BadSetting(
             place, f'hosts."{shown}": expected a host such as a.example, or an origin such as http://a.example:8080'
         )

@@ -1,4 +1,4 @@
-"""Downloader middleware: requests get the headers of the logins for their host."""
+"""Downloader middleware: adds the login of its host to each request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 def headers_for(logins: Logins, url: str) -> dict[str, str]:
-    """What is sent with a request for ``url``; cookies as a browser sends them (domain, path, https, age)."""
+    """The headers for a request for ``url``; cookies are chosen as by a browser (domain, path, https, age)."""
     asked = BrowserRequest(url)
     logins.cookies.add_cookie_header(asked)
     cookie = asked.get_header("Cookie")
@@ -30,9 +30,9 @@ def headers_for(logins: Logins, url: str) -> dict[str, str]:
 
 
 class LoginMiddleware(Component):
-    """A redirect keeps its headers, so those of another host are taken away.
+    """Adds the login headers. A redirected request keeps its old headers, so those of the previous host are removed.
 
-    What a page in the browser asks for gets none: a page may ask any host for anything.
+    Resources that a page requests in the browser get no login: a page may request anything from any host.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -41,7 +41,7 @@ class LoginMiddleware(Component):
             raise NotConfigured
         super().__init__(crawler)
         self._logins = Logins(Path(path))
-        self._told: set[str] = set()  # origins that get no headers
+        self._told: set[str] = set()  # origins without a login that were logged
 
     def process_request(self, request: Request) -> None:
         if RESOURCE in request.meta or NO_LOGIN in request.meta or not request.url.startswith(("http:", "https:")):

@@ -1,4 +1,4 @@
-"""Where the crawler is logged in, it follows no link that logs it out, and its pages say so."""
+"""On hosts with a login, the crawler follows no logout links, and marks the pages with a sign."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOGOUT = re.compile(r"(?:log|sign)[-_]?(?:out|off)(?![a-z])|abmelden|deconnexio
 
 
 class LoginPart(Part):
-    """There with ``CRAWL_LOGINS``. What is sent is the middleware's."""
+    """The part of a crawl with ``CRAWL_LOGINS``. The middleware sends the logins."""
 
     name = "logins"
 
@@ -28,7 +28,7 @@ class LoginPart(Part):
         return cls(Logins(Path(path))) if path else None
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """A page of a host with a login may be one person's (paper 004 section 8); others are anybody's."""
+        """Mark the pages of hosts with a login, which may be private (paper 004 section 8); other pages are public."""
         return replace(page, signs={**page.signs, LOGGED_IN: 1.0}) if self._logins.know(page.url) else page
 
     examine_again = examine
