@@ -211,7 +211,7 @@ class Duplicates(Part):
         return (self.rules.withdrawn if self.rules else 0) + (self.templates.recovered if self.templates else 0)
 
     def _bring_forward(self, host: str) -> None:
-        """Move the deferred URLs of a host that nothing holds back any more to the normal class."""
+        """Move the deferred URLs of a host back to the normal class if nothing holds them back."""
         of_host = self._later.get(host, {})
         for key, url in list(of_host.items()):
             if not self._is_copy(url) and (self.templates is None or self.templates.demoted(url) is None):

@@ -82,7 +82,7 @@ class AppointedJudge(TopicJudge):
         if self._waits and (question := self.question(page, first)) is not None:
             try:
                 return replace(page, relevance=self.answered(question.result(self.seconds)))
-            except Exception as failure:  # whatever it is, the crawl goes on
+            except Exception as failure:  # whatever it is, the crawl continues
                 self.failed(failure)
         return replace(page, relevance=first)
 

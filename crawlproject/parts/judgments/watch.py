@@ -29,7 +29,7 @@ SHARE = 0.5  # of the time that learning may take
 
 
 class JudgmentWatch:
-    """Extension that reads the judgments when their file changes. Learning and crawl take turns, ``AT_ONCE`` seconds at a time."""
+    """Extension that reads the judgments when their file changes. Learning and crawl take turns, ``AT_ONCE`` seconds each."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
