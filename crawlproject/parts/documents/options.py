@@ -1,4 +1,4 @@
-"""Setting of the part: how long a document may be. Which ones are read says ``PAGE_CONTENT_TYPES``."""
+"""Setting of the part: how long a document may be. ``PAGE_CONTENT_TYPES`` says which kinds are read."""
 
 from __future__ import annotations
 

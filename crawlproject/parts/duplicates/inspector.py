@@ -57,7 +57,7 @@ class DuplicateInspector:
         self._language = {code_of(language)}
         self._link_counts = LinkCounts()
         self._kept: dict[str, tuple[str, float]] = {}  # by original: the page that is kept, its language fit
-        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``apply``
+        self._examined: dict[str, OriginalPage] = {}  # between ``inspect`` and ``learn``
 
     def learned(self) -> dict[str, Any]:
         """The state for a checkpoint, without recent texts and link counts."""
@@ -117,7 +117,7 @@ class DuplicateInspector:
             self._kept[visit.url] = visit.url, 0.0  # any copy that may be kept is better
 
     def _duplicate(self, page: Page, original: OriginalPage, first: OriginalPage) -> Page:
-        """Mark a page as a duplicate. If it fits the wanted language better than the kept page, its links count as its own."""
+        """Mark a page as a duplicate. Its links count as its own if it fits the wanted language better, or has another menu."""
         kept, fit = self._kept.get(first.url) or (first.url, language_fit(first.url, first.language, self._language))
         ours = language_fit(page.url, page.language, self._language)
         signs = dict(page.signs)

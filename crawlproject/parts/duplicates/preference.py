@@ -58,5 +58,5 @@ class LinkCounts:
         self._counts[places & np.uint64(_PLACES - 1)] += 1  # numpy adds 1 to each place once
 
     def magnitude(self, url: str) -> int:
-        """The number of pages as a power of two, 0 below four: the counts are not more precise than that."""
+        """The number of pages in steps of a factor of two, 0 below four: the counts are not more precise than that."""
         return (int(self._counts[xxh3_64_intdigest(url.encode("utf-8", "replace")) & (_PLACES - 1)]) // 4).bit_length()

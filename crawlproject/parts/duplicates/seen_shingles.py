@@ -17,7 +17,7 @@ _PLACES = 1 << 23
 
 
 class SeenShingles:
-    """The recent shingles of each host, in which all numbers are the same. Half are remembered, by 32 bits each, in 32 MB.
+    """The recent shingles of each host, with all numbers made equal. Half are remembered, by 32 bits each, in 32 MB.
 
     A place is overwritten by the next shingle that falls on it, so the table covers about the last 30,000 pages. That is
     enough: views of a page, and pages of a trap, are fetched soon after each other.

@@ -1,6 +1,6 @@
 """The sketches of the originals, the pages that are not duplicates: in memory for a rehearsal, else in ``sketches.jsonl``.
 
-``KeyTable`` finds them by 64-bit keys in little memory. A key has several numbers, and nothing is ever removed.
+``KeyTable`` finds them by 64-bit keys in little memory. A key may have several numbers, and nothing is ever removed.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class KeyTable:
         return [number for key in keys for number in _find(self._tables[key >> 58], key & _NUMBER)]
 
     def add(self, keys: list[int], number: int) -> None:
-        """Add a number to each key (0 to 2^64 - 1) that has fewer than ``PER_KEY``."""
+        """Add a number to each key (0 to 2^64 - 1) that has fewer than ``PER_KEY`` numbers."""
         if key_slots is not None:
             key_slots.put_all(self._tables, self._taken, keys, number, PER_KEY)
             return

@@ -32,8 +32,8 @@ from crawlproject.records import (
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.traps import is_wide, templates_of
 
-DEMOTED_FROM = 0.5  # lower bound of the share of uninformative pages: three such pages and no other reach it
-RECOVERED_BELOW = 0.4  # the same bound, for a demoted template to recover
+DEMOTED_FROM = 0.5  # a template is demoted from this lower bound of its share of uninformative pages: three of three
+RECOVERED_BELOW = 0.4  # a demoted template recovers below this bound
 MEMORY = 40.0  # pages of a template that count: older ones fade
 FIRST_DELAY = 60.0  # seconds between two fetches of a demoted template; doubles with each uninformative page
 LONGEST_DELAY = 3600.0
@@ -99,9 +99,9 @@ class UrlTemplates:
         )  # when the next URL of a template may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
-        """Learn whether a fetch was informative; other failed fetches are ignored. Uninformative are a page that asks not to be
-        kept, a redirect to a page that was fetched before (a redirect to another page is informative), and a captcha in place of
-        a page; since it may block only some templates of a host, it does not count for wide ones.
+        """Learn whether a fetch was informative; most failed fetches are ignored. Uninformative are the errors ``_NOTHING``, a page
+        that asks not to be kept, a redirect to a page that was fetched before (to another page it is informative), and a captcha
+        in place of a page; a captcha may block only some templates of a host, so it does not count for wide ones.
         """
         visit = event.visit
         is_wall = visit.status == 200 and visit.error.startswith(_WALL)

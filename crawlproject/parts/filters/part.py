@@ -70,8 +70,8 @@ class Filters(Part):
 
 
 def _read(place: str, rule: str, canonicalize: Callable[[str], str]) -> tuple[str, str]:
-    """The kind of a rule, and what it excludes. A URL excludes all URLs that begin with it, over http and https. Its form in
-    this crawl may be a prefix of more than was meant, as without ``index.html``, so of that form only the URL itself is excluded.
+    """The kind of a rule, and what it excludes. A URL excludes all URLs that begin with it, over http and https. The form that
+    this crawl gives it, such as one without ``index.html``, may begin more URLs than were meant, so that form is excluded alone.
     """
     name = rule.removeprefix("*").removeprefix(".")
     with suppress(ValueError, re.error):

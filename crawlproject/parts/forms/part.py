@@ -1,5 +1,5 @@
-"""Content behind search forms: sends queries to the forms of relevant pages (paper 004 section 7). A query is a kind of URL;
-it is fetched like a page, a result page, whose links lead to items.
+"""Content behind search forms: sends queries to the forms of relevant pages (paper 004 section 7). A query is a kind of URL
+that is fetched like a page; the links of its result page lead to items.
 """
 
 from __future__ import annotations

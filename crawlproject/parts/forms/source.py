@@ -137,7 +137,7 @@ class FormSource:
         except InvalidUrl:
             return ""
 
-    # ------------------------------------------------------------ what came
+    # ------------------------------------------------------------ answers
 
     def adopt(self, url: str, parent: str) -> bool:
         """Take over a waiting query of an earlier run. False if it is not a query of this source."""
@@ -280,7 +280,7 @@ class FormSource:
         answer = self.graph.answers.get(self.graph.number(query.value))
         return answer.relevant if answer else 0.0
 
-    # ------------------------------------------------------------ what it is worth
+    # ------------------------------------------------------------ the worth of the source
 
     def _judge_source(self) -> None:
         answers = list(self.graph.answers.values())

@@ -161,7 +161,7 @@ class Asking:
         self._row = 0  # failures since the last answer
         self._rest = REST
         self._until = 0.0  # end of the rest, by the monotonic clock
-        self._is_probe = False  # whether one page is probing if the judge answers again
+        self._is_probe = False  # whether a question is out that tests if the judge answers again
 
     def begin(self, text: Text) -> Future[float] | None:
         """Ask about a text; the future gets the answer. None if the judge rests."""

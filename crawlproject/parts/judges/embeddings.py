@@ -19,8 +19,8 @@ EXAMPLES = 50  # positive examples that are used
 
 
 class EmbeddingsJudge(Judge):
-    """The cosine between a page, by its title and beginning, and the topic: the mean of the embeddings, each of length 1, of
-    its keywords, its description and its positive examples. A negative cosine counts as 0.
+    """The cosine between the embedding of a page (title and beginning) and that of the topic, which is the mean of those of its
+    keywords, its description and its positive examples, each of length 1. A negative cosine counts as 0.
 
     Raises ``BadSetting`` if there is neither an address nor a model.
     """

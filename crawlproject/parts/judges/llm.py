@@ -45,7 +45,7 @@ class ChatJudge(Judge):
 
     The cheap judge is ``examples`` if the topic has positive examples, else the keywords. It is unsure about a page whose
     relevance is between ``PAGE_RELEVANT / JUDGE_UNSURE`` and ``PAGE_RELEVANT * JUDGE_UNSURE``. The answer places the page in that
-    range; 50 of 100 is ``PAGE_RELEVANT``. So both judges use one scale, and a page that praises itself gains no more than that.
+    range; 50 of 100 is ``PAGE_RELEVANT``. So both judges use one scale, and the text of a page cannot lift it out of the range.
 
     Answers are stored in ``answers.jsonl`` of the crawl folder, by the digest of the question, so nothing is asked twice.
     Raises ``BadSetting``.

@@ -56,7 +56,7 @@ class Judgments(Part):
             self._learning.fresh.append(event)
 
     def learned(self) -> Any:
-        """Nothing: the part keeps events only while a new ordering learns."""
+        """Nothing to store: the part keeps events only while a new ordering learns."""
         return ()
 
     def set_learned(self, learned: Any) -> None:

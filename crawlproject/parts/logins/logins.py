@@ -47,7 +47,10 @@ class _LoginFile(_LoginTable):
 
 
 class Logins:
-    """The logins in the file ``path``, which is read once. Raises ``BadSetting``, which never contains a secret."""
+    """The logins in the file ``path``, which is read once; ``cookies`` are those of the cookie file that it names.
+
+    Raises ``BadSetting``, which never contains a secret.
+    """
 
     def __init__(self, path: Path) -> None:
         place = f"setting CRAWL_LOGINS, file {path}"

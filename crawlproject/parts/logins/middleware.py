@@ -1,4 +1,4 @@
-"""Downloader middleware: adds the login of its host to each request."""
+"""Downloader middleware: adds to each request the login for its host."""
 
 from __future__ import annotations
 
