@@ -99,9 +99,9 @@ class UrlTemplates:
         )  # when the next URL of a template may be tried, in this run
 
     def learn(self, event: FetchEvent) -> None:
-        """Learn whether a fetch was informative; most failed fetches are ignored. Uninformative are the errors ``_NOTHING``, a page
-        that asks not to be kept, a redirect to a page that was fetched before (to another page it is informative), and a captcha
-        in place of a page; a captcha may block only some templates of a host, so it does not count for wide ones.
+        """Learn whether a fetch was informative; most failed fetches are ignored. Uninformative are the errors ``_NOTHING``, a
+        page that asks not to be kept, a redirect to a page fetched before (to another page it is informative), and a captcha in
+        place of a page; a captcha may block only some templates of a host, so it does not count for wide ones.
         """
         visit = event.visit
         is_wall = visit.status == 200 and visit.error.startswith(_WALL)
