@@ -1,1 +1,1 @@
-"""The optional features of a crawl, a folder each; ``registry.py`` has the table of them."""
+"""The optional features of a crawl, one folder each; ``registry.py`` has the table of them."""
