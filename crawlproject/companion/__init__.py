@@ -1,17 +1,17 @@
-"""The companion: looks ahead of a person who browses (Letizia: paper 000 section 5.4).
+"""The companion: looks ahead of a person who browses, and suggests pages (Letizia: paper 000 section 5.4).
 
 How data flows through it:
 
-1. The person opens a page. The browser's extension, or a bookmarklet, tells the service its URL, and later how long it was read.
-2. ``Companion`` weighs the terms of the page by that time, and by *saved* and *dismissed*: these weights are the ``Interests``.
-3. They are kept in the ``Profile``, one file of words and weights, which the person can read, edit and delete.
-4. ``LookAhead`` moves to the page at hand: what waited in the frontier is dropped, keywords are made from profile and page.
-5. The page at hand becomes the only seed of an ordinary crawl: it is fetched as everybody sees it, without cookies.
-6. The ordering, breadth-first or any other, picks which link is fetched next, up to three clicks ahead; ``AheadPace`` bounds
-   fetches a page and a minute; robots.txt, politeness, traps and address policy are those of every crawl.
-7. ``Following`` remembers each page that comes, so that none is fetched twice.
-8. ``suggestions`` ranks what lies ahead of the page at hand by its likeness to the interests, with the words that they share.
-9. The side panel asks for the suggestions and shows them; nothing ever interrupts.
+1. The person opens a page. The browser extension, or a bookmarklet, sends its URL to the service, later the reading time.
+2. ``Companion`` weights the terms of the page by reading time and by *saved* and *dismissed*: these are the ``Interests``.
+3. The ``Profile`` stores them in one file of words and weights, which the person can read, edit and delete.
+4. ``LookAhead`` moves to the current page: it empties the frontier, and takes keywords from the profile and the page.
+5. The current page becomes the only seed of an ordinary crawl. It is fetched as everybody sees it, without cookies.
+6. The ordering (``COMPANION_ORDERING``) picks the next link, up to three clicks ahead by default. ``AheadPace`` limits the
+   fetches per page and per minute. Robots.txt, politeness, traps and address policy apply as in every crawl.
+7. ``Following`` remembers the fetched pages, so that no page is fetched twice.
+8. ``suggestions`` ranks the pages ahead of the current page by similarity to the interests, and names the shared words.
+9. The side panel requests the suggestions and shows them. Nothing ever interrupts the person.
 
-Below Scrapy: the sockets are in ``companion/``, the browser extension in ``companion/browser/``.
+``service`` is the HTTP server, ``extension`` connects it to Scrapy, and ``browser/`` is the browser extension.
 """

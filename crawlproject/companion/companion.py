@@ -1,4 +1,4 @@
-"""The companion: what the person does comes in, what lies ahead goes out."""
+"""The companion: learns from what the person does, and suggests pages that lie ahead of the current page."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 
-SAVED, DISMISSED = 3.0, -2.0  # worth of a verdict, as much as two minutes of reading
-LEFT_AT_ONCE, AT_ONCE = -0.25, 4.0  # worth of a page that was left within so many seconds
-LONGEST = 600.0  # seconds of one page that count: who reads longer has gone away
-KEYWORDS, REPEATS = 8, 5  # of a look-ahead: words of the profile, and how often the strongest is repeated
-OF_THE_PAGE, ITS_SHARE = 10, 0.3  # words of the page at hand among them, and their weight beside those of the profile
-READINGS = 500  # pages that may still be read on, or judged
+SAVED, DISMISSED = 3.0, -2.0  # worth of a verdict; saving equals about two minutes of reading
+LEFT_AT_ONCE, AT_ONCE = -0.25, 4.0  # worth of a page that was left within this number of seconds
+LONGEST = 600.0  # seconds per page that count; longer means that the person has walked away
+KEYWORDS, REPEATS = 8, 5  # of a look-ahead: words from the profile, and repetitions of the strongest one
+OF_THE_PAGE, ITS_SHARE = 10, 0.3  # keywords from the current page, and their weight relative to those from the profile
+READINGS = 500  # opened or judged pages that are remembered
 
 
 def worth_of(seconds: float) -> float:
-    """What so long a reading says of a page: 1 after a quarter of a minute, 2.3 after one, 3.4 after two and a half."""
+    """The worth of a page that was read for ``seconds``: 1 for 15 seconds, 2.3 for a minute, 3.5 for 150 seconds."""
     return log2(1.0 + min(seconds, LONGEST) / 15.0)
 
 
@@ -36,13 +36,14 @@ class Reading:
     title: str
     counts: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
-    learned: float = 0.0  # worth that the interests have of it already
+    learned: float = 0.0  # the part of its worth that the interests already contain
 
 
 class Companion:
-    """``keep`` is called with the profile whenever it has changed; it may raise ``StorageFailed``.
+    """Keeps the interests of one person up to date, directs the look-ahead, and ranks suggestions.
 
-    Not thread-safe; every method is quick enough for an event loop. URLs may be spelled in any way.
+    ``keep`` is called with the profile after each change; it may raise ``StorageFailed``. Not thread-safe. Every method is
+    fast enough for an event loop. URLs need not be canonical.
     """
 
     def __init__(
@@ -67,7 +68,7 @@ class Companion:
         self.take_profile(profile)
 
     def take_profile(self, profile: Profile) -> None:
-        """This is the profile now: the person has edited it, or begins anew."""
+        """Replace the profile, because the person has edited it or starts over."""
         self.profile = profile
         weights = defaultdict[str, float](float)
         for word, weight in profile.interests.items():
@@ -81,9 +82,10 @@ class Companion:
     # ------------------------------------------------------------ what the person does
 
     def open(self, url: str, title: str, counts: Mapping[str, int], words: Mapping[str, str], now: float) -> bool:
-        """A page is opened: ``counts`` of its terms, if they are known, and a word for each. Whether it is looked ahead from.
+        """The person has opened a page. Return whether the look-ahead starts from it: not when paused or excluded.
 
-        Raises ``BadInput`` for what is no URL, and ``StorageFailed``.
+        ``counts`` are the counts of its terms, if known, and ``words`` a word for each term. Raises ``BadInput`` for an
+        invalid URL, and ``StorageFailed``.
         """
         canonical = self._canonical(url)
         if self.profile.paused or self.profile.is_excluded(host_of(canonical)):
@@ -102,7 +104,7 @@ class Companion:
         return True
 
     def stay(self, url: str, seconds: float, now: float) -> None:
-        """A page that was opened has been read for so much longer. Raises ``BadInput`` and ``StorageFailed``."""
+        """Add ``seconds`` to the reading time of an opened page. Raises ``BadInput`` and ``StorageFailed``."""
         reading = self._readings.get(self._canonical(url))
         if reading is None or self.profile.paused or not seconds > 0:
             return
@@ -110,7 +112,7 @@ class Companion:
         self._settle(reading, now)
 
     def judge(self, url: str, verdict: str, now: float) -> None:
-        """The person has ``saved`` or ``dismissed`` a page, read or suggested; empty: takes it back.
+        """The person has ``saved`` or ``dismissed`` an opened or suggested page. An empty verdict withdraws the earlier one.
 
         Raises ``BadInput`` and ``StorageFailed``.
         """
@@ -124,18 +126,18 @@ class Companion:
         self._keep(self.profile)
 
     def leave(self, now: float) -> None:
-        """The person has gone to where the companion does not follow."""
+        """The person has moved to a page that the companion does not follow."""
         self._left(now)
         self.at_hand = None
         self.ahead.stop()
 
     def settle(self, now: float) -> None:
-        """Learn from the page at hand what could not be learned before it was fetched. Raises ``StorageFailed``."""
+        """Learn from the current page as soon as its terms are known from the crawl. Raises ``StorageFailed``."""
         if self.at_hand is not None:
             self._settle(self.at_hand, now)
 
     def pause(self, paused: bool, now: float) -> None:
-        """While it is paused, nothing is fetched, learned or remembered. Raises ``StorageFailed``."""
+        """Pause or resume. While paused, nothing is fetched, learned or remembered. Raises ``StorageFailed``."""
         if paused:
             self.leave(now)
         self.profile.paused = self.ahead.pace.paused = paused
@@ -150,7 +152,7 @@ class Companion:
         self._keep(self.profile)
 
     def weigh(self, word: str, weight: float) -> None:
-        """The person gives a word this weight; 0 removes it. Raises ``BadInput`` for what is no word, and ``StorageFailed``."""
+        """Set the weight of a word; 0 removes it. Raises ``BadInput`` unless ``word`` is one word, and ``StorageFailed``."""
         terms = self._analyzer.terms(word)
         if len(terms) != 1 or not abs(weight) <= MOST_WEIGHT:
             raise BadInput("word", f"expected one word that is no stop word, and a number; not {word[:60]!r}")
@@ -162,7 +164,7 @@ class Companion:
         self._keep(self.profile)
 
     def forget(self) -> None:
-        """All that was learned, and all that was opened, is gone from memory; whoever keeps the profile deletes it."""
+        """Remove everything that was learned, opened or fetched from memory. The caller deletes the stored profile."""
         self.at_hand = None
         self.ahead.stop()
         self._readings.clear()
@@ -173,11 +175,11 @@ class Companion:
     # ------------------------------------------------------------ what the person sees
 
     def suggestions(self) -> list[Suggestion]:
-        """What lies ahead of the page at hand and is like the interests; none that was opened or judged."""
+        """The pages ahead of the current page that match the interests, without pages that were opened or judged."""
         if self.at_hand is None:
             return []
         interests, without = self.interests, {*self._readings, *self.profile.saved, *self.profile.dismissed}
-        if not interests.weights:  # nothing was learned yet: what is like the page at hand
+        if not interests.weights:  # nothing was learned yet: suggest pages similar to the current one
             interests = Interests(self._vector(self.at_hand))
         return suggest(
             self.ahead.ahead(self.at_hand.url),
@@ -190,7 +192,7 @@ class Companion:
         )
 
     def keywords(self, reading: Reading) -> list[str]:
-        """Words to look ahead for: those of the profile and some of the page, each as often as it weighs."""
+        """The keywords of the look-ahead, from the profile and the page. Each is repeated in proportion to its weight."""
         weights = {term: weight for term, weight in heaviest(self.interests.weights, KEYWORDS).items() if weight > 0}
         strongest = max(weights.values(), default=0.0)
         own = heaviest(self._vector(reading), OF_THE_PAGE)
@@ -213,7 +215,7 @@ class Companion:
         return found
 
     def _leave_out(self) -> None:
-        """Pages of hosts that the person has excluded are not at hand, and are not learned from, any more."""
+        """Drop the current page and all readings that are on excluded hosts."""
         if self.at_hand is not None and self.profile.is_excluded(host_of(self.at_hand.url)):
             self.at_hand = None
             self.ahead.stop()
@@ -221,12 +223,12 @@ class Companion:
             del self._readings[known]
 
     def _left(self, now: float) -> None:
-        """The page at hand is left; was it hardly looked at, that says something, too."""
+        """The person leaves the current page. Leaving it almost at once counts against it."""
         if self.at_hand is not None:
             self._settle(self.at_hand, now, left=True)
 
     def _settle(self, reading: Reading, now: float, *, left: bool = False) -> None:
-        """Learn what the reading, and a verdict, say of the page, less what was learned of it before."""
+        """Learn the worth of the page by reading time and verdict, less what was learned from it before."""
         worth = self._verdict(reading.url)
         if reading.seconds >= AT_ONCE:
             worth += worth_of(reading.seconds)
@@ -248,7 +250,7 @@ class Companion:
         return SAVED * (url in self.profile.saved) + DISMISSED * (url in self.profile.dismissed)
 
     def _reading(self, url: str, title: str) -> Reading:
-        """What is known of a page; of one that was judged before this session, its verdict was learned then."""
+        """The known reading of a page, or a new one. The verdict of an earlier session was learned in that session."""
         return self._readings.get(url) or Reading(url, title, learned=self._verdict(url))
 
     def _vector(self, reading: Reading) -> dict[str, float]:

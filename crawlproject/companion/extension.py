@@ -1,4 +1,4 @@
-"""The companion of a crawl that has no end: serves the person, and keeps the crawl alive between two pages at hand."""
+"""The Scrapy extension of the companion: runs its service, and keeps the crawl open while it waits for the next page."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class CompanionServer:
-    """For the crawl of ``scrapy companion``. Raises ``BadSetting`` when nothing can listen on the port, ``BadInput`` for a
-    profile that cannot be read, and ``StorageFailed``."""
+    """Serves the companion during the crawl of ``scrapy companion``. Raises ``BadSetting`` if the port cannot be used,
+    ``BadInput`` for a profile that cannot be read, and ``StorageFailed``."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -49,10 +49,10 @@ class CompanionServer:
         return extension
 
     async def begin(self) -> None:
-        """Serve, and print the address, which holds the token."""
+        """Start the service, and print its address, which contains the token."""
         crawl, options = crawl_of(self._crawler), self._options
         assert crawl is not None, "the command starts a topical crawl"
-        crawl.folder.hide()  # what was fetched ahead tells what was read
+        crawl.folder.hide()  # the pages fetched ahead reveal what the person read
         ahead = LookAhead(crawl, options.companion_clicks)
         companion = Companion(
             ahead, self._profile, self._analyzer, self._person.save, most=options.companion_suggestions
@@ -67,7 +67,7 @@ class CompanionServer:
         print_above(f"Open it in your browser; Ctrl-C ends {program} companion.", sys.stderr)
 
     def idle(self) -> None:
-        """The person may open another page at any time."""
+        """Keep the spider open: the person may open another page at any time."""
         if not stopped(self._crawler):
             raise DontCloseSpider
 

@@ -1,4 +1,4 @@
-"""The ordering of a look-ahead: an ordering that is made anew for each page at hand, and a memory of the pages that came."""
+"""The ordering of a look-ahead: wraps an ordering that is created for each current page, and remembers fetched pages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REMEMBERED = 1_000  # pages
 
 
 class Following(BaseOrdering):
-    """Scores links as the ordering that ``make`` makes of a topic, which ``turn_to`` replaces.
+    """Scores links with the ordering that ``make`` creates for a topic. ``turn_to`` replaces this inner ordering.
 
-    An ordering may look at its keywords only once, so one that merely heard of others would follow the old ones.
+    It cannot just pass new keywords on: an ordering may read its keywords only once, and would keep following the old ones.
     """
 
     learns = True
@@ -39,27 +39,27 @@ class Following(BaseOrdering):
         self._family: set[str] = set()  # URLs that this look-ahead has led to
         self._dropped: set[str] = set()
 
-    # ------------------------------------------------------------ what a look-ahead asks
+    # ------------------------------------------------------------ for the look-ahead
 
     def turn_to(self, url: str, keywords: Sequence[str]) -> None:
-        """Begin anew at ``url``, with other keywords; one that is given twice weighs twice. Raises ``BadInput`` for none at all.
+        """Start over at ``url`` with other keywords; a repeated keyword weighs more. Raises ``BadInput`` if none has a term.
 
-        Only links that lead on from ``url`` are followed: not those of pages that were on their way when it was turned.
+        From now on, only links on paths from ``url`` are followed, not those of pages that were still in flight.
         """
         self._family = {url}
         self._judge.turn_to(keywords)
         self._inner = self._make(replace(self._topic, keywords=tuple(keywords)))
 
     def begin(self, url: str) -> None:
-        """The links of ``url`` are followed, too."""
+        """Also follow the links of ``url``."""
         self._family.add(url)
 
     def page(self, url: str) -> Page | None:
-        """The page that was fetched at ``url``, or where that redirects to, without its text."""
+        """The remembered page at ``url`` or at the target of its redirect, without its text; None if there is none."""
         return self._pages.get(self._targets.get(url, url))
 
     def forget(self) -> None:
-        """Remember no page any more."""
+        """Forget all pages."""
         self._dropped.update(self._pages, self._targets)
         self._pages.clear()
         self._targets.clear()
@@ -68,15 +68,15 @@ class Following(BaseOrdering):
         self.frequencies = DocumentFrequencies()
 
     def dropped(self) -> set[str]:
-        """What was fetched and is not remembered any more, since this was asked: it may be fetched again."""
+        """The URLs of pages forgotten since the last call; they may be fetched again."""
         found, self._dropped = self._dropped, set()
         return found
 
     def judged(self, page: Page) -> Page:
-        """A page with relevance and scores of its links as the present keywords have them."""
+        """The page with its relevance and link scores computed for the current keywords."""
         return self._judge.judge(page)
 
-    # ------------------------------------------------------------ what an ordering does
+    # ------------------------------------------------------------ the ordering
 
     def score(self, page: Page, link: Link) -> float | None:
         if page.url not in self._family:

@@ -1,6 +1,6 @@
-"""What a person is interested in: weights of terms, learned from pages and how they were received.
+"""The interests of a person: term weights, learned from pages and from how the person received them.
 
-The pages are the HTML that a browser shows. Profile and reasons show words as people write them, not stems.
+The pages are the HTML that the browser shows. The profile and the reasons for suggestions show full words, not stems.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from crawlproject.pages.reader import Reader
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.vectors import DocumentFrequencies, Vector, dot, squared_norm
 
-TERMS_OF_A_PAGE = 40  # the heaviest, from which is learned
-MOST = 400  # terms that are remembered
-HALF_LIFE = 30 * 86_400.0  # seconds after which what was learned weighs half
+TERMS_OF_A_PAGE = 40  # only the heaviest terms of a page are learned
+MOST = 400  # terms kept when more than twice as many have accumulated
+HALF_LIFE = 30 * 86_400.0  # seconds after which a learned weight has halved
 
-# Words of what surrounds any page: no interest is learned from them, a person may still add one by hand. Their rareness would
-# not tell: pages ahead of one that is read are on its topic, and so its words are as frequent there.
+# Words that occur around the content of any page. No interest is learned from them, but the person may add one by hand.
+# Document frequency cannot identify them: pages ahead are on the topic of the current page, so its words are as frequent there.
 BOILERPLATE = (
     "web website webpage site page home homepage internet online news newsletter day today week month year date time click link "
     "menu search login log sign account cookie privacy policy copyright contact email mail subscribe share post comment read "
     "more view update"
 )
 
-_TOKENS = 50_000  # of a text that are looked at
-_SPELLED = 3 * TERMS_OF_A_PAGE  # terms whose spelling is looked for
-_LEAST = 20  # terms of a main content that is worth the name
+_TOKENS = 50_000  # tokens of a text that are examined
+_SPELLED = 3 * TERMS_OF_A_PAGE  # terms whose spelling is recorded
+_LEAST = 20  # terms that a main content must have
 
 
 def page_vector(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> dict[str, float]:
-    """The weights ``(1 + ln tf) * ln(1 + |C| / df)`` of a page's terms, with length 1; numbers are left out.
+    """The term weights ``(1 + ln tf) * ln(1 + |C| / df)`` of a page, normalised to length 1. Numbers are left out.
 
     G. Salton, C. Buckley: Term-weighting approaches in automatic text retrieval. Information Processing & Management 24(5), 1988;
-    smoothed for terms that are new.
+    smoothed for unseen terms: ``|C|`` and ``df`` are one more than counted.
     """
     documents = frequencies.documents + 1
     weights = {
@@ -48,48 +48,48 @@ def page_vector(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> 
 
 
 def heaviest(vector: Vector, n: int) -> dict[str, float]:
-    """The ``n`` terms of the largest absolute weight, largest first."""
+    """The ``n`` terms with the largest absolute weights, largest first."""
     ranked = sorted(vector.items(), key=lambda item: (-abs(item[1]), item[0]))
     return dict(ranked[:n])
 
 
 class Interests:
-    """``weights`` by term: above 0 for what the person stays on, below 0 for what the person turns away from.
+    """Term ``weights``: positive for pages that the person stays on, negative for pages that the person rejects.
 
-    Relevance feedback (J. Rocchio: Relevance Feedback in Information Retrieval, 1971): the sum of the vectors of the pages,
-    each times its worth.
+    Relevance feedback (J. Rocchio: Relevance Feedback in Information Retrieval, 1971): the sum of the page vectors, each
+    multiplied by the worth of its page.
     """
 
     def __init__(self, weights: Mapping[str, float] | None = None) -> None:
         self.weights: dict[str, float] = dict(weights or {})
 
     def learn(self, vector: Vector, worth: float) -> None:
-        """A page was worth so much: 1 for a quarter of a minute of reading, negative for one that was turned down."""
+        """Add a page with this ``worth``: 1 for 15 seconds of reading, negative for a rejected page."""
         for term, weight in heaviest(vector, TERMS_OF_A_PAGE).items():
             self.weights[term] = self.weights.get(term, 0.0) + worth * weight
         if len(self.weights) > 2 * MOST:
             self.weights = heaviest(self.weights, MOST)
 
     def fade(self, seconds: float) -> None:
-        """So much time has passed since the last lesson."""
+        """Decay all weights for the ``seconds`` that have passed since the last call of ``learn``."""
         if seconds > 0:
             share = 0.5 ** (seconds / HALF_LIFE)
             self.weights = {term: weight * share for term, weight in self.weights.items()}
 
     def likeness(self, vector: Vector) -> float:
-        """The cosine with a page, -1 to 1."""
+        """The cosine similarity to a page vector, -1 to 1."""
         product = dot(self.weights, vector)
         return product / sqrt(squared_norm(self.weights) * squared_norm(vector)) if product else 0.0
 
     def shared(self, vector: Vector, n: int = 3) -> list[str]:
-        """The terms that a page owes its likeness to, the most important first."""
+        """The ``n`` terms that contribute most to the likeness of a page, the most important first."""
         products = {term: weight * self.weights.get(term, 0.0) for term, weight in vector.items()}
         ranked = sorted(products.items(), key=lambda item: (-item[1], item[0]))
         return [term for term, product in ranked[:n] if product > 0]
 
 
 def spellings(text: str, counts: Mapping[str, int], analyzer: Analyzer) -> dict[str, str]:
-    """The most frequent spelling of the most frequent terms."""
+    """The most frequent spelling of each of the most frequent terms."""
     wanted = {term for term, _ in Counter(counts).most_common(_SPELLED)}
     seen: dict[str, Counter[str]] = {}
     for token in islice(analyzer.tokenize(text), _TOKENS):
@@ -100,7 +100,7 @@ def spellings(text: str, counts: Mapping[str, int], analyzer: Analyzer) -> dict[
 
 
 def terms_of(html: str, url: str, reader: Reader) -> tuple[Mapping[str, int], dict[str, str]]:
-    """The term counts of the main content, or of the whole page if it has none, and the usual spelling of frequent terms."""
+    """The term counts of the main content (the whole page if it is too short), and the usual spelling of frequent terms."""
     page = reader.read(url, html.encode("utf-8", "replace"), content_type="text/html; charset=utf-8")
     text = page.text_main()
     counts: Mapping[str, int] = Counter(reader.analyzer.terms(text))

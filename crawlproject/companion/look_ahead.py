@@ -1,7 +1,7 @@
-"""The look-ahead: a crawl that begins anew at each page at hand, and keeps what it knows; and what it suggests.
+"""The look-ahead: a crawl that starts over at each current page but keeps the pages it knows, and the suggestions from it.
 
-Only so much may be fetched on behalf of a person: so much a page at hand, and so much a minute. Suggested are the pages
-ahead that are worth a person's while, with the reason.
+The fetches on behalf of a person are limited per current page and per minute. Pages ahead that match the interests are
+suggested, with the reason.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from crawlproject.records import Page, Topic
 
 NO_TOPIC = Topic(
     "companion", ("companion",), ()
-)  # before there is a page at hand; seeds would widen the address policy
-# What a crawl learns of sites in hours is no help within a few fetches, and must not bind the pages of one person.
+)  # until there is a current page; it has no seeds, as these would widen the address policy
+# Features that learn about sites over hours do not help within a few fetches, and must not affect the pages of one person.
 SETTINGS: dict[str, Any] = {
     "FRONTIER": "memory",
-    "FRONTIER_BATCH_SIZE": 1,  # the reader's site may fill the budget
+    "FRONTIER_BATCH_SIZE": 1,  # the site of the current page may use the whole budget
     "TRAP_MAX_URLS_PER_HOST": 0,  # links are offered again for each page at hand
     "TRAP_TEMPLATES": False,
     "TRAP_REDUNDANT": "always",
@@ -35,18 +35,18 @@ SETTINGS: dict[str, Any] = {
     "CRAWL_MAX_PAGES": 0,
     "CRAWL_MAX_SECONDS": 0.0,
     "CRAWL_MIN_HARVEST": 0.0,
-    "CRAWL_MAX_OUTAGE": 0.0,  # waits for ever
+    "CRAWL_MAX_OUTAGE": 0.0,  # wait for ever
     "CRAWL_REVISIT": "",
     "CRAWL_SITEMAPS": 0,
     "CRAWL_FEEDS": 0,
-    "CRAWL_FRONT_PAGES": False,  # so many clicks ahead is by links
+    "CRAWL_FRONT_PAGES": False,  # clicks are counted by links only
     "CRAWL_SERIES": 0,
     "CRAWL_FORMS": 0,
     "CRAWL_RENDER": "never",
     "CRAWL_WARC": False,
-    "CRAWL_LOGINS": "",  # what is fetched is what anybody sees
+    "CRAWL_LOGINS": "",  # fetch pages as anybody sees them
     "CRAWL_MIRROR": "",
-    "TOPIC_RELEVANCE": "terms",  # another judge may be at an address, and would see what is read
+    "TOPIC_RELEVANCE": "terms",  # another judge may be a remote service, which would see what the person reads
     "CRAWL_CLOAKING_PROBE": 0.0,
     "CRAWL_SOFT_404_PROBE": 0,
     "CRAWL_CHANGE_HOOK": "",
@@ -57,17 +57,17 @@ SETTINGS: dict[str, Any] = {
     "DASHBOARD": False,
 }
 SHOWN = 5  # suggestions at a time
-LEAST = 0.15  # likeness from which a page is suggested
+LEAST = 0.15  # smallest likeness of a suggested page
 
 
 def choose_following(topic: Topic, known: PriorKnowledge) -> Following:
-    """The ordering of a look-ahead, for ``assemble(choose=...)``; in it the one that ``ORDERING`` names. Raises ``BadInput``."""
+    """The ordering of a look-ahead, for ``assemble(choose=...)``. It wraps the one in ``ORDERING``. Raises ``BadInput``."""
     return Following(topic, known.judge, partial(choose_ordering, known=known))
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """A page that lies ``clicks`` ahead of the page at hand; ``via`` is the text of the first link on the way."""
+    """A page that is ``clicks`` links ahead of the current page; ``via`` is the text of the first link on the path."""
 
     page: Page
     clicks: int
@@ -75,8 +75,8 @@ class Ahead:
 
 
 class LookAhead:
-    """Looks ahead up to ``clicks`` links from the page at hand, with a crawl that was assembled with ``choose_following`` and
-    an ``AheadPace`` as its only brake.
+    """Looks ahead up to ``clicks`` links from the current page. The crawl must have been assembled with ``choose_following``
+    and with an ``AheadPace`` as its only brake.
     """
 
     def __init__(self, crawl: Crawl, clicks: int) -> None:
@@ -90,9 +90,9 @@ class LookAhead:
         self._frontier = crawl.frontier
 
     def move(self, url: str, keywords: Sequence[str]) -> None:
-        """Look ahead from ``url``, a canonical URL, from now on. What is remembered is not fetched again.
+        """Look ahead from ``url``, a canonical URL, from now on. Remembered pages are not fetched again.
 
-        Raises ``BadInput`` when no keyword has a term, and ``StorageFailed``.
+        Raises ``BadInput`` if no keyword has a term, and ``StorageFailed``.
         """
         self._frontier.clear()
         for gone in self.following.dropped():
@@ -110,16 +110,16 @@ class LookAhead:
                 self.crawl.steps.follow(page)
 
     def stop(self) -> None:
-        """Fetch nothing until there is another page at hand."""
+        """Fetch nothing until there is another current page."""
         self._frontier.clear()
         self.pace.stop()
 
     def ahead(self, url: str) -> Iterator[Ahead]:
-        """The known pages ahead of ``url``, the nearest first."""
+        """The known pages ahead of ``url``, nearest first."""
         return (ahead for ahead in self._walk(url, self.clicks) if ahead.clicks)
 
     def _walk(self, url: str, clicks: int) -> Iterator[Ahead]:
-        """``url`` and the known pages at most ``clicks`` links behind it, breadth first."""
+        """The page at ``url`` and the known pages up to ``clicks`` links from it, breadth first."""
         start = self.following.page(url)
         if start is None:
             return
@@ -139,35 +139,35 @@ class LookAhead:
 
 
 class AheadPace:
-    """A brake of a crawl. ``per_page``: fetches for each page at hand; ``per_minute``: in any 60 seconds.
+    """A brake that allows ``per_page`` fetches for each current page, and ``per_minute`` fetches in any 60 seconds.
 
-    The robots.txt of a host counts as a fetch. Nothing is fetched before the first page at hand, nor while it is ``paused``.
+    A fetch of robots.txt counts. Nothing is fetched before there is a current page, nor while ``paused``.
     """
 
     def __init__(self, per_page: int, per_minute: int) -> None:
         self.paused = False
         self.per_page = per_page
-        self.spent = per_page  # for the page at hand
-        self.total = 0  # of the session
+        self.spent = per_page  # fetches for the current page
+        self.total = 0  # fetches in the session
         self._per_minute = per_minute
         self._latest: deque[float] = deque(maxlen=per_minute)
 
     def begin(self) -> None:
-        """There is another page at hand."""
+        """There is another current page."""
         self.spent = 0
 
     def stop(self) -> None:
-        """There is no page at hand any more."""
+        """There is no current page any more."""
         self.spent = self.per_page
 
     def next_time(self) -> float:
-        """When the next fetch may begin; infinity: not for this page."""
+        """When the next fetch may begin; infinity if no more are allowed for this page."""
         if self.paused or self.spent >= self.per_page:
             return math.inf
         return self._latest[0] + 60.0 if len(self._latest) == self._per_minute else 0.0
 
     def taken(self, now: float) -> None:
-        """A fetch begins."""
+        """Count a fetch, which begins ``now``."""
         self.spent += 1
         self.total += 1
         self._latest.append(now)
@@ -175,7 +175,7 @@ class AheadPace:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A page that lies ``clicks`` ahead, the first of them on the link ``via``. ``because``: words of the person that it has."""
+    """A page that is ``clicks`` links ahead, starting with the link ``via``. ``because``: the interests that it shares."""
 
     url: str
     title: str
@@ -195,7 +195,7 @@ def suggest(
     most: int = SHOWN,
     least: float = LEAST,
 ) -> list[Suggestion]:
-    """The ``most`` pages that are most like the interests, best first; none below ``least``, none of ``without``."""
+    """The ``most`` pages most similar to the interests, best first; none below ``least``, none with a URL in ``without``."""
     found = []
     for place in ahead:
         if place.page.url in without:

@@ -1,4 +1,4 @@
-"""What is kept of a person on disk: the profile, and the token by which the browser proves that it is theirs."""
+"""The data of a person on disk: the profile, and the token by which the browser proves that it belongs to this person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROFILE, TOKEN = "profile.json", "token"
 
 
 def default_folder() -> Path:
-    """Where the user's data are (XDG base directory specification)."""
+    """The folder in the user's data directory (XDG base directory specification)."""
     base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
     return Path(base) / "topical-crawler" / "companion"
 
@@ -32,14 +32,14 @@ class PersonFolder:
     def __init__(self, folder: Path) -> None:
         self.path = folder / PROFILE
         self._folder = folder
-        self._seen: tuple[int, int] | None = None  # of the profile as it was read or written here
+        self._seen: tuple[int, int] | None = None  # stamp of the profile when this object last read or wrote it
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StorageFailed(f"cannot make the folder {folder}: {error}") from error
 
     def token(self) -> str:
-        """The token of this folder, which stays the same; who deletes the file gets another one."""
+        """The token of this folder. It stays the same until its file is deleted."""
         path = self._folder / TOKEN
         with suppress(OSError, UnicodeDecodeError):
             if len(found := path.read_text().strip()) >= 32:
@@ -49,7 +49,7 @@ class PersonFolder:
         return token
 
     def load(self) -> Profile:
-        """The profile as the disk has it; an empty one when there is none. Raises ``BadInput`` for one that cannot be read."""
+        """The profile on disk; an empty one if there is none. Raises ``BadInput`` if it cannot be read."""
         seen = self._stamp()
         try:
             text = self.path.read_text("utf-8")
@@ -64,11 +64,11 @@ class PersonFolder:
         return profile
 
     def is_changed(self) -> bool:
-        """Whether somebody else has written or deleted the profile since it was loaded or saved."""
+        """Whether the profile was written or deleted elsewhere since it was last loaded or saved."""
         return self._stamp() != self._seen
 
     def save(self, profile: Profile) -> None:
-        """Write the profile. Raises ``StorageFailed``, and ``BadInput`` when somebody has edited it meanwhile."""
+        """Write the profile. Raises ``StorageFailed``, and ``BadInput`` if it was edited meanwhile."""
         if self.is_changed():
             raise BadInput(str(self.path), "was edited meanwhile")
         write_atomically(self.path, [profile.text().encode()], sync=False, private=True)
@@ -91,7 +91,7 @@ class PersonFolder:
 
 
 def extension_folder() -> Path:
-    """The folder that a browser loads. Raises ``BadInput`` when the package is in a zip file."""
+    """The folder of the browser extension, for a browser to load. Raises ``BadInput`` if the package is in a zip file."""
     folder = Path(__file__).parent / "browser"
     if not (folder / "manifest.json").is_file():
         raise BadInput("companion --extension", "the crawler is in a zip file; unpack it to load the extension")

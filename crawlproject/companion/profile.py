@@ -1,4 +1,4 @@
-"""The profile: all that is kept of a person, as a document that the person can read and change.
+"""The profile: all data that is kept about a person, as a document that the person can read and edit.
 
 {
   "language": "en",
@@ -22,16 +22,16 @@ from typing import Any
 from crawlproject.errors import BadInput
 from crawlproject.urls.hosts import is_within
 
-MOST_URLS = 500  # saved, and dismissed: the latest
-MOST_WEIGHT = 1_000_000  # which a person may give a word
+MOST_URLS = 500  # the latest saved URLs, and as many dismissed ones
+MOST_WEIGHT = 1_000_000  # largest weight that a person may give a word
 _TOP = ("language", "paused", "interests", "never", "saved", "dismissed", "updated")
 
 
 @dataclass
 class Profile:
-    """``interests`` are weights by word; ``never`` are domains that are neither learned from nor looked ahead from.
+    """``interests`` are weights by word. The companion neither learns nor looks ahead from pages of the domains in ``never``.
 
-    ``updated`` is in seconds since the epoch, 0 before the first lesson.
+    ``updated`` is the time of the last learning in seconds since the epoch, 0 if there was none.
     """
 
     language: str = "en"
@@ -43,11 +43,11 @@ class Profile:
     updated: float = 0.0
 
     def is_excluded(self, host: str) -> bool:
-        """Whether the person wants nothing to be known of this host."""
+        """Whether the person has excluded this host."""
         return is_within(host, self.never)
 
     def mark(self, url: str, verdict: str) -> None:
-        """The person has ``saved`` or ``dismissed`` a page, or (any other verdict) takes that back."""
+        """Record that the person has ``saved`` or ``dismissed`` a page; any other verdict removes the record."""
         for name, urls in (("saved", self.saved), ("dismissed", self.dismissed)):
             if url in urls:
                 urls.remove(url)
@@ -64,10 +64,10 @@ class Profile:
 
 
 def read_profile(text: str, place: str) -> Profile:
-    """The profile of a file that a person may have edited; what is left out has its default. Raises ``BadInput``."""
+    """Parse a profile, which a person may have edited. Missing fields have their defaults. Raises ``BadInput``."""
     try:
         found = json.loads(text)
-        json.dumps(found, ensure_ascii=False).encode()  # not with half a character, as \ud800 is
+        json.dumps(found, ensure_ascii=False).encode()  # refuses lone surrogates such as \ud800
     except (ValueError, RecursionError) as wrong:
         raise BadInput(place, f"is no JSON ({wrong}); correct it, or delete the file to begin anew") from None
     if not isinstance(found, dict):
@@ -111,7 +111,7 @@ def _texts(found: Mapping[str, Any], name: str, place: str) -> list[str]:
 def _time(text: str, place: str) -> float:
     try:
         seconds = datetime.fromisoformat(text).timestamp() if text else 0.0
-        datetime.fromtimestamp(seconds, UTC)  # which has to be possible when it is written again
+        datetime.fromtimestamp(seconds, UTC)  # must work when the profile is written again
         return seconds
     except (ValueError, OverflowError):
         raise BadInput(f"{place}, updated", "expected a time such as 2026-11-22T23:40:00+00:00") from None

@@ -1,4 +1,6 @@
-"""The companion over HTTP: the page at hand comes in, the panel goes out. Every request but for the panel carries the token."""
+"""The HTTP server of the companion: receives the current page, serves the panel. Requests must carry the token, except for
+the files of the panel.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from crawlproject.reports.html import clip, is_web
 if TYPE_CHECKING:
     from aiohttp import web
 
-_MOST_BODY = 4 * 1024 * 1024  # bytes of a request; the HTML of a page is in it
+_MOST_BODY = 4 * 1024 * 1024  # bytes of a request, which contains the HTML of a page
 _TITLE, _URL = 200, 2000  # characters
 _INTERESTS = 30  # words that are shown
 _ASSETS = {
@@ -32,7 +34,7 @@ _ASSETS = {
 
 
 class CompanionService(LoopbackServer):
-    """Serves ``companion``. ``moved`` is called after each request that may give the crawl something to do."""
+    """Serves ``companion``. ``moved`` is called after each request that may give the crawl new work."""
 
     def __init__(
         self,
@@ -67,7 +69,7 @@ class CompanionService(LoopbackServer):
     def objection(self, method: str, request: web.BaseRequest) -> str | None:
         return self._guard.objection(method, request.headers, request.remote or "", is_open=request.path in self.assets)
 
-    # ------------------------------------------------------------ what is shown
+    # ------------------------------------------------------------ what the panel shows
 
     async def _panel(self, request: web.BaseRequest) -> web.Response:
         wrong = ""
@@ -160,7 +162,7 @@ class CompanionService(LoopbackServer):
         return self._done()
 
     async def _forget(self, request: web.BaseRequest) -> web.Response:
-        await json_body(request)  # also a profile that cannot be read is deleted
+        await json_body(request)  # without reading the profile, so that a damaged one can be deleted, too
         self._person.delete()
         self._companion.forget()
         return self._done()
@@ -168,7 +170,7 @@ class CompanionService(LoopbackServer):
     # ------------------------------------------------------------ inside
 
     async def _asked(self, request: web.BaseRequest, most: int = 64 * 1024) -> Mapping[str, Any]:
-        """The body of a request, once what the person has written into the profile is known. Raises ``BadInput``."""
+        """The body of a request, after reloading the profile if the person has edited it. Raises ``BadInput``."""
         asked = await json_body(request, most)
         self._look_at_file()
         return asked
@@ -176,7 +178,7 @@ class CompanionService(LoopbackServer):
     def _look_at_file(self) -> None:
         if self._person.is_changed():
             profile = self._person.load()
-            if not self._person.path.exists():  # deleting it is one way to be forgotten
+            if not self._person.path.exists():  # deleting the file means: forget everything
                 self._companion.forget()
                 profile.paused = self._companion.profile.paused
             self._companion.take_profile(profile)
@@ -187,7 +189,9 @@ class CompanionService(LoopbackServer):
 
 
 def _text(asked: Mapping[str, Any], name: str, most: int, default: str | None = None) -> str:
-    """A text of a request, cut after ``most`` characters unless it has to be whole. Raises ``BadInput``."""
+    """A text field of a request. Without a ``default`` it is required, and refused if longer than ``most`` characters; with
+    one it is cut there. Raises ``BadInput``.
+    """
     value = asked.get(name, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
         raise BadInput(name, "expected a text")
