@@ -1,1 +1,1 @@
-"""Models of others, installed or at an address that speaks the OpenAI protocol: what judges and the search ask."""
+"""Third-party models for judges and search, either installed or at an address that speaks the OpenAI protocol."""

@@ -1,4 +1,4 @@
-"""One question to an address that speaks the OpenAI protocol. Never called in the event loop of a crawl."""
+"""Sends one request to an address that speaks the OpenAI protocol. Must not be called in the event loop of a crawl."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ LONGEST = 2**24  # bytes of an answer
 
 
 def ask(url: str, question: Mapping[str, Any], seconds: float, key: str) -> Any:
-    """What the address answers to ``question``, as JSON, within ``seconds``. ``key`` is the environment variable with its
-    key, which folders, logs and command lines never see.
+    """The JSON answer of ``url`` to ``question``, within ``seconds``. ``key`` names the environment variable that holds its
+    key, so that the key never appears in folders, logs or command lines.
 
-    Redirects are not followed: the key is for this address. Raises ``NoAnswer``, whose reason repeats nothing that was said.
+    Redirects are not followed: the key is for this address only. Raises ``NoAnswer``, whose reason quotes neither question
+    nor answer.
     """
     try:
         return asyncio.run(_ask(url, question, seconds, os.environ.get(key, "").strip()))

@@ -1,4 +1,4 @@
-"""What turns texts into vectors, whoever does it."""
+"""The common interface of models that turn texts into vectors."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ Embed = Callable[[list[str]], Any]
 
 @dataclass(frozen=True)
 class Embedder:
-    """A model by its ``name``. It is loaded when it is asked first; ``load`` raises ``BadSetting`` where it cannot be."""
+    """An embedding model called ``name``. It is loaded on first use; ``load`` raises ``BadSetting`` if that fails."""
 
     name: str
     load: Callable[[], Embed]
 
     @cached_property
     def embed(self) -> Embed:
-        """The loaded model. Raises what ``load`` does."""
+        """The loaded model. Raises what ``load`` raises."""
         return self.load()
 
     def vectors(self, texts: list[str]) -> Vectors:
-        """A row of length 1 for each text; one of length 0 stays. Raises ``NoAnswer``, and what ``load`` does."""
-        spelled = [text.encode("utf-8", "replace").decode() for text in texts]  # JSON has no halves of characters
+        """A row of length 1 for each text; zero vectors stay zero. Raises ``NoAnswer``, and what ``load`` raises."""
+        spelled = [text.encode("utf-8", "replace").decode() for text in texts]  # JSON cannot encode lone surrogates
         embed = self.embed
         try:
             found = np.asarray(embed(spelled), np.float32)
         except NoAnswer:
             raise
-        except Exception as failure:  # whatever a library of models raises
+        except Exception as failure:  # model libraries may raise anything
             is_shape = isinstance(failure, TypeError | ValueError)
             raise NoAnswer("nonsense" if is_shape else type(failure).__name__) from None
         if found.ndim != 2 or len(found) != len(texts) or not found.shape[1] or not np.isfinite(found).all():

@@ -1,4 +1,4 @@
-"""Sentence embeddings: of a model that is installed, or of an address that speaks ``/embeddings``."""
+"""Sentence embeddings, from an installed model or from an address that serves ``/embeddings``."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from urllib.parse import urlsplit
 from crawlproject.errors import BadSetting, NoAnswer
 from crawlproject.language_models.base import Embed, Embedder
 
-LIBRARIES = {  # what is tried, the cheaper first: class that has ``encode``, and how it is made from a name or a folder
+LIBRARIES = {  # tried in this order, cheapest first: class with ``encode``, and its constructor from a name or a folder
     "model2vec": ("StaticModel", "from_pretrained"),
     "sentence_transformers": ("SentenceTransformer", ""),
 }
 SEARCH_KEY = "TOPICAL_SEARCH_KEY"  # environment variable
-SECONDS = 60.0  # that the search waits for an answer; one about a query comes at once, or not
+SECONDS = 60.0  # timeout of a request of the search; a query is answered at once, or not at all
 
 
 @cache
 def search_model(setting: str) -> Embedder | None:
-    """What ``SEARCH_MODEL`` names; None when it is empty. Raises ``BadSetting``."""
+    """The model that the setting ``SEARCH_MODEL`` names; None if it is empty. Raises ``BadSetting``."""
     address, _, model = setting.rpartition("#")
     if not address:
         return Embedder(setting, partial(of_model, setting, "SEARCH_MODEL")) if setting else None
@@ -33,7 +33,9 @@ def search_model(setting: str) -> Embedder | None:
 
 
 def of_address(url: str, model: str, seconds: float, key: str) -> Embed:
-    """The embeddings that ``url`` gives; ``key`` is the environment variable with its key. Calls raise ``NoAnswer``."""
+    """A function that gets embeddings from ``url``. ``key`` names the environment variable that holds its key. The function
+    raises ``NoAnswer``.
+    """
     return partial(_ask, f"{url}/embeddings", model, seconds, key)
 
 
@@ -48,7 +50,9 @@ def _ask(url: str, model: str, seconds: float, key: str, texts: list[str]) -> li
 
 
 def of_model(name: str, setting: str, address: str = "an address") -> Embed:
-    """A model of an installed library. Raises ``BadSetting`` about ``setting``, which names it; ``address`` would do instead."""
+    """Load the model ``name`` with an installed library. Raises ``BadSetting`` about ``setting``; its message offers
+    ``address`` as the alternative.
+    """
     place = f"setting {setting}"
     library = next((library for library in LIBRARIES if find_spec(library) is not None), None)
     if library is None:
@@ -61,6 +65,6 @@ def of_model(name: str, setting: str, address: str = "an address") -> Embed:
     found = getattr(import_module(library), kind)
     try:
         model = (getattr(found, maker) if maker else found)(name)
-    except Exception as failure:  # whatever a library of models raises
+    except Exception as failure:  # model libraries may raise anything
         raise BadSetting(place, f"{library} cannot load {name!r}: {failure}") from None
     return lambda texts: model.encode(texts)

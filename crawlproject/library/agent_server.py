@@ -1,7 +1,7 @@
-"""A crawl for agents, over the Model Context Protocol (https://modelcontextprotocol.io), with the official SDK.
+"""Serves a crawl to agents over the Model Context Protocol (https://modelcontextprotocol.io), with the official SDK.
 
-Tools: ``search``, ``page``, ``why``, and ``crawl`` if it is allowed. Without the last, nothing is written. ``crawl`` goes on with
-the crawl of the folder, whose topic a person chose: an agent cannot send the crawler anywhere else.
+The tools are ``search``, ``page``, ``why``, and ``crawl`` if it is allowed. Without ``crawl``, nothing is written. ``crawl``
+continues the crawl of the folder, whose topic a person chose: an agent cannot send the crawler anywhere else.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from crawlproject.storage.read import read_info
 
 MOST_HITS = 50
 MOST_CHARACTERS = 20_000  # of a page in one answer
-SECONDS = 300.0  # a call of ``crawl`` may take, pages in flight not counted
+SECONDS = 300.0  # time limit of a call of ``crawl``, without the pages that are then in flight
 
 _INSTRUCTIONS = (
     "Pages that a web crawler collected on one topic: {keywords}. Search first, then read pages. "
@@ -46,7 +46,7 @@ _CRAWLS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 
 @dataclass(frozen=True)
 class Found:
-    """A page that matches a query. ``relevance`` to the topic of the crawl, 0 to 1; ``snippet`` is text."""
+    """A page that matches a query. ``relevance`` to the topic of the crawl is 0 to 1; ``snippet`` is plain text."""
 
     url: str
     title: str
@@ -57,7 +57,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Matches:
-    """How many pages match, and the best of them."""
+    """The number of matching pages, and the best of them."""
 
     total: int
     hits: list[Found]
@@ -65,7 +65,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class Crawled:
-    """What a call of ``crawl`` brought; ``left`` is how many pages later calls may fetch."""
+    """The outcome of a call of ``crawl``; ``left`` is the number of pages that later calls may fetch."""
 
     new_pages: int
     pages: int
@@ -76,9 +76,9 @@ class Crawled:
 def make_server(
     folder: Path, *, crawl_pages: int = 0, settings: Mapping[str, Any] | None = None, model: str = ""
 ) -> MCPServer[Any]:
-    """The server for a crawl folder. ``crawl_pages`` is how many pages agents may have fetched in all, 0 for none.
+    """The server for a crawl folder. Agents may crawl ``crawl_pages`` pages in total; with 0 there is no tool ``crawl``.
 
-    ``settings`` are for these crawls, on top of those of the folder; ``model`` is that of the search by meaning, as in
+    ``settings`` apply to these crawls and override those of the folder. ``model`` is the model for search by meaning, as in
     the setting ``SEARCH_MODEL``. Raises ``BadCrawlDir`` and ``BadSetting``.
     """
     stored = StoredCrawl(folder)
@@ -104,7 +104,7 @@ def _searching(stored: StoredCrawl, model: Embedder | None, *, writing: bool) ->
         """Find pages of the crawl, best first. Words are alternatives; +word, -word, "a phrase" and title:word work."""
         try:
             if writing:
-                with lock:  # agents ask several things at once
+                with lock:  # agents call tools concurrently
                     update(stored.folder)
             found = search_index(stored.folder, query, max(1, min(limit, MOST_HITS)), model=model)
         except TopicalError as wrong:
@@ -175,7 +175,7 @@ def _crawling(stored: StoredCrawl, most: int, settings: Mapping[str, Any]) -> Ca
 
 
 def _pages(stored: StoredCrawl) -> int:
-    """Pages that count against ``CRAWL_MAX_PAGES``."""
+    """The number of pages that count against ``CRAWL_MAX_PAGES``."""
     return sum(bool(visit.md5) and visit.number == 1 for visit in stored.visits())
 
 
@@ -185,7 +185,7 @@ def _text(snippet: str) -> str:
 
 
 def _markdown_of(stored: StoredCrawl, item: Item) -> str:
-    """Title, URL and main content; without main content the visible text, in a block that is no markup."""
+    """Title, URL and main content; if there is no main content, the visible text in a fenced block."""
     try:
         text = markdown(stored.body(item["url"]), url=item["url"], content_type=item["content_type"])
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Starts a crawl in a process of its own, so that it works in a notebook, in a running event loop, and in any thread."""
+"""Starts a crawl in a separate process, so that it works in a notebook, in a running event loop, and in any thread."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from crawlproject.topic.parse import checked_topic
 if TYPE_CHECKING:
     from crawlproject.parts.judges.base import Judge
 
-_TOLD = 20  # lines of a failed crawl that its error repeats
-# The modules of this process are found in the other one, too: also the checkout, and what a script has put on its path.
+_TOLD = 20  # last lines of a failed crawl's output that its error repeats
+# The new process takes over ``sys.path``, so that it finds the same modules, including a checkout or additions by a script.
 _START = """
 import pickle, sys
 sys.path[:] = pickle.load(sys.stdin.buffer)
@@ -45,16 +45,16 @@ def crawl(
     progress: bool = True,
     **settings: Any,
 ) -> StoredCrawl:
-    """Crawl ``topic`` to the end, or go on with the crawl in ``folder``; the crawl folder, opened.
+    """Crawl ``topic`` to the end, or resume the crawl in ``folder``. Return the opened crawl folder.
 
     ``topic`` is a ``Topic``, a topic file, the name of a bundled topic, or TOML. ``folder`` is ``crawls/<topic name>`` by
-    default, ``pages`` is ``CRAWL_MAX_PAGES``. ``settings`` are those of ``-s``: ``VIRTUAL_WEB="sample"``. With ``progress`` the
-    lines of the crawl come to standard error. ``ordering`` may be one that was registered in this process. ``judge`` is
-    ``TOPIC_RELEVANCE``, or a class.
+    default. ``pages`` is ``CRAWL_MAX_PAGES``. ``settings`` are the same as with ``-s``: ``VIRTUAL_WEB="sample"``. With
+    ``progress``, the output of the crawl goes to standard error. ``ordering`` may be one registered in this process. ``judge``
+    is the value of ``TOPIC_RELEVANCE``, or a class.
 
-    Blocks; in a coroutine, ``await asyncio.to_thread(crawl, ...)``. Ctrl-C stops the crawl after the pages in flight; the same
-    call goes on with it. Raises ``BadInput`` for a wrong topic or setting. A crawl that ended early, for want of a network or
-    of room on the disk, says so in ``reason``, or in a ``TopicalError``.
+    The call blocks; in a coroutine, use ``await asyncio.to_thread(crawl, ...)``. Ctrl-C stops the crawl after the pages in
+    flight; the same call resumes it. Raises ``BadInput`` for a wrong topic or setting. If the crawl ended early, because the
+    network failed or the disk was full, ``reason`` says so, or a ``TopicalError`` is raised.
     """
     found = checked_topic(topic) if isinstance(topic, Topic) else find_topic(str(topic))
     chosen = checked_settings(settings)
@@ -82,7 +82,7 @@ def crawl(
 
 
 def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings given as keyword arguments. Raises ``BadSetting`` for names that are no settings' and for wrong values."""
+    """Check settings that were given as keyword arguments. Raises ``BadSetting`` for unknown names."""
     for name in settings:
         if name != name.upper():
             raise BadSetting(f"argument {name}", "there is no such argument, and settings are named in capitals")
@@ -91,7 +91,7 @@ def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def appoint(judge: str | type[Judge], settings: dict[str, Any]) -> dict[str, type[Judge]]:
-    """Name the judge in ``settings``; its class by the name that it has in this process, if a class was given."""
+    """Set the judge in ``settings``. If it is a class, register it, and return it under its name."""
     if not judge:
         return {}
     if isinstance(judge, str):
@@ -105,11 +105,11 @@ def appoint(judge: str | type[Judge], settings: dict[str, Any]) -> dict[str, typ
 
 
 def _run(wish: Mapping[str, Any], *, relayed: bool) -> tuple[int, list[str]]:
-    """Run the crawl in a process of its own; its exit code and the last lines that it printed."""
+    """Run the crawl in a separate process. Return its exit code and the last lines that it printed."""
     said: deque[str] = deque(maxlen=_TOLD)
     pipe = subprocess.PIPE
     command = [sys.executable, "-P", "-c", _START]
-    # A session of its own: Ctrl-C comes to this process only, which passes it on once.
+    # In a new session, so that Ctrl-C reaches this process only, which passes it on once.
     with subprocess.Popen(
         command, stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe, start_new_session=True
     ) as process:
@@ -121,7 +121,7 @@ def _run(wish: Mapping[str, Any], *, relayed: bool) -> tuple[int, list[str]]:
                 said.append(line.decode("utf-8", "replace").rstrip("\n"))
                 if relayed:
                     print(said[-1], file=sys.stderr)
-        except BaseException:  # whatever ends this call ends the crawl, which stores what is in flight
+        except BaseException:  # whatever ends this call also stops the crawl, which first stores the pages in flight
             process.send_signal(signal.SIGINT)
             process.stderr.read()  # or a full pipe would hold it up
             process.wait()

@@ -1,4 +1,4 @@
-"""Rehearsals in this process: crawls of a virtual web, with orderings that may have been written a moment ago."""
+"""Rehearsals in this process: crawls of a virtual web, also with orderings defined in a notebook."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """One run of one ordering on one topic; ``folder`` has its history, and no pages.
+    """One run of one ordering on one topic. ``folder`` contains its history, but no pages.
 
-    ``harvest`` is the share of its pages with at least ``PAGE_RELEVANT``, ``recall`` the share found of the topic's targets,
-    as ``scrapy compare`` counts them, None for a topic without any.
+    ``harvest`` is the share of its pages with a relevance of at least ``PAGE_RELEVANT``. ``recall`` is the share of the
+    topic's targets that it found, as counted by ``scrapy compare``, or None for a topic without targets.
     """
 
     topic: str
@@ -46,7 +46,7 @@ class Rehearsal:
 
 
 class Rehearsals(Sequence[Rehearsal]):
-    """The runs, topic by topic, in the order of the orderings. Without an ``out``, their folders go when this object does."""
+    """The runs, topic by topic, in the order of the orderings. Without ``out``, this object's end deletes their folders."""
 
     def __init__(self, runs: Sequence[Rehearsal], temporary: tempfile.TemporaryDirectory[str] | None) -> None:
         self._runs = tuple(runs)
@@ -81,11 +81,11 @@ def rehearse(
     judge: str | type[Judge] = "",
     **settings: Any,
 ) -> Rehearsals:
-    """Crawl a virtual web on each topic with each ordering, as ``scrapy rehearse`` does, in this process.
+    """Crawl a virtual web on each topic with each ordering, as ``scrapy rehearse`` does, but in this process.
 
-    ``web`` is a WARC file, a folder of ``<host>/<path>``, a crawl folder or ``sample``. ``orderings`` are names, also of classes
-    registered with ``ordering``; by default the setting ``ORDERING``. With ``out``, finished runs in it are kept and not run
-    again: name another folder for an ordering that you have changed. ``judge`` is as for ``crawl``. Raises ``BadInput``.
+    ``web`` is a WARC file, a folder of ``<host>/<path>``, a crawl folder or ``sample``. ``orderings`` are names, also of
+    classes registered with ``ordering``; by default the setting ``ORDERING``. Finished runs in ``out`` are kept and not
+    repeated: name another folder after changing an ordering. ``judge`` is as for ``crawl``. Raises ``BadInput``.
     """
     chosen = checked_settings(settings)
     appoint(judge, chosen)

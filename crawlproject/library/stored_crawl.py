@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def open_crawl(folder: str | Path) -> StoredCrawl:
-    """Open a crawl folder, or the crawl at an address, also one that is running or was killed. Raises ``BadCrawlDir``."""
+    """Open a crawl folder or the crawl at an address. The crawl may be running or killed. Raises ``BadCrawlDir``."""
     return StoredCrawl(folder)
 
 
@@ -30,16 +30,19 @@ _SHOWING = ("DASHBOARD", "CRAWL_METRICS_", "CRAWL_PROGRESS_SECONDS", "SEARCH_MOD
 
 
 def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
-    """What is crawled in ``folder``, with these ``settings``: those of topic files are not in it. Raises ``BadCrawlDir``."""
+    """The topic of the crawl in ``folder``, with ``settings``: the folder does not store those of topic files. Raises
+    ``BadCrawlDir``.
+    """
     if (topics := part_module("topics", "topics_log")) is not None:
         return cast(Topic, topics.stored_topic(folder, settings))
     return topic_of(read_info(folder), settings)
 
 
 def stored_settings(info: CrawlInfo) -> dict[str, Any]:
-    """The settings of a stored crawl, parameters of its ordering among them, but for its folder and for what only shows it.
+    """The settings of a stored crawl, including the parameters of its ordering, for resuming it.
 
-    A port that was free then may be taken now, and nobody looks at a job of cron. Nor does what only its user may set.
+    Left out are its folder, settings that only display it (a port that was free then may be taken now, and a cron job needs
+    no display), and the ``settings_of_the_starter``.
     """
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     settings = {**known_settings(info.settings), **parameters}
@@ -48,7 +51,10 @@ def stored_settings(info: CrawlInfo) -> dict[str, Any]:
 
 
 def settings_of_the_starter(info: CrawlInfo) -> dict[str, Any]:
-    """Those which ``stored_settings`` leaves out, as they run or send something: a folder may be a stranger's."""
+    """Settings of a stored crawl that ``stored_settings`` leaves out because they run code or send data.
+
+    Only the user who starts a crawl may set them: the folder may come from a stranger.
+    """
     names = [name for name in starter_settings() if not name.startswith(_SHOWING)]
     found = {name: info.settings[name] for name in names if info.settings.get(name)}
     judge = str(info.settings.get("TOPIC_RELEVANCE", ""))
@@ -56,10 +62,9 @@ def settings_of_the_starter(info: CrawlInfo) -> dict[str, Any]:
 
 
 class StoredCrawl:
-    """A crawl folder. Everything is read when it is asked for, so a running crawl can be followed. Methods raise ``BadCrawlDir``.
+    """A crawl folder. Everything is read on demand, so a running crawl can be followed. Methods raise ``BadCrawlDir``.
 
-    ``folder`` is its path; the folders of several workers are merged when it is opened, and of what is at an address
-    the logs are brought.
+    ``folder`` is its path. Opening merges the folders of several workers, and downloads the logs of a crawl at an address.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -81,15 +86,15 @@ class StoredCrawl:
 
     @property
     def reason(self) -> str:
-        """Why the crawl ended, as ``page budget``; empty while it runs, and after a kill."""
+        """Why the crawl ended, such as ``page budget``; empty while it runs, and if it was killed."""
         return read_info(self.folder).reason
 
     def pages(self, *, min_relevance: float = 0.0, duplicates: bool = False) -> StoredPages:
-        """The stored pages with at least this relevance (0 to 1); near-duplicates only if asked for."""
+        """The stored pages with at least this relevance (0 to 1), without near-duplicates unless ``duplicates`` is true."""
         return StoredPages(self.folder, Selection(min_relevance, duplicates))
 
     def visits(self) -> Iterator[Visit]:
-        """Every finished fetch in the order of the crawl, those without a page included."""
+        """Every finished fetch in the order of the crawl, including fetches without a page."""
         return read_visits(self.folder)
 
     def body(self, url: str) -> bytes:
@@ -97,9 +102,9 @@ class StoredCrawl:
         return PageRepository(self.folder / "pages").load(url)
 
     def search(self, query: str, limit: int = 10, *, model: str = "") -> SearchResult:
-        """The best pages for ``query``. What is not in the index yet is added to it first.
+        """The best pages for ``query``, after adding new pages to the index.
 
-        ``model``, as in the setting ``SEARCH_MODEL``, searches the vectors of the index, too, if there are any.
+        With a ``model``, as in the setting ``SEARCH_MODEL``, it also searches the vectors of the index, if there are any.
         """
         from crawlproject.exporting.index import is_behind, search, update
         from crawlproject.language_models.embeddings import search_model  # aiohttp takes a while to import
@@ -109,7 +114,7 @@ class StoredCrawl:
         return search(self.folder, query, limit, model=search_model(model))
 
     def why(self, url: str) -> str:
-        """Why ``url`` was, or was not, fetched: as ``scrapy why`` prints it. Raises ``BadInput`` for what is no URL."""
+        """Why ``url`` was or was not fetched, as printed by ``scrapy why``. Raises ``BadInput`` if it is not a URL."""
         from crawlproject.adapters.explanation import explain
 
         text = io.StringIO()
@@ -117,7 +122,7 @@ class StoredCrawl:
         return text.getvalue()
 
     def report(self) -> Path:
-        """Write ``report.html``; its path."""
+        """Write ``report.html`` and return its path."""
         from crawlproject.reports.report import write_report
 
         return write_report(self.folder)

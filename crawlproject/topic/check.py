@@ -1,4 +1,4 @@
-"""Finds the weaknesses of a topic before a page budget is spent on it, and tells them as text and as JSON.
+"""Finds the weaknesses of a topic before a page budget is spent on it, and reports them as text or JSON.
 
 ``weak_as_written`` needs only the topic; ``weak_as_fetched`` examines its seeds and a sample of the pages they link to.
 """
@@ -22,10 +22,10 @@ from crawlproject.urls.hosts import host_of
 
 FEW_SEEDS = 3
 NO_SUCH_HOST = "host/unknown"  # why a seed was not fetched
-ENOUGH = 10  # sampled pages from which shares are meaningful
-MANY = 30  # pages on which a word of the topic should have been seen
-EVERYWHERE = 0.8  # share of sampled pages from which a keyword is too common
-ALL_RELEVANT = 0.9  # share of relevant pages in the sample from which the threshold is too low
+ENOUGH = 10  # smallest sample from which shares are computed
+MANY = 30  # pages after which every keyword should have been seen
+EVERYWHERE = 0.8  # a keyword on at least this share of the sample is too common
+ALL_RELEVANT = 0.9  # if at least this share of the sample is relevant, the threshold is too low
 Grade = Literal["problem", "warning", "hint"]
 
 _BROWSER = 'set CRAWL_RENDER = "needed" (docs/scripts.md)'
@@ -57,7 +57,7 @@ class SeedPreview:
 
 
 def weak_as_written(topic: Topic, options: Options, analyzer: Analyzer) -> Iterator[Weakness]:
-    """The weaknesses that are visible without fetching. ``topic`` has canonical seeds and targets, each once."""
+    """The weaknesses that are visible without fetching. Seeds and targets of ``topic`` must be canonical and distinct."""
     yield from _weak_keywords(topic, analyzer)
     hosts = {host_of(seed) for seed in topic.seeds}
     if len(topic.seeds) < FEW_SEEDS:

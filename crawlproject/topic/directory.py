@@ -1,7 +1,7 @@
-"""Topics from a directory of the web, as papers 001 (section 2.1) and 003 (section 3) made theirs from the Open Directory.
+"""Makes topics from a web directory, as papers 001 (section 2.1) and 003 (section 3) did from the Open Directory.
 
 A dump is RDF (``content.rdf.u8`` of the Open Directory), OPML, or JSON: categories ``{"name", "links", "children"}``, whose
-links are URLs or ``{"url", "title", "description"}``. It may be packed with gzip.
+links are URLs or ``{"url", "title", "description"}``. It may be compressed with gzip.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from crawlproject.topic.edits import Draft
 from crawlproject.urls.canonical import canonical_url
 
 _TOKENS = re.compile(r"[^\W_]+")
-_ROOT = "Top"  # of the Open Directory
+_ROOT = "Top"  # name of the root category of the Open Directory
 
 
 class DirectoryEntry(NamedTuple):
-    """A page that a directory lists: the path of its category from the root, its URL, what the editors wrote of it."""
+    """A page in a directory: the path of its category from the root, its URL, and the editors' title and description."""
 
     category: tuple[str, ...]
     url: str
@@ -34,7 +34,7 @@ class DirectoryEntry(NamedTuple):
 
 
 def read_directory(path: Path) -> Iterator[DirectoryEntry]:
-    """The pages of a dump, in its order. Raises ``BadInput`` for a file that is none."""
+    """Yield the pages of a dump, in its order. Raises ``BadInput`` if the file is not a dump."""
     try:
         with _opened(path) as file:
             is_json = file.read(1) in b"[{"
@@ -56,12 +56,12 @@ def categories(
     least: int = 21,
     leaves: bool = False,
 ) -> dict[tuple[str, ...], list[DirectoryEntry]]:
-    """The listings by category: of those with ``least`` different URLs or more, each URL once, canonical.
+    """Group the listings by category. Keep categories with at least ``least`` distinct URLs; URLs become canonical.
 
     ``ending``: only categories whose last name ends with one of these words (003: Companies, Consultants, Manufacturers).
-    ``without``: none with one of these names in the path (003: Regional, World, International). ``leaves``: none with
-    pages in categories below it (001 section 2.1: leaves with five links or more). Categories without a word in their name, and
-    URLs that are not http or https, are left out.
+    ``without``: no categories with one of these names in the path (003: Regional, World, International). ``leaves``: no
+    categories with pages in categories below them (001 section 2.1: leaves with five links or more). Categories without a
+    word in their names, and URLs that are not http or https, are left out.
     """
     found: dict[tuple[str, ...], dict[str, DirectoryEntry]] = {}
     parents: set[tuple[str, ...]] = set()
@@ -80,9 +80,9 @@ def categories(
 
 
 def topic_of(category: Sequence[str], listings: Sequence[DirectoryEntry], random: Random, *, seeds: int = 10) -> Draft:
-    """The topic of a category: ``seeds`` of its pages, drawn at random, to start from; the others are the targets.
+    """The topic of a category. ``seeds`` of its pages, drawn at random, are the seeds; the other pages are the targets.
 
-    The keywords are the names on the path without the most general one; the description is all that the editors wrote.
+    The keywords are the names on the path, without the most general one. The description joins the texts of the editors.
     """
     keywords = _keywords(category)
     drawn = set(random.sample([listing.url for listing in listings], min(seeds, len(listings))))
@@ -101,7 +101,7 @@ def _keywords(category: Sequence[str]) -> list[str]:
 
 
 def name_apart(name: str, taken: set[str]) -> str:
-    """``name``, or with a number where it is taken, as categories below different ones may be called the same; then taken."""
+    """``name``, with a number if it is in ``taken``, since categories may share a name. The result is added to ``taken``."""
     numbered = (f"{name}-{number}" for number in count(2))
     found = next(each for each in chain([name], numbered) if each not in taken)
     taken.add(found)
@@ -117,10 +117,10 @@ def neighbours(
     most: int = 10,
     exactly: bool = False,
 ) -> list[str]:
-    """At most ``most`` random pages from which an example is ``distance`` links away, or fewer (001 section 2.1: 2).
+    """Up to ``most`` random pages that lead to an example in at most ``distance`` links (001 section 2.1: 2).
 
-    ``sources`` are the pages that link to each URL. ``exactly``: by a way of so many, as in the paper, which draws from
-    the in-links of in-links.
+    ``sources`` are the pages that link to each URL. ``exactly``: only pages with a path of exactly ``distance`` links, as in
+    the paper, which draws from the in-links of in-links.
     """
     reached, layer = set(examples), set(examples)
     for _ in range(distance):
@@ -150,7 +150,7 @@ def _of_category(category: Mapping[str, Any], above: tuple[str, ...]) -> Iterato
 
 
 def _xml(file: IO[bytes]) -> Iterator[DirectoryEntry]:
-    """RDF and OPML, read as they come: the dump of the Open Directory does not fit into memory."""
+    """Read RDF or OPML incrementally, as the dump of the Open Directory does not fit into memory."""
     path: list[str] = []
     root: ElementTree.Element | None = None
     for event, element in ElementTree.iterparse(file, ("start", "end")):

@@ -1,5 +1,5 @@
-"""The text of a topic file: drafted, with keywords that characterise the examples; and changed, with everything else as it was,
-comments included.
+"""Writes topic files: drafts new ones, with keywords that characterise the examples, and edits existing ones, leaving
+everything else as it was, comments included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.pages.text.printable import printable
 from crawlproject.records import Page
 
-MIN_LETTERS = 3  # characters of a word that is proposed as a keyword
+MIN_LETTERS = 3  # characters that a proposed keyword must have
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*examples[ \t]*\][ \t]*(?:#[^\r\n]*)?(?=\r?$)", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
@@ -27,7 +27,7 @@ _LISTS = {
     key: re.compile(rf"""^[ \t]*(?:{key}|"{key}"|'{key}')[ \t]*=[ \t]*\[""", re.MULTILINE)
     for key in ("keywords", "seeds")
 }
-# Brackets in these do not count: the four kinds of TOML strings, and comments.
+# Brackets inside of these do not count: the four kinds of TOML strings, and comments.
 _OPAQUE = re.compile(r'"""(?:\\.|[^\\])*?"""|\'\'\'.*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*', re.DOTALL)
 _INDENT = "  "
 _SLUG = 40  # characters of a name
@@ -36,9 +36,9 @@ _OF_WORDS = "LMN"  # categories of Unicode characters: letters, marks (vowels of
 
 
 def with_examples(text: str, place: str, wanted: Mapping[str, tuple[str, bool]]) -> str:
-    """``text`` with, or without, an entry in the lists ``positive`` and ``negative``: ``{"positive": (entry, True)}``.
+    """Add entries to the lists ``positive`` and ``negative``, or remove them: ``{"positive": (entry, True)}`` adds one.
 
-    Raises ``BadTopic`` when the result would not mean that.
+    Raises ``BadTopic`` if the result would have any other meaning.
     """
     new, meant = text, tomllib.loads(text)
     for key, (entry, is_wanted) in wanted.items():
@@ -52,7 +52,7 @@ def with_examples(text: str, place: str, wanted: Mapping[str, tuple[str, bool]])
 
 
 def _added(text: str, key: str, entry: str) -> str:
-    """``entry`` at the beginning of the list ``key``; list and table are made when they are not there."""
+    """Insert ``entry`` at the beginning of the list ``key``. A missing list or table is created."""
     header = _HEADER.search(text)
     newline = "\r\n" if "\r\n" in text else "\n"
     if header is None:
@@ -66,7 +66,7 @@ def _added(text: str, key: str, entry: str) -> str:
 
 
 def _check_examples(before: str, after: str, place: str, wanted: Mapping[str, tuple[str, bool]]) -> None:
-    """Check that the new text has the same meaning, but for the entries."""
+    """Check that the new text has the same meaning except for the entries. Raises ``BadTopic``."""
     meant, tables = tomllib.loads(before), dict[str, list[str]]()
     for key, (entry, is_wanted) in wanted.items():
         others = [one for one in meant.get("examples", {}).get(key, []) if one != entry]
@@ -86,15 +86,15 @@ def _check_examples(before: str, after: str, place: str, wanted: Mapping[str, tu
 
 
 def with_seeds(text: str, place: str, seeds: Sequence[str], comment: str) -> str:
-    """``text`` with ``seeds`` at the end of its list of seeds, below a comment of one line.
+    """Append ``seeds`` to the list of seeds in ``text``, below a comment of one line.
 
-    Raises ``BadTopic`` when the list cannot be found or the result would not mean the same.
+    Raises ``BadTopic`` if the list cannot be found, or if the edit would change anything else.
     """
     return _with(text, place, "seeds", seeds, comment)
 
 
 def with_keywords(text: str, place: str, keywords: Sequence[str], comment: str) -> str:
-    """The same for the list of keywords."""
+    """As ``with_seeds``, but for the list of keywords."""
     return _with(text, place, "keywords", keywords, comment)
 
 
@@ -109,7 +109,7 @@ def _with(text: str, place: str, key: str, values: Sequence[str], comment: str) 
 
 
 def _list_of(key: str, text: str, place: str) -> tuple[int, int]:
-    """The offsets behind the opening bracket and at the closing bracket of the list."""
+    """The offsets after the opening bracket and of the closing bracket of the list."""
     found = _LISTS[key].search(text)
     if found is not None:
         position = found.end()
@@ -132,12 +132,12 @@ def _closed(items: str) -> str:
 
 
 def _without_comment(opaque: re.Match[str]) -> str:
-    """A string unchanged, a comment as blanks of the same length."""
+    """Return a string unchanged, and a comment as blanks of the same length."""
     return " " * len(opaque[0]) if opaque[0].startswith("#") else opaque[0]
 
 
 def _check_list(before: str, after: str, key: str, values: Sequence[str], place: str) -> None:
-    """Check that the new text has the same meaning, plus the new values."""
+    """Check that the new text has the same meaning, plus the new values. Raises ``BadTopic``."""
     wanted = tomllib.loads(before)
     wanted[key] = [*wanted.get(key, []), *values]
     try:
@@ -150,7 +150,7 @@ def _check_list(before: str, after: str, key: str, values: Sequence[str], place:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What the user specified about a topic. ``pages`` is the budget (``CRAWL_MAX_PAGES``), 0 for none."""
+    """The content of a new topic file. ``pages`` is the budget (``CRAWL_MAX_PAGES``), 0 for none."""
 
     name: str
     keywords: Sequence[str]
@@ -161,7 +161,7 @@ class Draft:
     pages: int = 0
     targets: Sequence[str] = ()
     ordering: str = ""
-    sources: Mapping[str, str] = field(default_factory=dict)  # where seeds are from
+    sources: Mapping[str, str] = field(default_factory=dict)  # origin of each seed, written as a comment
 
 
 def topic_text(draft: Draft) -> str:
@@ -187,7 +187,7 @@ def topic_text(draft: Draft) -> str:
 
 
 def name_for(keywords: Iterable[str]) -> str:
-    """A name for a topic and its crawl folder, from its first keyword: ``coral-reef``; by default ``topic``."""
+    """A name for a topic and its crawl folder, from the first keyword with a word: ``coral-reef``; by default ``topic``."""
     for keyword in keywords:
         words = "".join(letter if category(letter)[0] in _OF_WORDS else " " for letter in keyword.lower()).split()
         if words:
@@ -206,9 +206,9 @@ def characteristic_words(
     """The words that distinguish the examples from the ``background``, most characteristic first.
 
     The weight of a word is its mean share of the words of an example, times the logarithm of the ratio of the shares of
-    examples and background pages that contain it (each smoothed by one page). It must occur in at least half of the
+    examples and background pages that contain it (each smoothed by one page). A word must occur in at least half of the
     examples, in two if there are two, and in none of the ``known`` keywords. Words are returned in their most frequent
-    form. The pages need their ``text``. Words of links do not count: they are about other pages, and those of menus about none.
+    form. The pages need their ``text``. Words of links do not count: they describe other pages, or are menu items.
     """
     taken = set(analyzer.terms(" ".join(known)))
     elsewhere = Counter(term for page in background for term in page.counts)
@@ -229,7 +229,7 @@ def characteristic_words(
 
 
 def _own_words(page: Page) -> Counter[str]:
-    """The terms of a page that are not in a link."""
+    """The counts of the terms of a page outside of links."""
     linked = {place for link in page.links for place in range(link.anchor_span.start, link.anchor_span.end)}
     return Counter(term for place, term in enumerate(page.terms) if place not in linked)
 
@@ -240,7 +240,7 @@ def _is_word(text: str) -> bool:
 
 
 def _spellings(pages: Iterable[Page], analyzer: Analyzer) -> dict[str, str]:
-    """Each term in its most frequent form, in lower case."""
+    """The most frequent form of each term, in lower case."""
     found: dict[str, Counter[str]] = {}
     for page in pages:
         for word, times in Counter(page.text.lower().split()).items():
@@ -259,7 +259,7 @@ def _list(name: str, values: Sequence[str], comments: Mapping[str, str] | None =
 
 
 def _comment(text: str) -> str:
-    """One line without controls, of a text that may be from the web."""
+    """The text, which may be from the web, on one line and without control characters."""
     return " ".join(printable(text).split())[:_COMMENT]
 
 

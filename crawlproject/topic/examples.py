@@ -1,7 +1,7 @@
 """Finds and reads the examples of a topic: pages from which orderings learn before the crawl.
 
-A file is read from the disk. A URL is not fetched, because only the crawl itself uses the network; it is looked up among
-pages that are stored already.
+A file is read from disk. A URL is not fetched, because only the crawl itself uses the network; it is looked up among the
+stored pages.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ExampleReader:
         return self._read("negative", topic.negative)
 
     def found(self, urls: Iterable[str]) -> tuple[Page, ...]:
-        """The judged pages at canonical URLs, without those that nobody has any more."""
+        """The judged pages at canonical URLs. URLs that no lookup finds are left out."""
         pages = (next(filter(None, (lookup(url) for lookup in self._lookups)), None) for url in urls)
         return tuple(page for page in pages if page is not None)
 

@@ -1,6 +1,6 @@
-"""Checks the fields of a topic file, and finds the lines they are on.
+"""Checks the fields of a topic file, and finds their lines.
 
-Each check raises ValueError, which says what is expected. ``read_toml`` says what else is wrong in a text that is not TOML.
+Each check raises ValueError, which says what is expected. ``read_toml`` reports several faults of a text that is not TOML.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ SETTING_PREFIXES = ("FRONTIER_", "ORDERING_", "TOPIC_", "PAGE_", "POLITENESS_", 
 
 _SETTING = re.compile(rf"ORDERING|(?:{'|'.join(SETTING_PREFIXES)})[A-Z0-9_]+")
 _URL = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*://")
-_EXAMPLES = frozenset((".htm", ".html", ".txt", ".xhtml"))  # files of a folder that are read as pages
+_EXAMPLES = frozenset((".htm", ".html", ".txt", ".xhtml"))  # suffixes of the files in a folder that are read as pages
 _NO_FILE_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 _NAME = r"""[\w-]+|"[^"]*"|'[^']*'"""
-_NAMES = rf"\s*(?:{_NAME})(?:\s*\.\s*(?:{_NAME}))*\s*"  # with dots between them
+_NAMES = rf"\s*(?:{_NAME})(?:\s*\.\s*(?:{_NAME}))*\s*"  # separated by dots
 _HEADER = re.compile(rf"\s*\[\[?({_NAMES})\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(rf"({_NAMES})=")
 
 
 class WrongSettings(ValueError):
-    """Settings that a topic file cannot have, with what is expected of each: ``wishes``."""
+    """Settings that a topic file cannot have. ``wishes`` says what is expected of each."""
 
     def __init__(self, wishes: Mapping[str, str]) -> None:
         super().__init__("; ".join(wishes.values()))
@@ -38,7 +38,7 @@ class WrongSettings(ValueError):
 
 
 def split_keywords(value: object) -> object:
-    """A single string is a list separated by commas."""
+    """Split a single string at its commas; return any other value unchanged."""
     return value.split(",") if isinstance(value, str) else value
 
 
@@ -54,7 +54,7 @@ def checked_keywords(keywords: list[str]) -> list[str]:
 
 
 def checked_url(url: str) -> str:
-    """The canonical URL; without a scheme ``https``. Raises InvalidUrl, a ValueError, with the reason."""
+    """The canonical URL; a missing scheme becomes ``https``. Raises InvalidUrl, a ValueError, with the reason."""
     return canonical_url(with_scheme(url))
 
 
@@ -66,7 +66,7 @@ def checked_seeds(seeds: list[str]) -> list[str]:
 
 
 def checked_example(example: str, info: ValidationInfo) -> str:
-    """A canonical URL, or the path of a file or folder that exists, looked for in the folder of the topic file."""
+    """A canonical URL, or the path of an existing file or folder, relative to the folder of the topic file."""
     if _URL.match(example):
         return canonical_url(example)
     folder: Path | None = info.context
@@ -81,7 +81,7 @@ def checked_example(example: str, info: ValidationInfo) -> str:
 
 
 def example_files(example: str) -> list[str]:
-    """A folder's files of pages, at any depth, in alphabetical order; any other example alone."""
+    """The page files of a folder, at any depth, in alphabetical order; any other example by itself."""
     path = Path(example)
     if _URL.match(example) or not path.is_dir():
         return [example]
@@ -98,7 +98,7 @@ def checked_name(name: str) -> str:
 
 
 def checked_language(language: str) -> str:
-    """The code of a language that spaCy has."""
+    """The code of a language that spaCy supports."""
     if language not in languages():
         nearest = _nearest(language, languages()) or "en"
         raise ValueError(f"{language!r} is not the code of a language that spaCy knows, such as {nearest!r}")
@@ -106,7 +106,7 @@ def checked_language(language: str) -> str:
 
 
 def as_number(value: object) -> object:
-    """A whole number is a number, too; true and false are none."""
+    """Convert an integer to a float, but not true or false."""
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -125,7 +125,7 @@ def checked_pages(pages: int) -> int:
 
 
 def checked_settings(settings: dict[str, object]) -> dict[str, object]:
-    """Only settings of this project, with values that they can have. The error names all wrong settings."""
+    """Only settings of this project, with valid values. The error names all wrong settings."""
     wrong = {name: wish for name, value in settings.items() if (wish := _setting_wish(name, value))}
     if wrong:
         raise WrongSettings(wrong)
@@ -160,7 +160,7 @@ def _nearest(name: str, known: frozenset[str]) -> str | None:
 
 
 class TopicLines:
-    """The lines of a topic file, from 1 on. Texts over several lines may hide a key: then no line is named."""
+    """Line numbers of the fields of a topic file, from 1. Multi-line strings may hide a key, which then has no line."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -174,9 +174,9 @@ class TopicLines:
                 self._note(table, _names_in(key[1]), number)
 
     def of(self, location: tuple[int | str, ...], value: object) -> int | None:
-        """The line of ``value`` at ``location``, such as ``("seeds", 1)``; that of its key, if it is not found behind it.
+        """The line of ``value`` at ``location``, such as ``("seeds", 1)``; the line of its key if ``value`` is not found.
 
-        What is inside of an inline table is where the table is.
+        Keys inside an inline table have the line of the table.
         """
         names = tuple(str(part) for part in location if isinstance(part, str))
         start = next((line for end in range(len(names), 0, -1) if (line := self._keys.get(names[:end]))), None)
@@ -188,7 +188,7 @@ class TopicLines:
         return start
 
     def _note(self, above: tuple[str, ...], names: tuple[str, ...], number: int) -> None:
-        """A key or a header, and what it makes on the way."""
+        """Record the line of a key or a header, and of the tables that it creates implicitly."""
         for end in range(1, len(names) + 1):
             self._keys.setdefault((*above, *names[:end]), number)
 
@@ -200,8 +200,8 @@ def _names_in(dotted: str) -> tuple[str, ...]:
 def read_toml(text: str, most: int) -> tuple[dict[str, object], list[str]]:
     """The fields of a text, and up to ``most`` faults that keep it from being TOML: ``line 3, column 5: why``.
 
-    A reader stops at the first fault. So its line is left out, if it is all of a ``key = value``, to read on; else there are no
-    fields. Raises ``RecursionError``.
+    A TOML parser stops at the first fault. If the faulty line is a whole ``key = value``, it is blanked and parsing starts
+    again; otherwise no fields are returned. Raises ``RecursionError``.
     """
     lines, faults = text.split("\n"), list[str]()
     while len(faults) < most:
@@ -220,7 +220,7 @@ def read_toml(text: str, most: int) -> tuple[dict[str, object], list[str]]:
 
 
 def _is_statement(line: str) -> bool:
-    """Whether a line with a fault is likely to begin and end a statement: what follows is judged without it."""
+    """Whether a faulty line is probably a complete statement, so that the lines after it can be parsed without it."""
     key = _KEY.match(line)
     if key is None:
         return False

@@ -1,7 +1,7 @@
-"""Finds the topics of a crawl: a file, the name of a topic of the project, TOML text, or all files of a folder.
+"""Finds the topic of a crawl: a file, the name of a topic of the project, TOML text, or all files of a folder.
 
 A crawl that is scheduled on another machine cannot name a local file, so the argument may be the topic itself. The topics of
-a folder, ``DIR/*.toml``, are for one crawl of all of them.
+a folder, ``DIR/*.toml``, are crawled together.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLACE = "topic, as text"
 
 
 def topic_files(folder: Path) -> list[Path]:
-    """The topic files in a folder, in alphabetical order. Raises ``BadTopic`` when it cannot be read."""
+    """The topic files in a folder, in alphabetical order. Raises ``BadTopic`` if the folder cannot be read."""
     try:
         found = sorted(path for path in folder.iterdir() if path.suffix == ".toml" and not path.name.startswith("."))
     except OSError as error:
@@ -36,9 +36,9 @@ def topic_files(folder: Path) -> list[Path]:
 
 
 def load_topics(folder: str | Path) -> Topic:
-    """All topics of a folder, as one that has them as its ``members``; it is named after the folder.
+    """All topics of a folder as the ``members`` of one topic, which is named after the folder.
 
-    Raises ``BadTopic``, which names the file, the field and what is expected: for a wrong file, and for topics that cannot be
+    Raises ``BadTopic``, which names the file, the field and what is expected, for a wrong file and for topics that cannot be
     crawled together.
     """
     folder = Path(folder)
@@ -55,7 +55,7 @@ def load_topics(folder: str | Path) -> Topic:
 
 
 def together(name: str, members: tuple[Topic, ...]) -> Topic:
-    """The topic of a crawl that has these topics: what any of them has."""
+    """One topic for a crawl of all ``members``: the union of their keywords, seeds, targets and settings."""
     first = members[0]
     settings = {key: value for topic in members for key, value in topic.settings.items()}
     return Topic(
@@ -70,13 +70,13 @@ def together(name: str, members: tuple[Topic, ...]) -> Topic:
 
 
 def refuse_conflicts(topics: dict[str, Topic]) -> None:
-    """Raise ``BadTopic`` when topics, by the place where they were read, cannot be crawled together."""
+    """Raise ``BadTopic`` if topics cannot be crawled together. The keys say where each topic was read."""
     for place, wish in _conflicts(topics):
         raise BadTopic(place, wish)
 
 
 def _conflicts(topics: dict[str, Topic]) -> Iterator[tuple[str, str]]:
-    """Topics share the reader of pages and the settings of the crawl; a folder of the crawl has the name of each."""
+    """Topics of a crawl share its language and settings. Their names must differ, as each names a folder of the crawl."""
     names: dict[str, str] = {}
     settings: dict[str, tuple[str, object]] = {}
     language: tuple[str, str] | None = None
@@ -104,8 +104,8 @@ def _of_all(values: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 def find_topic(asked: str) -> Topic:
     """The topic that ``asked`` names or contains. Raises ``BadTopic``, which names the input and what is expected.
 
-    Text with a line break is TOML, and so is text with a ``=`` that is not the name of a file; it must give the topic a
-    ``name``, which names the crawl folder. A folder of topic files is one topic, with those as its members. Paths of example
+    Text with a line break is TOML, and so is text with a ``=`` that is not the name of a file or topic; it must contain a
+    ``name``, which names the crawl folder. A folder of topic files is one topic, with these as its members. Paths of example
     files are relative to the topic file, or for TOML text to the current folder. A file takes precedence over a topic of the
     project.
     """
@@ -127,7 +127,7 @@ def find_topic(asked: str) -> Topic:
 
 
 def find_topic_file(asked: str) -> Path:
-    """The file of a topic: ``asked`` itself, or where there is no such file that of the topic of the project with this name."""
+    """The file of a topic: the path ``asked``, or the file of the project's topic with this name. Raises ``BadTopic``."""
     path = Path(asked)
     if _is_there(path) or path.suffix == _SUFFIX or len(path.parts) > 1:
         return path

@@ -1,5 +1,4 @@
-"""Seeds that were found: what a person wrote down, compared with a query; the best of several sources; hubs of a known link
-graph.
+"""Finds seeds: in files of a user, ranked by a query; the best of several sources; and hubs in a known link graph.
 
 A hub is a page that links to several seed hosts (paper 003 section 6).
 """
@@ -22,19 +21,19 @@ from crawlproject.topic.parse import load_topic
 from crawlproject.urls.canonical import canonical_url, with_scheme
 from crawlproject.urls.hosts import host_of, is_within
 
-SEEDS = 10  # as many as paper 003 section 6 adds to the seeds of a topic
-MOST_BYTES = 16_777_216  # of a seed file
+SEEDS = 10  # the number that paper 003 section 6 adds to the seeds of a topic
+MOST_BYTES = 16_777_216  # read from a seed file
 MOST = 10  # hubs to keep (paper 003 section 6)
-MIRROR = 0.9  # paper 003 section 6: cosine with the description above which a page repeats it
+MIRROR = 0.9  # paper 003 section 6: a page whose cosine with the description exceeds this is a mirror
 
 _BOOKMARKS = (".htm", ".html")
 _NO_WORD = re.compile(r"[\W_]+")
-_FEW_TERMS = 10  # of a shorter description, any page on the topic may have all terms in like numbers
+_FEW_TERMS = 10  # any page on the topic may contain all terms of a shorter description in similar proportions
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSeed:
-    """A seed that was found: canonical URL, title, where it is from, and its similarity to the query if that is known."""
+    """A seed that was found: canonical URL, title, source, and similarity to the query if known."""
 
     url: str
     title: str
@@ -45,9 +44,9 @@ class FoundSeed:
 def read_seed_file(path: Path, judge: TopicJudge) -> list[FoundSeed]:
     """The entries of a file that share a term with the query of ``judge``, the most similar first.
 
-    The file is a topic file (``.toml``: its seeds, if its keywords share a term), bookmarks as browsers export them (``.html``),
-    or text: a URL a line, and words about it; lines with ``#`` are comments. Raises ``BadInput`` for a file that cannot be read,
-    and for a line that does not begin with a URL.
+    The file is a topic file (``.toml``: its seeds, if its keywords share a term), bookmarks exported by a browser (``.html``),
+    or text: a URL per line, followed by words about it; lines that begin with ``#`` are comments. Raises ``BadInput`` for a
+    file that cannot be read, and for a line that does not begin with a URL.
     """
     entries = _topic(path) if path.suffix == ".toml" else _links(path, judge)
     found = [
@@ -59,9 +58,9 @@ def read_seed_file(path: Path, judge: TopicJudge) -> list[FoundSeed]:
 
 
 def choose_seeds(sources: Iterable[Sequence[FoundSeed]], most: int = SEEDS) -> list[FoundSeed]:
-    """The ``most`` best seeds of several sources, each with its best first.
+    """The ``most`` best seeds of several sources, each of which lists its best seeds first.
 
-    Sources take turns, and so do hosts: seeds on many hosts show a crawl more of the web than the best pages of one.
+    Sources take turns, and so do hosts: seeds on many hosts lead a crawl to more of the web than the best pages of one host.
     """
     found: dict[str, FoundSeed] = {}
     for seed in filter(None, chain.from_iterable(zip_longest(*sources))):
@@ -109,14 +108,14 @@ def _lines(path: Path, body: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def _words(url: str) -> str:
-    """The words of host and path."""
+    """The words of the host and path of a URL."""
     parts = urlsplit(url)
     return _NO_WORD.sub(" ", f"{parts.hostname or ''} {unquote(parts.path)}")
 
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A page, and the seed hosts other than its own that it links to, in alphabetical order."""
+    """A page and the seed hosts that it links to, in alphabetical order, without its own host."""
 
     url: str
     hosts: tuple[str, ...]
@@ -132,11 +131,12 @@ def find_hubs(
     redirects: Mapping[str, str] | None = None,
     is_wanted: Callable[[str], bool] = lambda url: True,
 ) -> list[Hub]:
-    """The ``most`` pages that link to the most seed hosts, at least ``min_hosts``; ties in alphabetical order.
+    """The ``most`` pages that link to the most seed hosts, at least ``min_hosts``; ties are in alphabetical order.
 
-    ``links`` are pairs of a page and its link targets, canonical; a page may have several consecutive pairs. The page's own
-    host does not count, since every page links to its own site. ``redirects`` says where seeds lead to: a link to that host
-    is one to the seed's. Seeds, ``unwanted`` pages and those that are not ``is_wanted``, which is asked last, are left out.
+    ``links`` are pairs of a page and its link targets, all canonical; a page may have several pairs. The page's own host
+    does not count, since every page links to its own site. ``redirects`` maps seeds to the URLs that they redirect to: a link
+    to the host of such a URL counts as a link to the seed's host. Seeds, ``unwanted`` pages, and pages for which
+    ``is_wanted`` (called last) is false are left out.
     """
     landed = {seed: (redirects or {}).get(seed, seed) for seed in seeds}
     seed_hosts = {host_of(target): host_of(seed) for seed, target in landed.items()}
@@ -154,10 +154,10 @@ def find_hubs(
 
 
 def is_mirror(counts: Mapping[str, int], description: Mapping[str, int]) -> bool:
-    """Whether a page, given as its term counts, repeats the description of the topic: it may be where seeds and targets are from.
+    """Whether a page, given as its term counts, repeats the description of the topic. Seeds and targets may be from there.
 
-    The page is projected into the space of the terms of the description, to ignore what a mirror adds; then a cosine above
-    ``MIRROR`` tells. A description of fewer than ten different terms tells nothing.
+    The page is projected onto the terms of the description, to ignore text that a mirror adds. It is a mirror if the cosine
+    then exceeds ``MIRROR``. With a description of fewer than ten distinct terms, no page is a mirror.
     """
     if len(description) < _FEW_TERMS:
         return False
@@ -165,5 +165,5 @@ def is_mirror(counts: Mapping[str, int], description: Mapping[str, int]) -> bool
 
 
 def is_below(url: str, domains: Collection[str]) -> bool:
-    """Whether the host of ``url`` is one of the domains, or below one."""
+    """Whether the host of ``url`` is one of the domains or a subdomain of one."""
     return is_within(host_of(url), domains)

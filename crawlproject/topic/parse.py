@@ -6,13 +6,13 @@ name = "climate"                             # default: the file's name without 
 language = "en"                              # a language that spaCy has stop words for
 description = "Working with gridded data."   # for evaluation, and for orderings that ask for it
 targets = ["https://xarray.dev/"]            # for evaluation only
-weight = 2.0                                 # in a crawl of several topics: how much this one counts, default 1
-pages = 500                                  # the same: so many relevant pages are enough; 0, the default: no limit
+weight = 2.0                                 # in a crawl of several topics: weight of this one, default 1
+pages = 500                                  # in a crawl of several topics: relevant pages wanted; default 0: no limit
 [examples]
 positive = ["https://docs.xarray.dev/"]      # URLs, files, folders; a relative path starts at the topic file
 negative = ["off-topic.html"]
 [crawl]
-ORDERING = "dom"                             # settings of ours, for this topic
+ORDERING = "dom"                             # settings of this project, for this topic
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
         file = TopicFile.model_validate({**given, **fields}, context=folder)
     except ValidationError as error:
         errors = error.errors(include_url=False)
-    if faults:  # the line of a field that seems to be missing may be the one that could not be read
+    if faults:  # a field that seems to be missing may be on a faulty line
         errors = [error for error in errors if error["type"] != "missing"]
     if faults or errors:
         raise BadTopic(place, _wishes(faults, errors, TopicLines(text)))
@@ -117,9 +117,9 @@ def parse_topic(text: str, place: str, folder: Path | None = None, *, named: boo
 
 
 def checked_topic(topic: Topic) -> Topic:
-    """A topic that a program made, held to what a topic file may have; its settings and members stay. Raises BadTopic.
+    """Check a topic made by a program like a topic file, except for its settings and members. Raises BadTopic.
 
-    Lists count as tuples, and keywords may be one string with commas, as in a topic file.
+    Fields may be lists or tuples, and keywords may be one string with commas, as in a topic file.
     """
     fields = {
         name: _as_list(getattr(topic, name)) for name in TopicFile.model_fields if name not in ("examples", "crawl")
@@ -157,7 +157,7 @@ def _distinct(items: Iterable[str]) -> tuple[str, ...]:
 
 
 def _wishes(faults: list[str], errors: list[ErrorDetails], lines: TopicLines) -> str:
-    """All errors in one line, each with its place in the file, shortened when there are many."""
+    """All errors on one line, each with its place in the file; only the first few if there are many."""
     wishes = [*faults, *chain.from_iterable(_placed(error, lines) for error in errors)]
     if len(wishes) > _MOST_WISHES:
         wishes[_MOST_WISHES:] = [f"and {len(wishes) - _MOST_WISHES} more"]
@@ -165,7 +165,7 @@ def _wishes(faults: list[str], errors: list[ErrorDetails], lines: TopicLines) ->
 
 
 def _placed(error: ErrorDetails, lines: TopicLines) -> Iterator[str]:
-    """``line 3, seeds[1]: what is wrong``. One of pydantic's errors may be about several settings."""
+    """``line 3, seeds[1]: what is wrong``. One error from pydantic may cover several settings."""
     location, cause = error["loc"], error.get("ctx", {}).get("error")
     if isinstance(cause, WrongSettings):
         for name, wish in cause.wishes.items():
@@ -180,7 +180,7 @@ def _line(number: int | None) -> str:
 
 
 def _field(location: tuple[int | str, ...]) -> str:
-    """``("examples", "positive", 0)`` is ``examples.positive[0]``."""
+    """Format a location: ``("examples", "positive", 0)`` becomes ``examples.positive[0]``."""
     return re.sub(r"\.(\d+)(?=\.|\Z)", r"[\1]", ".".join(map(str, location)))
 
 

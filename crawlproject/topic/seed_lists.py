@@ -1,4 +1,4 @@
-"""Seeds from what people have: a list of URLs, bookmarks and feeds in OPML, the sitemap of a site."""
+"""Reads seeds from files that users have: a list of URLs, bookmarks or feeds in OPML, the sitemap of a site."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _OF_OUTLINE = ("htmlUrl", "url", "xmlUrl")  # attributes of OPML: the page rathe
 
 
 def read_seed_list(place: str) -> list[str]:
-    """The URLs in a file, or in standard input (``-``), each once, as they are written.
+    """The distinct URLs in a file, or on standard input (``-``), as they are written.
 
-    A text has one a line; what follows a space, and lines that begin with ``#``, are comments. XML is OPML or a sitemap
-    (https://www.sitemaps.org/protocol.html). Raises ``BadInput``.
+    Text has one URL per line; text after a space, and lines that begin with ``#``, are comments. XML is OPML or a sitemap
+    (https://www.sitemaps.org/protocol.html). Raises ``BadInput``, also if there is no URL.
     """
     try:
         data = sys.stdin.buffer.read() if place == "-" else Path(place).read_bytes()
@@ -38,8 +38,10 @@ def _of_lines(data: bytes) -> Iterator[str]:
 
 def _of_xml(data: bytes, place: str) -> Iterator[str]:
     try:
-        root = ElementTree.fromstring(data)  # expat expands no entities from elsewhere, and bounds its own
-    except (ElementTree.ParseError, LookupError, ValueError) as damage:  # the last two: an encoding that it cannot read
+        root = ElementTree.fromstring(
+            data
+        )  # expat expands no external entities, and limits the expansion of internal ones
+    except (ElementTree.ParseError, LookupError, ValueError) as damage:  # the last two: an unsupported encoding
         raise BadInput(f"list of seeds {place}", f"expected OPML or a sitemap: {damage}") from None
     if _local(root.tag) == "sitemapindex":
         raise BadInput(f"list of seeds {place}", "is an index of sitemaps; name one of those that it lists")
