@@ -1,6 +1,6 @@
 """``dashboard.json``: the address of a running crawl's dashboard, for ``scrapy dashboard``, which shows several crawls.
 
-Only its owner may read it: the token in it is what lets a program pause or stop the crawl.
+Only its owner may read it: with the token in it, a program can pause or stop the crawl.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "dashboard.json"
 
 
 class AddressFile(NamedTuple):
-    """``url`` is ``http://host:port``, ``token`` the secret that requests must carry, ``process`` the process ID."""
+    """``url`` is ``http://host:port``, ``token`` the secret that requests must carry, ``process`` the ID of the process."""
 
     url: str
     token: str
@@ -39,13 +39,13 @@ def write(folder: Path, address: AddressFile) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove the file: the dashboard has ended."""
+    """Remove the file after the dashboard has ended."""
     with suppress(OSError):
         (folder / NAME).unlink()
 
 
 def find(folder: Path) -> AddressFile | None:
-    """The address for the crawl in ``folder``; None when there is none, or when its process has died."""
+    """The address of the dashboard of the crawl in ``folder``; None if there is none, or if its process has died."""
     try:
         found = orjson.loads((folder / NAME).read_bytes())
         address = AddressFile(str(found["url"]), str(found["token"]), int(found["process"]))

@@ -1,5 +1,5 @@
-"""What the dashboard shows of a crawl, as plain values for JSON. It shows texts of the web as text, never as HTML. A
-folder is read repeatedly: manifest and refusals when they change, the history as it grows.
+"""The data about a crawl that the dashboard shows, as plain values for JSON. Texts from the web are shown as text, never as
+HTML. A crawl folder is read repeatedly: manifest and refusals when they change, the history as it grows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from crawlproject.storage.read import MANIFEST, REFUSED, CrawlInfo, read_info, r
 if TYPE_CHECKING:
     from crawlproject.adapters.seed_search import SeedsFound
 
-KINDS = 12  # kinds of failures and reasons of refusals that are listed
-AT_ONCE = 2_000  # lines of history that are read in one go: some 30 ms
-_CAUSES = 4  # named, where there is no page
-CHANGES = 30  # of pages that are visited again, which are listed
+KINDS = 12  # listed kinds of failures, and as many reasons for refusals
+AT_ONCE = 2_000  # lines of history read at once: about 30 ms
+_CAUSES = 4  # causes named if no page was stored
+CHANGES = 30  # listed changes of revisited pages
 
 _TITLE, _URL = 200, 500  # characters
 
 
 def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
-    """The topic, the ordering, and the numbers of the history so far."""
+    """The topic, the ordering, and the statistics of the history so far."""
     return {
         "topic": clip(info.topic, _TITLE),
         "keywords": [clip(keyword, _TITLE) for keyword in info.keywords[:20]],
@@ -77,7 +77,7 @@ def crawl_document(info: CrawlInfo, trail: LiveSummary) -> dict[str, Any]:
 
 
 def seeds_document(found: SeedsFound) -> dict[str, Any]:
-    """Seeds that were found, each with its title and where it is from."""
+    """The seeds that were found, each with its title and source."""
     return {
         "seeds": [
             {
@@ -93,7 +93,7 @@ def seeds_document(found: SeedsFound) -> dict[str, Any]:
 
 
 def changes_document(found: Iterable[PageChange]) -> list[dict[str, Any]]:
-    """What has become of pages that were visited again, with the first passage that was added and the first removed."""
+    """The changes of revisited pages, each with the first added and the first removed passage."""
     return [
         {
             "url": clip(change.url, _URL),
@@ -111,7 +111,7 @@ def changes_document(found: Iterable[PageChange]) -> list[dict[str, Any]]:
 
 
 def counted(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The most frequent kinds with their counts, the rest as one."""
+    """The most frequent kinds with their counts; the rest is summed up as ``other``."""
     ranked: Iterable[tuple[str, int]] = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ranked = [(clip(kind, 120), count) for kind, count in ranked]
     rest = sum(count for _, count in ranked[KINDS:])
@@ -144,7 +144,7 @@ def _fetch(found: FoundPage) -> dict[str, Any]:
 
 
 def _why_nothing(failures: Mapping[str, int], refused: Sequence[tuple[str, int]]) -> str:
-    """Why there is no page, in a sentence."""
+    """A sentence that says why no page was stored."""
     causes = [
         f"{count:,} × {name}{f' ({words})' if (words := meaning(name)) else ''}"
         for name, count in (*counted(failures), *refused)
@@ -153,22 +153,22 @@ def _why_nothing(failures: Mapping[str, int], refused: Sequence[tuple[str, int]]
 
 
 class FolderWatch:
-    """One crawl folder. Raises ``BadCrawlDir`` when it is damaged."""
+    """Reads one crawl folder again and again, and only what has changed. Raises ``BadCrawlDir`` if it is damaged."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._read: dict[str, tuple[int, int]] = {}  # file -> when it was written, and its size, as it was read last
+        self._read: dict[str, tuple[int, int]] = {}  # file -> modification time and size when it was last read
         self._info = CrawlInfo()
         self._refused: dict[str, Any] = {"refused": [], "refused_total": 0}
         self._judged: dict[str, bool] = {}
-        self._family: list[dict[str, Any]] = []  # the agents of an ordering that has some, as they were at the end
+        self._family: list[dict[str, Any]] = []  # agents at the end of the crawl, if the ordering has agents
         self._latest_changes = logs.LatestChanges(folder, CHANGES)
         self._changes: list[dict[str, Any]] = []
         self._trail: LiveSummary | None = None
         self._spelling: Spelling | None = None
 
     def info(self) -> CrawlInfo:
-        """The manifest; an empty one while there is none."""
+        """The manifest; an empty one if there is none yet."""
         if self._changed(MANIFEST):
             try:
                 self._info = read_info(self.folder)
@@ -178,7 +178,7 @@ class FolderWatch:
         return self._info
 
     def document(self, most: int = AT_ONCE) -> dict[str, Any]:
-        """What the dashboard shows; ``reading`` is true while more than ``most`` new lines of the history are unread."""
+        """The data to show. Reads at most ``most`` new lines of the history; ``reading`` is true while more remain."""
         info = self.info()
         if MANIFEST not in self._read:  # the crawl has not begun
             return {"reading": False}
@@ -208,7 +208,7 @@ class FolderWatch:
         }
 
     def spell(self, family: Iterable[dict[str, Any]]) -> None:
-        """Show the new words of agents, which are stems, as the pages spell them."""
+        """Replace the new words of agents, which are stems, by their spelling on the pages."""
         if family:
             self._spelling = self._spelling or Spelling(self.folder, self.info().language)
             self._spelling.spell(family)

@@ -1,4 +1,4 @@
-"""The crawls of a dashboard without a crawl of its own: those below a folder, and those that it starts."""
+"""The crawls of the stand-alone dashboard: crawls below a folder, and crawls that the dashboard starts."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from crawlproject.storage.read import MANIFEST
 if TYPE_CHECKING:
     import aiohttp
 
-LISTED = 200  # crawl folders in the list, those that changed last
-SEARCHED = 50  # of these, crawls whose pages may become seeds
-_DEPTH = 3  # folders below the root in which crawl folders are looked for
-_LOOK_AGAIN = 5.0  # seconds between two looks at the disk for new crawl folders
-_PATIENCE = 30.0  # seconds for the crawls to end when the dashboard ends
-_INSIDE = {"pages", "frontier", "workers", "archive", "index"}  # of a crawl folder
+LISTED = 200  # crawl folders in the list, most recently changed first
+SEARCHED = 50  # crawls among these whose pages may become seeds
+_DEPTH = 3  # levels below the root that are searched for crawl folders
+_LOOK_AGAIN = 5.0  # seconds between two searches for new crawl folders
+_PATIENCE = 30.0  # seconds that the crawls get to end when the dashboard ends
+_INSIDE = {"pages", "frontier", "workers", "archive", "index"}  # folders inside a crawl folder, not searched
 
 
 class CrawlManager:
-    """``root`` holds the crawls; ``settings`` of the command line go to each crawl that is started."""
+    """Lists, shows, starts and stops the crawls below ``root``. ``settings`` are passed to each crawl that it starts."""
 
     def __init__(self, root: Path, settings: Mapping[str, Any], search: SeedSearch) -> None:
         self._search = search
@@ -49,16 +49,16 @@ class CrawlManager:
 
     can_start = True
 
-    # ------------------------------------------------------------ what there is
+    # ------------------------------------------------------------ reading
 
     def names(self) -> list[str]:
-        """The crawls, those that changed last first."""
+        """The names of the crawls, most recently changed first."""
         if monotonic() - self._looked > _LOOK_AGAIN:
             self._look()
         return list(self._folders)
 
     def folder(self, name: str) -> Path:
-        """The folder of a crawl that is listed; raises ``BadInput`` for any other name."""
+        """The folder of a listed crawl. Raises ``BadInput`` for any other name."""
         if name not in self._folders:
             self._look()
         try:
@@ -67,7 +67,7 @@ class CrawlManager:
             raise BadInput("crawl", f"there is no crawl {name[:80]!r}") from None
 
     def crawls(self) -> list[dict[str, Any]]:
-        """A line for each crawl."""
+        """One entry per crawl: name, status, topic, ordering, start, pages."""
         lines = []
         for name in self.names():
             line: dict[str, Any] = {"name": name, "status": self._status(name)}
@@ -79,7 +79,7 @@ class CrawlManager:
         return lines
 
     async def state(self, name: str) -> dict[str, Any]:
-        """What the dashboard shows of one crawl. Raises ``BadInput``."""
+        """The data of one crawl that the dashboard shows. Raises ``BadInput``."""
         folder, status = self.folder(name), self._status(name)
         document = {"name": name, "status": status, **self._watch(name).document()}
         if status in ("running", "starting") and (live := address_file.find(folder)):
@@ -92,10 +92,10 @@ class CrawlManager:
         document["resumable"] = status == "interrupted" and (folder / launch.TOPIC).is_file()
         return document
 
-    # ------------------------------------------------------------ what can be done
+    # ------------------------------------------------------------ acting
 
     async def control(self, name: str, action: str) -> None:
-        """Pause, resume or stop a crawl; ``resume`` also starts a crawl again that was stopped. Raises ``BadInput``."""
+        """Pause, resume or stop a crawl; ``resume`` also restarts a stopped one. Raises ``BadInput``, ``StorageFailed``."""
         folder = self.folder(name)
         if action not in ACTIONS:
             raise BadInput("action", f"expected one of {', '.join(ACTIONS)}")
@@ -109,7 +109,7 @@ class CrawlManager:
         await self._ask(live, "POST", "/api/control", {"crawl": name, "action": action})
 
     async def seeds(self, query: str) -> SeedsFound:
-        """Seeds for a query, from the crawls here and where the settings say. Raises ``BadInput``, also when there are none."""
+        """Seeds for a query, from these crawls and the sources in the settings. Raises ``BadInput``, also if none is found."""
         folders = [self.folder(name) for name in self.names()[:SEARCHED]]
         found = await asyncio.to_thread(self._search.find, keywords_of(query), folders)
         if not found.seeds:
@@ -117,7 +117,7 @@ class CrawlManager:
         return found
 
     async def start(self, form: Any) -> tuple[list[str], SeedsFound | None]:
-        """Start the crawls that the form asks for: their names, and the seeds that were found for a form without any.
+        """Start the crawls that the form describes. Return their names, and the seeds that were found if the form has none.
 
         Raises ``BadInput`` and ``StorageFailed``.
         """
@@ -134,7 +134,7 @@ class CrawlManager:
         return names, found
 
     async def close(self) -> None:
-        """Stop the crawls that were started here; they can be resumed."""
+        """Stop the crawls that this object started; they can be resumed."""
         if self._session is not None:
             await self._session.close()
         running = [process for process in self._processes.values() if process.poll() is None]
@@ -155,8 +155,8 @@ class CrawlManager:
         return watched
 
     def _status(self, name: str) -> str:
-        """``starting``, ``running``, ``ended``, ``interrupted`` (it can be resumed) or ``failed``: it never started, or stored
-        nothing."""
+        """``starting``, ``running``, ``ended``, ``interrupted`` (can be resumed), or ``failed`` (never started, stored
+        nothing, or has a damaged folder)."""
         folder = self._folders[name]
         process = self._processes.get(name)
         alive = process.poll() is None if process is not None else _runs(folder)
@@ -178,7 +178,7 @@ class CrawlManager:
         self._looked = monotonic()
 
     async def _ask(self, live: address_file.AddressFile, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        """Ask the process of a crawl; nothing when it is about to end."""
+        """Send a request to the process of a crawl. Return its answer; empty if it does not answer, as when it is ending."""
         import aiohttp
 
         if self._session is None:
@@ -193,7 +193,7 @@ class CrawlManager:
 
 
 def latest_crawls(root: Path, most: int) -> list[Path]:
-    """The crawl folders below ``root``, those that changed last first."""
+    """Up to ``most`` crawl folders below ``root``, most recently changed first."""
     return sorted(_crawl_folders(root, _DEPTH), key=_changed, reverse=True)[:most]
 
 
@@ -213,7 +213,7 @@ def _crawl_folders(root: Path, depth: int) -> Iterator[Path]:
 
 
 def _changed(folder: Path) -> float:
-    """When something was written there last."""
+    """The time of the last write to the folder, in seconds since 1970."""
     times = [0.0]
     for name in ("history.jsonl", MANIFEST, launch.TOPIC):
         with suppress(OSError):
@@ -228,7 +228,7 @@ def _runs(folder: Path) -> bool:
     try:
         os.kill(int((folder / LOCK).read_text()), 0)
     except PermissionError:
-        return True  # a process of somebody else
+        return True  # the process of another user
     except (OSError, ValueError, OverflowError):
         return False
     return holder_of(folder) is not None

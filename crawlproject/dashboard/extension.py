@@ -1,6 +1,6 @@
 """The dashboard of a running crawl: ``-s DASHBOARD=1`` serves it on loopback.
 
-It costs the crawl nothing while nobody looks at it: numbers are read when the browser asks.
+It costs the crawl nothing while no browser shows it: data are read only when a browser requests them.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_READING_ON = 500  # lines of a long history that are read at once, a few milliseconds in the event loop of the crawl
+_READING_ON = 500  # lines of a long history read at once, which takes a few milliseconds in the event loop of the crawl
 
 
 class DashboardServer:
     """``EXTENSIONS = {"crawlproject.dashboard.extension.DashboardServer": 5}``, with the topical spider.
 
-    Raises ``BadSetting`` when nothing can listen on the port.
+    Raises ``BadSetting`` if the port cannot be used.
     """
 
     def __init__(self, crawler: Crawler, listening: socket.socket, host: str) -> None:
@@ -53,7 +53,7 @@ class DashboardServer:
         settings = crawler.settings
         options = read_options({name: settings[name] for name in settings if name.startswith("DASHBOARD")})
         if not options.dashboard:
-            raise NotConfigured  # it is off
+            raise NotConfigured
         from crawlproject.dashboard.server import listen  # aiohttp takes a while to import
 
         listening = listen(options.dashboard_host, options.dashboard_port)
@@ -63,7 +63,7 @@ class DashboardServer:
         return extension
 
     async def begin(self) -> None:
-        """Start to serve, and print the address."""
+        """Start the server, write its address into the crawl folder, and print it."""
         from crawlproject.dashboard.running_crawl import RunningCrawl
         from crawlproject.dashboard.server import Dashboard
 
@@ -93,7 +93,7 @@ class DashboardServer:
 
 
 class OwnCrawl:
-    """One crawl, named by its folder. It is read in the event loop of the crawl, a little at a time."""
+    """The crawl of this process, named after its folder. The folder is read in the event loop, a few lines at a time."""
 
     can_start = False
 

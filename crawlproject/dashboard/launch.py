@@ -1,4 +1,4 @@
-"""Start a crawl from a query and seeds, as a process of its own."""
+"""Starts a crawl from a query and seeds, as a separate process."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from crawlproject.topic.edits import Draft, name_for, topic_text
 from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.urls.canonical import canonical_url
 
-CONSOLE = "console.log"  # what the process prints
+CONSOLE = "console.log"  # output of the process
 TOPIC = "topic.toml"
 MOST_PAGES = 1_000_000
-MOST_CRAWLS = 8  # started at once
+MOST_CRAWLS = 8  # crawls started at once
 _FIELDS = {"query": "Find pages about", "seeds": "Seeds", "orderings": "Orderings", "pages": "Pages of each crawl"}
 _MEANINGS = {
     "adaptive": "learns what links are worth",
@@ -54,9 +54,9 @@ _MEANINGS = {
     "near_root": "pages near the home page of their site",
     "location": "short addresses first",
     "random": "any link; a baseline",
-}  # in one line each, as the form lists them: the default first, then the best known
-_TWO = re.compile(r"\s\w+://")  # in what should be one address
-_SAID = 3  # wrong seeds that are named
+}  # one line each, in the order of the form: the default first, then the best known
+_TWO = re.compile(r"\s\w+://")  # a second address in a seed
+_SAID = 3  # wrong seeds that a message names
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -65,13 +65,13 @@ class CrawlForm:
     """The form of the dashboard: one crawl per ordering, of ``pages`` pages each."""
 
     query: str
-    seeds: tuple[FoundSeed, ...]  # none: they are to be found
+    seeds: tuple[FoundSeed, ...]  # if empty, seeds are searched
     orderings: tuple[str, ...]
     pages: int
 
 
 def read_form(form: Any) -> CrawlForm:
-    """The form, checked, its query as one in English. Raises ``BadInput``, which names the field and what is expected."""
+    """Check the form, with an English query. Raises ``BadInput``, which names the field and what is expected."""
     if not isinstance(form, Mapping):
         raise BadInput("form", "expected an object with query, seeds, orderings and pages")
     query = _CONTROLS.sub(" ", str(form.get("query", ""))).strip()
@@ -92,12 +92,12 @@ def read_form(form: Any) -> CrawlForm:
 
 
 def _wrong(field: str, wish: str) -> BadInput:
-    """What is wrong with a field of the form, by the name that the form shows."""
+    """An error about a field, which is named as on the form."""
     return BadInput(_FIELDS[field], wish)
 
 
 def offered_orderings() -> list[tuple[str, str]]:
-    """The orderings that can be started, each with what it does, the default and the best known first."""
+    """The orderings that can be started, each with a description; the default and the best known first."""
     startable = startable_orderings()
     names = dict.fromkeys((*filter(startable.__contains__, _MEANINGS), *startable))
     return [(name, _MEANINGS.get(name) or _first_line(ordering_class(name))) for name in names]
@@ -108,13 +108,13 @@ def _first_line(cls: type[BaseOrdering]) -> str:
 
 
 def startable_orderings() -> list[str]:
-    """The orderings that need neither the answer nor an archive."""
+    """The orderings that need neither the targets nor an archive."""
     classes = {name: ordering_class(name) for name in ORDERINGS}
     return [name for name, cls in classes.items() if not cls.needs_targets and not cls.needs_archive]
 
 
 def prepare(form: CrawlForm, root: Path) -> list[Path]:
-    """A new crawl folder with a topic file for each ordering of the form, below ``root``. Raises ``StorageFailed``."""
+    """Create a crawl folder with a topic file below ``root`` for each ordering of the form. Raises ``StorageFailed``."""
     slug = name_for([form.query])
     folders = []
     try:
@@ -129,9 +129,10 @@ def prepare(form: CrawlForm, root: Path) -> list[Path]:
 
 
 def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Start or resume the crawl of the topic file in ``folder``. Raises ``BadTopic`` when there is none.
+    """Start or resume the crawl of the topic file in ``folder``, with these ``settings``.
 
-    ``settings`` of the command line go to every crawl. The crawl ends with this process, unless that is killed.
+    The caller has to stop the crawl: it runs in a new session, and so survives this process. Raises ``BadTopic`` if there is
+    no topic file, and ``StorageFailed``.
     """
     topic = folder / TOPIC
     if not topic.is_file():
@@ -149,7 +150,7 @@ def launch(folder: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]
 
 
 def console_tail(folder: Path, most: int = 400) -> str:
-    """The last ``most`` bytes that the process printed."""
+    """The last ``most`` bytes of the output of the process."""
     try:
         with (folder / CONSOLE).open("rb") as file:
             file.seek(max(0, file.seek(0, 2) - most))
@@ -176,7 +177,7 @@ def _topic_text(name: str, form: CrawlForm, ordering: str) -> str:
 
 
 def _urls(typed: str) -> list[str]:
-    """The seeds, divided by lines and commas; ``example.org`` is what people type. Raises ``BadInput``."""
+    """The seeds, separated by line breaks or commas; the scheme may be missing (``example.org``). Raises ``BadInput``."""
     found = dict.fromkeys(filter(None, (seed.strip() for seed in re.split(r"[\r\n,]", typed))))
     wrong = []
     for seed in found:

@@ -1,4 +1,4 @@
-"""What only the process of a crawl knows, and how to control it: pause, resume, stop."""
+"""The live data of a crawl, which only its process knows, and its control: pause, resume, stop."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
     from crawlproject.core.crawl import Crawl
 
-HOSTS = 15  # hosts of the frontier that are listed
-SHARE = 0.01  # of the time that looking at the frontier may take
+HOSTS = 15  # listed hosts of the frontier
+SHARE = 0.01  # share of time that may be spent on looking at the frontier
 ACTIONS = ("pause", "resume", "stop")
 
 
 class Throttled:
-    """Asks ``look`` again only when ``SHARE`` of the time since the last look covers what that one took.
+    """Caches the result of ``look``, and calls it so rarely that it takes at most ``SHARE`` of the time.
 
-    A look at the hosts of a frontier takes as long as there are hosts in memory.
+    The time that a look at the hosts of a frontier takes grows with the number of hosts in memory.
     """
 
     def __init__(self, look: Callable[[], Any]) -> None:
@@ -46,7 +46,7 @@ class Throttled:
 
 
 class RunningCrawl:
-    """The crawl that runs in this process. Everything happens in its event loop, so nothing changes meanwhile."""
+    """The crawl of this process. Methods run in its event loop, so the crawl does not change while they read it."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -67,7 +67,7 @@ class RunningCrawl:
         return "paused" if engine.paused else "running"
 
     def document(self) -> dict[str, Any]:
-        """The numbers of this moment; the frontier's may be some moments old."""
+        """The current numbers; those of the frontier may be slightly older."""
         crawl = self.crawl
         if crawl is None:
             return {}
@@ -89,7 +89,7 @@ class RunningCrawl:
         if crawl is None or self.status == "stopping":
             return {}
         frontier, now = crawl.frontier, time()
-        resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
+        resting = getattr(frontier, "resting", None)  # some frontiers cannot tell without a search
         busiest = frontier.busiest(HOSTS) if isinstance(frontier, WatchedFrontier) else []
         blocks = {found.host: found.until for found in frontier.blocked()} if busiest else {}
         return {
@@ -103,7 +103,7 @@ class RunningCrawl:
         }
 
     def control(self, action: str) -> None:
-        """``pause``, ``resume`` or ``stop``; what is in flight is finished. Raises ``ValueError`` for anything else."""
+        """``pause``, ``resume`` or ``stop``; fetches in flight are completed. Raises ``ValueError`` for any other action."""
         engine = self._crawler.engine
         if action not in ACTIONS:
             raise ValueError(f"expected one of {', '.join(ACTIONS)}, not {action!r}")

@@ -1,7 +1,7 @@
-"""The dashboard over HTTP: page, numbers, search box, buttons. Every request passes the guard first.
+"""The HTTP server of the dashboard: page, numbers, search box, buttons. Every request passes the guard first.
 
-Report and map of a crawl folder come with the content security policy that each needs. The search box brings the index of a
-crawl folder up to date and asks it.
+The report and the map of a crawl folder are served with their own content security policies. The search box updates the
+index of a crawl folder before it searches it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 MAP_NODES = 1_500
 REFRESH = 5.0  # seconds for which an index counts as up to date
 
-_MOST_SHOWN = 8  # crawls shown at once
+_MOST_SHOWN = 8  # crawls displayed at once
 _HITS = 10
 _ASSETS = {
     "/dashboard.js": ("dashboard.js", "text/javascript; charset=utf-8"),
@@ -50,7 +50,7 @@ _ASSETS = {
 
 
 class Crawls(Protocol):
-    """The crawls that are shown: that of this process, or many. Methods raise ``BadInput`` for unknown names."""
+    """The crawls of a dashboard: the crawl of this process, or many. Methods raise ``BadInput`` for unknown names."""
 
     can_start: bool
 
@@ -63,8 +63,8 @@ class Crawls(Protocol):
 
 
 class Dashboard(loopback.LoopbackServer):
-    """Serves ``crawls`` on a socket that listens already. ``live`` gives the numbers for ``/api/live``, ``sources`` says
-    where seeds are looked for; ``search_model`` is the setting ``SEARCH_MODEL``."""
+    """Serves ``crawls`` on a listening socket. ``live`` returns the numbers for ``/api/live``. ``sources`` describes where
+    seeds are searched. ``search_model`` is the setting ``SEARCH_MODEL``."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Dashboard(loopback.LoopbackServer):
         return json_answer(await asyncio.to_thread(self._search_box.search, folder, query[:500], _HITS, start))
 
     async def _standalone(self, page: Callable[[Path], tuple[bytes, str]], request: web.BaseRequest) -> web.Response:
-        """A page that is also written as a file: served under its own policy, in an origin of its own."""
+        """Serve a page that is also a file, with its own policy, and sandboxed so that it has a separate origin."""
         try:
             body, policy = await asyncio.to_thread(page, self._crawls.folder(request.query.get("crawl", "")))
         except FileNotFoundError:
@@ -178,13 +178,13 @@ class Dashboard(loopback.LoopbackServer):
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket for the dashboard; raises ``BadSetting`` when nothing can listen there."""
+    """A listening socket for the dashboard. Raises ``BadSetting`` if the port cannot be used."""
     return loopback.listen(host, port, "DASHBOARD_PORT")
 
 
 def report_page(folder: Path) -> tuple[bytes, str]:
-    """The report and its policy; written again when the history has grown. Raises ``FileNotFoundError`` where nothing was
-    fetched, ``BadCrawlDir`` and ``StorageFailed``.
+    """The report and its policy. The report is written again if the history is newer. Raises ``FileNotFoundError`` if
+    nothing was fetched, ``BadCrawlDir`` and ``StorageFailed``.
     """
     path = folder / REPORT
     if _age(path) < _age(folder / "history.jsonl"):
@@ -213,7 +213,7 @@ def _age(path: Path) -> int:
 
 
 class SearchBox:
-    """Searches crawl folders; for threads, since indexing takes a while and most of it leaves Python's lock free."""
+    """Searches crawl folders. Call it in a thread: indexing takes a while, and mostly runs without the GIL."""
 
     def __init__(self, clock: Callable[[], float] = monotonic, model: str = "") -> None:
         self._clock = clock
@@ -222,7 +222,7 @@ class SearchBox:
         self._updated: dict[Path, float] = {}
 
     def search(self, folder: Path, query: str, limit: int, offset: int) -> dict[str, Any]:
-        """The hits of a page of results. A snippet is text with ``<b>`` marks, everything else in it escaped.
+        """One page of results. A snippet is HTML: escaped text with ``<b>`` marks.
 
         Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
         """
@@ -234,7 +234,7 @@ class SearchBox:
         self._bring_up_to_date(folder)
         try:
             found = search(folder, query, limit=limit, offset=offset, model=search_model(self._model))
-        except BadSetting as wrong:  # of another model than this crawl's vectors, perhaps
+        except BadSetting as wrong:  # for example, the vectors of this crawl are from another model
             found = noted(search_words(folder, query, limit=limit, offset=offset), f"by words alone: {wrong}")
         if not offset:
             note_search(folder, query, found.total, time())
@@ -254,8 +254,8 @@ class SearchBox:
         with self._one_at_a_time:
             if self._clock() - self._updated.get(folder, float("-inf")) < REFRESH:
                 return
-            # Another process may be adding to it, and then what is there already can be searched; when it cannot, the
-            # search says why.
+            # Another process may be updating the index; then the existing index is searched. If that fails, too, the search
+            # raises the reason.
             with suppress(BadCrawlDir):
                 update(folder)
             self._updated[folder] = self._clock()

@@ -1,4 +1,4 @@
-"""Words for the terms of agents: a stem such as ``restor`` is no word, ``restoration`` is."""
+"""Finds words for the terms of agents, which are stems: ``restoration`` for ``restor``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from crawlproject.pages.text.analyzer import Analyzer
 from crawlproject.storage.append_log import ITEMS, parse_line
 
-LOOKED_AT = 1_000_000  # bytes of the latest texts, which are read in some 5 ms
-_CUT = 2  # letters at the end of a stem that a word may have otherwise: y is i
-_GROWN = 1.2  # times as many bytes of texts as at the last look: look again
+LOOKED_AT = 1_000_000  # bytes of the latest texts that are read, in about 5 ms
+_CUT = 2  # letters at the end of a stem that may differ in a word: a final y becomes i
+_GROWN = 1.2  # growth of the texts after which they are read again
 
 
 class Spelling:
-    """Spells terms as the pages of a crawl folder do, most frequently."""
+    """Replaces terms by their most frequent spelling on the latest pages of a crawl folder."""
 
     def __init__(self, folder: Path, language: str) -> None:
         self._path = folder / ITEMS
@@ -26,7 +26,7 @@ class Spelling:
         self._looked_at = 0
 
     def spell(self, family: Iterable[dict[str, Any]]) -> None:
-        """Replace the term ``keyword`` of each agent by a word, where the latest pages have one."""
+        """Replace the term ``keyword`` of each agent by a word, if the latest pages contain one."""
         family = [life for life in family if life["keyword"]]
         missing = {life["keyword"] for life in family} - self._words.keys()
         size = self._path.stat().st_size if missing and self._path.exists() else 0
@@ -46,6 +46,6 @@ class Spelling:
         with self._path.open("rb") as file:
             start = max(0, file.seek(0, 2) - LOOKED_AT)
             file.seek(start)
-            lines = file.read().splitlines(keepends=True)[bool(start) :]  # the first may be a part of one
+            lines = file.read().splitlines(keepends=True)[bool(start) :]  # the first line may be incomplete
         items = [parse_line(line, self._path) for line in lines if line.endswith(b"\n")]
         return "\n".join(str(item.get("text", "")) for item in items).lower()

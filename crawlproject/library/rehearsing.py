@@ -46,7 +46,7 @@ class Rehearsal:
 
 
 class Rehearsals(Sequence[Rehearsal]):
-    """The runs, topic by topic, in the order of the orderings. Without ``out``, this object's end deletes their folders."""
+    """The runs, topic by topic, in the order of the orderings. Without ``out``, their folders exist as long as this object."""
 
     def __init__(self, runs: Sequence[Rehearsal], temporary: tempfile.TemporaryDirectory[str] | None) -> None:
         self._runs = tuple(runs)

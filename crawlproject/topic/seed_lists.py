@@ -38,9 +38,7 @@ def _of_lines(data: bytes) -> Iterator[str]:
 
 def _of_xml(data: bytes, place: str) -> Iterator[str]:
     try:
-        root = ElementTree.fromstring(
-            data
-        )  # expat expands no external entities, and limits the expansion of internal ones
+        root = ElementTree.fromstring(data)  # expat expands no external entities, and limits internal ones
     except (ElementTree.ParseError, LookupError, ValueError) as damage:  # the last two: an unsupported encoding
         raise BadInput(f"list of seeds {place}", f"expected OPML or a sitemap: {damage}") from None
     if _local(root.tag) == "sitemapindex":
