@@ -2,4 +2,4 @@
 
 from crawlproject.core.process_tuning import take_huge_pages
 
-take_huge_pages()  # the process is ours, and most of what it needs is not imported yet
+take_huge_pages()  # at this point the process runs a command of ours, and has imported little

@@ -1,4 +1,4 @@
-"""``scrapy changes CRAWL_DIR``: what is new, changed, moved or gone."""
+"""``scrapy changes CRAWL_DIR``: lists pages that are new, changed, moved or gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``scrapy classify TOPIC [PAGE...]``: says which class of the topic's examples a page belongs to (paper 000 section 3.3)."""
+"""``scrapy classify TOPIC [PAGE...]``: classifies pages by the examples of a topic (paper 000 section 3.3)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ClassifyCommand(Subcommand):
                 _classify(name, page, Taxonomy(examples), _root_of(topic) if opts.move else None)
 
     def _read(self, topic: Topic, *sides: Sequence[str]) -> list[tuple[Page, ...]]:
-        """The pages of each side of examples."""
+        """The pages of each of the ``sides``, such as positive and negative examples."""
         from crawlproject.configuration import read_options
         from crawlproject.core.prior_knowledge import PriorPages
         from crawlproject.core.reading import make_reader
@@ -74,7 +74,7 @@ class ClassifyCommand(Subcommand):
 
 
 def _check(names: Sequence[str], examples: Sequence[Example]) -> None:
-    """Print the examples that the others would put elsewhere."""
+    """Print the examples that a classifier trained on the others puts into another class."""
     misplaced = list(_misplaced(names, examples))
     for line in misplaced:
         print(line)
@@ -95,7 +95,7 @@ def _misplaced(names: Sequence[str], examples: Sequence[Example]) -> Iterator[st
 
 
 def _classify(name: str, page: Page, taxonomy: Taxonomy, root: Path | None) -> None:
-    """Print the class of a page; with a ``root``, move its file into the folder of the class."""
+    """Print the class of a page. With a ``root``, move its file into the folder of the class."""
     leaf, share = taxonomy.likeliest(page.counts)
     print(f"{name}  {_spelled(leaf)}  P {share:.2f}  R {taxonomy.relevance(page.counts):.2f}")
     if root is None:
@@ -109,7 +109,7 @@ def _classify(name: str, page: Page, taxonomy: Taxonomy, root: Path | None) -> N
 
 
 def _root_of(topic: Topic) -> Path:
-    """The folder that all examples are in that are files."""
+    """The deepest folder that contains all examples that are files."""
     folders = [str(Path(name).resolve().parent) for name in (*topic.positive, *topic.negative) if "://" not in name]
     return Path(commonpath(folders)) if folders else Path()
 

@@ -23,7 +23,7 @@ _NOT_WANTED = (
     "crawlproject.adapters.extensions.report.ReportWriter",
     "crawlproject.adapters.extensions.finished.FinishedMarker",
 )
-# Scrapy's, which a project may have for its crawls: nothing is kept, nobody is logged in.
+# Scrapy settings that a project may use for its crawls. The companion stores nothing, and fetches without logins.
 _NOTHING_KEPT = {"FEEDS": {}, "HTTPCACHE_ENABLED": False, "COOKIES_ENABLED": False}
 _INTERRUPTED = 3
 
@@ -84,13 +84,13 @@ class CompanionCommand(CrawlCommand):
         frontier = make_frontier(options)
         topic = replace(NO_TOPIC, language=person_folder(options).load().language)
         if (settings.getpriority("LOG_LEVEL") or 0) < SETTINGS_PRIORITIES["cmdline"]:
-            settings.set("LOG_LEVEL", "ERROR", priority="cmdline")  # warnings name URLs, and what was read is private
+            settings.set("LOG_LEVEL", "ERROR", priority="cmdline")  # warnings contain URLs, which are private here
         crawler = self._create_crawler("topical")
         pace = AheadPace(options.companion_fetches, options.companion_rate)
-        # As a rehearsal it keeps no pages: what was fetched ahead stays in memory.
+        # A rehearsal stores no pages, so that pages fetched ahead stay in memory only.
         put_together = partial(
             assemble, choose=choose_following, frontier=(frontier, ALONE), rehearsal=True, brakes=[pace]
         )
         self.crawl(crawler, {"topic": topic, "assemble": put_together})
-        if self.exitcode == _INTERRUPTED:  # the only way to end it
+        if self.exitcode == _INTERRUPTED:  # Ctrl-C is the normal end
             self.exitcode = 0

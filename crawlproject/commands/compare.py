@@ -101,7 +101,7 @@ def _compare(folder: Path, opts: argparse.Namespace, agent: str) -> None:
 
 
 def _default_measure(runs: Sequence[RunFolder]) -> str:
-    """``recall`` where it can be measured: some topic has targets."""
+    """``recall`` if any topic has targets, otherwise ``harvest``."""
     if any(run.info.targets for run in runs):
         return "recall"
     print("No topic has targets, so --measure harvest is used.", file=sys.stderr)
@@ -112,7 +112,7 @@ def _default_measure(runs: Sequence[RunFolder]) -> str:
 def _scorer(
     importance: str | None, webs: Sequence[str] | None, agent: str, runs: Sequence[RunFolder]
 ) -> Iterator[Scorer | None]:
-    """The scorer for ``--importance``; None to use the relevance that the crawls recorded."""
+    """The scorer for ``--importance``, or None to use the relevance recorded by the crawls."""
     if importance is None and webs is None:
         yield None
         return

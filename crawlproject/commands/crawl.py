@@ -1,6 +1,6 @@
-"""``scrapy crawl`` with two more exit codes: 2 for bad input (also seeds of no use), 3 for a crawl that can be resumed.
+"""``scrapy crawl`` with two more exit codes: 2 for bad input (also if no seed led to a page), 3 if the crawl can be resumed.
 
-Also the process of a crawl that a program started.
+``crawl_as_told`` is the entry point of the process for a crawl that a program started.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 
 class CrawlCommand(Described, ScrapyCrawl):
-    """Scrapy's own command, but a wrong topic or setting is one message instead of a traceback."""
+    """Scrapy's ``crawl`` command, except that a wrong topic or setting yields one message instead of a traceback."""
 
     usage = "topical -a topic=TOPIC [options]"
     summary = "Crawl a topic, or resume its crawl"
@@ -85,7 +85,7 @@ class CrawlCommand(Described, ScrapyCrawl):
                 )
 
     def crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
-        """Crawl to the end; sets the exit code. Raises ``BadInput`` and ``StorageFailed``."""
+        """Run the crawl to its end, and set the exit code. Raises ``BadInput`` and ``StorageFailed``."""
         assert self.crawler_process is not None, "scrapy.cmdline sets it"
         refuse_earlier(f"{program} crawl")
         crawling = self.crawler_process.crawl(crawler, **arguments)
@@ -104,7 +104,9 @@ class CrawlCommand(Described, ScrapyCrawl):
 
 
 def crawl_as_told() -> None:
-    """Crawl what a program says on standard input (``crawlproject.library.crawling``); ends as ``scrapy crawl`` does."""
+    """Run the crawl that a program describes on standard input (``crawlproject.library.crawling``), and exit with the exit
+    codes of ``scrapy crawl``.
+    """
     from scrapy.crawler import AsyncCrawlerProcess
 
     from crawlproject.orderings.registry import ordering
@@ -133,7 +135,7 @@ def crawl_as_told() -> None:
 
 @contextmanager
 def _logging_errors(crawler: Crawler) -> Iterator[None]:
-    """Also write errors of ours to ``LOG_FILE``, which is where users of Scrapyd look."""
+    """Write errors of this project also to ``LOG_FILE``, where users of Scrapyd look for them."""
     try:
         yield
     except (BadInput, StorageFailed) as wrong:
@@ -143,11 +145,11 @@ def _logging_errors(crawler: Crawler) -> Iterator[None]:
 
 
 def _raise_ours(crawling: object) -> None:
-    """Raise the error that kept the crawl from starting, if it is one of ours."""
+    """Raise the error that kept the crawl from starting; an error that is not ours becomes a ``RuntimeError``."""
     failure: BaseException | None = None
     if isinstance(crawling, asyncio.Task) and crawling.done() and not crawling.cancelled():
         failure = crawling.exception()
-    elif isinstance(result := getattr(crawling, "result", None), Failure):  # of a reactor without asyncio
+    elif isinstance(result := getattr(crawling, "result", None), Failure):  # a Deferred, without an asyncio reactor
         failure = result.value
     if isinstance(failure, ModuleNotFoundError):
         failure = named(failure, "this crawl")

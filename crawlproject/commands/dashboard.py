@@ -1,4 +1,4 @@
-"""``scrapy dashboard [DIR]``: serves the dashboard: start crawls, watch them, and open earlier ones."""
+"""``scrapy dashboard [DIR]``: serves a dashboard to start crawls, watch them, and open earlier ones."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from scrapy.exceptions import UsageError
 from crawlproject.adapters.subcommand import Subcommand, reporting_errors
 from crawlproject.errors import BadInput
 
-# Settings of the command line that are not passed on to crawls.
+# Settings from the command line that are not passed on to the crawls.
 _OWN = ("DASHBOARD", "SEARCH_MODEL", "SEED_", "CRAWL_DIR", "LOG_FILE")
-# Those that it needs itself: what is wrong in others, the crawls say.
+# Settings that the dashboard reads itself. The crawls report errors in others.
 _READ = (
     "DASHBOARD",
     "SEED_",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _STDOUT = "-"
 _FORMATS = ("chunks", "csv", "graphml", "jsonl", "markdown", "opensearch", "parquet", "wacz", "warc")
 
-_OF_FORMAT = {  # options of one format alone, with their defaults
+_OF_FORMAT = {  # options for one format only, with their defaults
     "words": ("chunks", 300),
     "overlap": ("chunks", 0),
     "batch_bytes": ("opensearch", 5_000_000),
@@ -157,9 +157,9 @@ class ExportCommand(Subcommand):
 
 @contextmanager
 def _landed(target: str, *, is_folder: bool) -> Iterator[Path]:
-    """Where the export is written: at ``target``, or for an address or standard output in a folder, and sent at the end.
+    """The local path to write to: ``target`` itself, or a temporary path that is sent to the address or standard output.
 
-    Raises what ``Remote`` does, ``StorageFailed``, and ``BadInput`` for a folder at an address that is not empty.
+    Raises what ``Remote`` raises, ``StorageFailed``, and ``BadInput`` for a folder at an address that is not empty.
     """
     from crawlproject.storage.remote import Remote, is_remote
 
@@ -167,7 +167,7 @@ def _landed(target: str, *, is_folder: bool) -> Iterator[Path]:
         if is_folder:
             raise BadInput(target, "expected the name of a new folder: markdown is a file a page")
         with TemporaryDirectory(prefix="topical-export-") as folder:
-            yield (local := Path(folder) / "export.jsonl")  # chunks go by the name
+            yield (local := Path(folder) / "export.jsonl")  # the export of chunks depends on the suffix
             try:
                 with local.open("rb") as file:
                     shutil.copyfileobj(file, sys.stdout.buffer)

@@ -1,4 +1,4 @@
-"""``scrapy frontier stats|hosts|peek|why|clear PLACE``: shows what waits in a frontier, or removes the frontier."""
+"""``scrapy frontier stats|hosts|peek|why|drain|clear PLACE``: inspects or removes a frontier, or drains a worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawlproject.frontier.views.view import HostRow, QueuePosition
     from crawlproject.records import CrawlUrl
 
-_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "drain": 2, "clear": 1}  # with the number of arguments of each
+_ACTIONS = {"stats": 1, "hosts": 1, "peek": 1, "why": 2, "drain": 2, "clear": 1}  # number of arguments of each action
 _SHOWN = 20  # rows
 BLOCKED = "it refused the crawler, or does not answer"
 
@@ -181,9 +181,9 @@ def _why(place: FrontierPlace, keys: Sequence[str], asked: str, folder: Path, as
 
 
 def _keys(asked: str, folder: Path) -> list[str]:
-    """The keys under which a frontier may hold the URL: as given, canonical, and as a GET request of another spider.
+    """The keys that a URL may have in a frontier: as given, canonical, and as a GET request of another spider.
 
-    If ``folder`` is a crawl folder, its settings decide the canonical form.
+    If ``folder`` is a crawl folder, its settings determine the canonical form.
     """
     from scrapy import Request
     from scrapy.utils.request import fingerprint
@@ -218,7 +218,7 @@ def _clear(place: FrontierPlace, sure: bool) -> int:
 
 
 def _drain(place: FrontierPlace, worker: str) -> int:
-    """Let a worker leave and return the exit code."""
+    """Make a worker hand over its hosts and end; return the exit code."""
     from crawlproject.frontier.views.view import DrainingView
 
     if not isinstance(place.view, DrainingView):
@@ -282,7 +282,7 @@ def _record(record: CrawlUrl) -> dict[str, Any]:
 
 
 def _shown(record: CrawlUrl) -> str:
-    """The URL; for a request of a spider, with its method unless that is GET."""
+    """The URL; for a request of another spider, with its method unless that is GET."""
     import orjson
 
     if not record.request:

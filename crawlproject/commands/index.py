@@ -52,7 +52,7 @@ class IndexCommand(Subcommand):
                 raise BadSetting(
                     "setting SEARCH_MODEL", "--vectors wants the name of a model, or an address and a name"
                 )
-            if model is not None:  # before a long work, for a wrong name
+            if model is not None:  # load the model first: a wrong name must fail before the long work
                 need(f"{program} index --vectors", "content")
                 _ = model.embed
 

@@ -43,4 +43,4 @@ class McpCommand(Subcommand):
 
             server = make_server(Path(args[0]), crawl_pages=opts.crawl, settings=self.given, model=self.search_model)
         if server is not None:
-            server.run("stdio")  # standard output belongs to the protocol, so nothing else may stand in between
+            server.run("stdio")  # standard output is for the protocol only: nothing else may print there

@@ -1,4 +1,4 @@
-"""``scrapy pull ADDRESS CRAWL_DIR``: copies a crawl from remote storage, so that it can go on here."""
+"""``scrapy pull ADDRESS CRAWL_DIR``: copies a crawl from remote storage, so that it can be resumed here."""
 
 from __future__ import annotations
 

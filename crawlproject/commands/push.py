@@ -1,4 +1,4 @@
-"""``scrapy push CRAWL_DIR ADDRESS``: copies a crawl folder to remote storage, or what is missing there."""
+"""``scrapy push CRAWL_DIR ADDRESS``: copies a crawl folder, or the files that are still missing, to remote storage."""
 
 from __future__ import annotations
 

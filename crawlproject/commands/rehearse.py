@@ -1,6 +1,6 @@
-"""``scrapy rehearse WEB TOPIC... --ordering NAME... --pages N --out DIR``: crawls of a virtual web.
+"""``scrapy rehearse WEB TOPIC... --ordering NAME... --pages N --out DIR``: crawls a virtual web.
 
-``scrapy rehearse HISTORIES --revisit POLICY... --days D``: revisits of pages whose changes are known.
+``scrapy rehearse HISTORIES --revisit POLICY... --days D``: simulates revisits of pages with recorded changes.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class RehearseCommand(Subcommand):
         for name in names:
             ordering_class(name)
         topics = tuple(find_topic(name) for name in topic_names)
-        open_web(web, cache_dir=cache_dir()).close()  # reports wrong names, and builds indexes, before workers start
+        open_web(web, cache_dir=cache_dir()).close()  # reports a wrong name and builds indexes before the workers start
         return Plan(
             web=web,
             topics=topics,
@@ -189,7 +189,7 @@ class RehearseCommand(Subcommand):
 
 
 def _readable(line: Line) -> str:
-    """The outcome of a run for a terminal, where JSON would be broken in the middle of a word."""
+    """The outcome of a run for a terminal, which would wrap JSON in the middle of words."""
     run = f"{line['topic']} {line['ordering']}" + (f" {line['repeat']}" if "repeat" in line else "")
     if "kept" in line:
         return f"{run}: kept"
@@ -206,7 +206,7 @@ def _progress(runs: int) -> Iterator[Callable[[Line], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # The bar prints lines for a terminal above itself; lines for a pipe must not pass through it.
+    # In a terminal, lines are printed above the progress bar; lines for a pipe must bypass it.
     shown = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
     with shown:
         task = shown.add_task("rehearsing", total=runs)

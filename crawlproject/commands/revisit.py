@@ -1,4 +1,4 @@
-"""``scrapy revisit CRAWL_DIR``: one round of visits to a collection."""
+"""``scrapy revisit CRAWL_DIR``: visits pages of a stored crawl again, for one round."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from crawlproject.reports.changes import Changes
     from crawlproject.storage.read import CrawlInfo
 
-LEAST = 10  # fetches of a round, unless fewer are asked for
-POLICY = "adaptive"  # of a crawl that visited each page once so far
-# What ends a harvest is no reason to end a round; the rest is as the folder has it.
+LEAST = 10  # default minimum of fetches per round
+POLICY = "adaptive"  # for a crawl that has no revisit policy
+# These limits end a harvest, but must not end a round. All other settings come from the folder.
 _HARVEST = {"CRAWL_MAX_SECONDS": 0.0, "CRAWL_MIN_HARVEST": 0.0}
 
 
@@ -89,7 +89,7 @@ def _stored_crawl(folder: Path) -> CrawlInfo:
 
 
 def _settings_of(info: CrawlInfo) -> dict[str, Any]:
-    """The settings of the crawl, as a topic file would have them."""
+    """The settings of the crawl, in the form of a topic file's settings."""
     from crawlproject.library.stored_crawl import stored_settings
 
     settings = stored_settings(info)
@@ -105,7 +105,7 @@ def _tenth(folder: Path) -> int:
 
 
 def _summary(tally: Tally, changes: Changes, folder: Path, now: float) -> Iterator[str]:
-    """What the visits have shown, which are all of them together, and what had to make room, in the words of ``changes``."""
+    """The lines of the summary: visits by outcome, retired pages, and the next due visit, in the terms of ``changes``."""
     from crawlproject.parts.revisits.outcomes import NEW, SHOWN, STORED
     from crawlproject.reports.console import in_words, moment
     from crawlproject.storage.logs import RETIRED

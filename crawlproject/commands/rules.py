@@ -95,9 +95,9 @@ def _fields(entry: StoredRule, worker: str) -> dict[str, object]:
 
 
 def _switch(folders: list[Path], spelled: str, *, off: bool) -> None:
-    """Switch the rule in every folder that has it.
+    """Switch the rule on or off in every folder that has it.
 
-    Raises ``BadInput`` when none has it, ``BadCrawlDir`` when one is in use.
+    Raises ``BadInput`` if no folder has it, ``BadCrawlDir`` if one is in use.
     """
     from crawlproject.errors import BadInput
     from crawlproject.parts.duplicates.url_rule import UrlRule

@@ -102,7 +102,7 @@ class SeedsCommand(Subcommand):
 
 @dataclass(frozen=True)
 class SeedSource:
-    """The links of every page, the page at a URL after redirects (None where there is none), and the terms of a text."""
+    """A known link graph: ``links`` of every page, the ``page`` at a URL (after redirects; or None), ``terms`` of a text."""
 
     links: Iterable[tuple[str, Sequence[str]]]
     page: Callable[[str], Page | None]
@@ -111,7 +111,7 @@ class SeedSource:
 
 @contextmanager
 def opened(source: str, topic: Topic, settings: dict[str, Any], *, agent: str) -> Iterator[SeedSource]:
-    """A web, or an earlier crawl, which may have links but no pages."""
+    """Open a web or an earlier crawl. A crawl may have links but no pages. Raises ``BadWeb``."""
     from crawlproject.configuration import read_options
     from crawlproject.evaluation.simulation.runner import read_pages
     from crawlproject.pages.text.relevance import TopicJudge, make_analyzer

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 LABELS = {"spam": True, "honest": False}
 WISH = "expected a page and spam or honest, with a tab between them"
 HELD_OUT = 0.25
-FILE = "http://file.invalid/"  # the URL of a page that is a file, for its relative links
+FILE = "http://file.invalid/"  # URL of a page that is a file, for its relative links
 
 
 class _Labelled(NamedTuple):
-    """A line of the labels: where it stands, the page, a URL or a path, and whether it is spam."""
+    """A line of the labels: its place in the file, the URL or path of the page, and whether the page is spam."""
 
     place: str
     page: str
@@ -116,7 +116,7 @@ def _example(inspector: Spam, page: Page, line: _Labelled) -> _Example:
 
 
 def _read_labels(path: Path) -> Iterator[_Labelled]:
-    """The lines of a file of labels, without empty ones and those that begin with #."""
+    """Parse a file of labels, without empty lines and lines that begin with #. Raises ``BadInput``."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as wrong:
@@ -131,7 +131,7 @@ def _read_labels(path: Path) -> Iterator[_Labelled]:
 
 
 def _bytes_of(line: _Labelled, folder: Path) -> bytes:
-    """The file of a page; a relative path is one from the folder of the labels."""
+    """The content of a page that is a file; its path is relative to the folder of the labels. Raises ``BadInput``."""
     try:
         return (folder / line.page).read_bytes()
     except OSError as wrong:
@@ -143,7 +143,7 @@ def _can_teach(examples: Sequence[_Example]) -> bool:
 
 
 def _evaluate(examples: Sequence[_Example]) -> None:
-    """Print how well a model of most sites judges the others, and how well the built-in weights do."""
+    """Train a model on most sites, and print how well it and the built-in weights judge the held-out sites."""
     from crawlproject.parts.spam.model import Judged, train
 
     known = [example for example in examples if not _is_held_out(example.site)]

@@ -170,7 +170,7 @@ class TopicCommand(Subcommand):
         print(f"Next:    {program} topic check {quoted}{given}\n         {CRAWL_TOPIC}{quoted}{given}")
 
     def _seeds(self, keywords: list[str], opts: argparse.Namespace) -> dict[str, str]:
-        """Seeds that were found for the keywords, each with where it is from. Raises ``BadInput``."""
+        """Find seeds for the keywords, and return each with its source and title. Raises ``BadInput``."""
         from crawlproject.adapters.seed_search import NO_SEEDS, SeedSearch
         from crawlproject.configuration import read_options
         from crawlproject.dashboard.crawls import SEARCHED, latest_crawls
@@ -226,7 +226,7 @@ class TopicCommand(Subcommand):
                 _write_topic(opts.out / f"{far.name}.toml", far)
 
     def _in_links(self, web: str, draft: Draft) -> dict[str, list[str]]:
-        """The pages of a web or crawl that link to each URL."""
+        """For each URL, the pages of a web or crawl that link to it."""
         from crawlproject.commands.seeds import opened
         from crawlproject.topic.edits import topic_text
         from crawlproject.topic.parse import parse_topic
