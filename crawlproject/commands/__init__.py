@@ -2,4 +2,4 @@
 
 from crawlproject.core.process_tuning import take_huge_pages
 
-take_huge_pages()  # at this point the process runs a command of ours, and has imported little
+take_huge_pages()  # only our own commands import this; most memory is allocated after it

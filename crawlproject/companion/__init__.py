@@ -2,7 +2,7 @@
 
 How data flows through it:
 
-1. The person opens a page. The browser extension, or a bookmarklet, sends its URL to the service, later the reading time.
+1. The person opens a page. The browser extension, or a bookmarklet, sends its URL, and later its reading time, to the service.
 2. ``Companion`` weights the terms of the page by reading time and by *saved* and *dismissed*: these are the ``Interests``.
 3. The ``Profile`` stores them in one file of words and weights, which the person can read, edit and delete.
 4. ``LookAhead`` moves to the current page: it empties the frontier, and takes keywords from the profile and the page.

@@ -19,7 +19,8 @@ MOST = 400  # terms kept when more than twice as many have accumulated
 HALF_LIFE = 30 * 86_400.0  # seconds after which a learned weight has halved
 
 # Words that occur around the content of any page. No interest is learned from them, but the person may add one by hand.
-# Document frequency cannot identify them: pages ahead are on the topic of the current page, so its words are as frequent there.
+# Document frequency cannot identify them: the pages ahead are on the topic of the current page, and its topical words are as
+# frequent there.
 BOILERPLATE = (
     "web website webpage site page home homepage internet online news newsletter day today week month year date time click link "
     "menu search login log sign account cookie privacy policy copyright contact email mail subscribe share post comment read "

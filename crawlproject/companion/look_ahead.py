@@ -28,7 +28,7 @@ NO_TOPIC = Topic(
 SETTINGS: dict[str, Any] = {
     "FRONTIER": "memory",
     "FRONTIER_BATCH_SIZE": 1,  # the site of the current page may use the whole budget
-    "TRAP_MAX_URLS_PER_HOST": 0,  # links are offered again for each page at hand
+    "TRAP_MAX_URLS_PER_HOST": 0,  # links are offered again for each current page
     "TRAP_TEMPLATES": False,
     "TRAP_REDUNDANT": "always",
     "CRAWL_SITE_BUDGET": 0.0,

@@ -153,7 +153,7 @@ def _why_nothing(failures: Mapping[str, int], refused: Sequence[tuple[str, int]]
 
 
 class FolderWatch:
-    """Reads one crawl folder again and again, and only what has changed. Raises ``BadCrawlDir`` if it is damaged."""
+    """Follows one crawl folder; each file is read only if it has changed. Raises ``BadCrawlDir`` if it is damaged."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

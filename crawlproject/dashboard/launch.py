@@ -65,7 +65,7 @@ class CrawlForm:
     """The form of the dashboard: one crawl per ordering, of ``pages`` pages each."""
 
     query: str
-    seeds: tuple[FoundSeed, ...]  # if empty, seeds are searched
+    seeds: tuple[FoundSeed, ...]  # if empty, the dashboard searches for seeds
     orderings: tuple[str, ...]
     pages: int
 

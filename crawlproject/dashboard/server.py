@@ -64,7 +64,7 @@ class Crawls(Protocol):
 
 class Dashboard(loopback.LoopbackServer):
     """Serves ``crawls`` on a listening socket. ``live`` returns the numbers for ``/api/live``. ``sources`` describes where
-    seeds are searched. ``search_model`` is the setting ``SEARCH_MODEL``."""
+    seeds come from. ``search_model`` is the setting ``SEARCH_MODEL``."""
 
     def __init__(
         self,

@@ -41,8 +41,8 @@ def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Top
 def stored_settings(info: CrawlInfo) -> dict[str, Any]:
     """The settings of a stored crawl, including the parameters of its ordering, for resuming it.
 
-    Left out are its folder, settings that only display it (a port that was free then may be taken now, and a cron job needs
-    no display), and the ``settings_of_the_starter``.
+    It leaves out the folder, the settings for displaying the crawl (a port that was free then may be taken now, and nobody
+    watches a cron job), and the ``settings_of_the_starter``.
     """
     parameters = {f"ORDERING_{name.upper()}": value for name, value in info.parameters.items()}
     settings = {**known_settings(info.settings), **parameters}

@@ -230,7 +230,7 @@ def check_as_text(
 def check_as_json(
     topic: Topic, seeds: Sequence[SeedPreview], sample: Sequence[SeedPreview], weaknesses: Sequence[Weakness]
 ) -> str:
-    """The same as a JSON object."""
+    """The seeds, the sample and the weaknesses as a JSON object."""
     found = {
         "topic": topic.name,
         "seeds": [_fields(seed) for seed in seeds],

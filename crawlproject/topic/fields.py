@@ -81,7 +81,7 @@ def checked_example(example: str, info: ValidationInfo) -> str:
 
 
 def example_files(example: str) -> list[str]:
-    """The page files of a folder, at any depth, in alphabetical order; any other example by itself."""
+    """The page files of a folder, at any depth, in alphabetical order; any other example as the only entry."""
     path = Path(example)
     if _URL.match(example) or not path.is_dir():
         return [example]

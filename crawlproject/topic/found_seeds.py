@@ -154,7 +154,7 @@ def find_hubs(
 
 
 def is_mirror(counts: Mapping[str, int], description: Mapping[str, int]) -> bool:
-    """Whether a page, given as its term counts, repeats the description of the topic. Seeds and targets may be from there.
+    """Whether a page, given as its term counts, repeats the topic's description. It may then list seeds and targets, too.
 
     The page is projected onto the terms of the description, to ignore text that a mirror adds. It is a mirror if the cosine
     then exceeds ``MIRROR``. With a description of fewer than ten distinct terms, no page is a mirror.
