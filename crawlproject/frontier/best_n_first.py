@@ -12,7 +12,7 @@ from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.k_rule import KRule
 from crawlproject.records import ACTIVE
 
-_RETURNED = -1.0  # the rank of a committed URL that was released: before all others of its batch
+_RETURNED = -1.0  # the rank of a committed URL that was released: it comes before all others of its batch
 
 
 class CommittedBatch:
@@ -37,13 +37,13 @@ class CommittedBatch:
         self.schedule.remove(committed)
 
     def replace(self, new: Any) -> None:
-        """A committed URL has another record or score; it keeps its position."""
+        """Give a committed URL another record or score. It keeps its position."""
         old = self.entries[new.arrival]
         self.entries[new.arrival] = new = new._replace(precedence=ACTIVE, rank=old.rank)
         self.schedule.replace(old, new)
 
     def is_stopped(self) -> bool:
-        """Whether every host of the batch is barred by the k rule or blocked; at most n hosts are asked."""
+        """Whether the k rule or a block stops every host of the batch. Looks at n hosts at most."""
         queues, now = self.schedule.known, self.schedule.now
         return all(self._rule.bars(host) or queues[host].blocked_until > now for host in self._on_host)
 
@@ -54,19 +54,19 @@ class CommittedBatch:
 class BestNFirstSchedule:
     """Two schedules under one k rule: the committed batch, in random order, and the pool of all other URLs.
 
-    When the batch is empty, the ``n`` first URLs of the pool that may be taken, by class and score, are committed. Better
-    URLs that come meanwhile wait for the next batch. A committed URL that is released stays committed, unless it is held.
+    When the batch is empty, the first ``n`` URLs of the pool that may be taken, by class and score, are committed. Better
+    URLs that arrive later wait for the next batch. A committed URL that is released stays committed, unless it is held.
 
     Committed URLs have left the buffer that ``max_urls`` bounds, as in the figure: they neither fill it nor are evicted.
 
-    The k rule and blocks are stronger than the commitment: while they stop every host of the batch, the pool is taken
-    from as if nothing were committed.
+    The k rule and blocks override the commitment: while they stop every host of the batch, URLs are taken from the pool as
+    if nothing were committed.
 
-    ``alive`` decides whether an entry is the valid one of a waiting URL. ``new_pool`` and ``new_queue`` are given the same
-    question about URLs that are not committed (and may be taken); they make the schedule of those and their order, hosts
-    aside. ``new_held`` is given it about ``(time, entry)``, and makes the order of those that are held, by time. ``new_pool`` is
-    also given what counts the waiting URLs of a host: ``waiting_on`` or, without it, the counter of this schedule, which then
-    counts the hosts of the k rule.
+    ``alive`` says whether an entry is the valid one of a waiting URL. The three factories get a similar test, limited to URLs
+    that are not committed. ``new_pool`` makes the schedule of these URLs. ``new_queue`` makes their order regardless of hosts;
+    its test also requires that they may be taken. ``new_held`` makes the order of held URLs by time; its test is given ``(time,
+    entry)``. ``new_pool`` also gets a function that counts the waiting URLs of a host: ``waiting_on`` or, without it, the
+    counter of this schedule, which then counts the hosts for the k rule.
     """
 
     def __init__(
@@ -92,9 +92,9 @@ class BestNFirstSchedule:
         self.pool = new_pool(self._is_other, waiting_on or (lambda host: on_host[host]))
         self._queue = new_queue(self._may_go)
         self._held = new_held(lambda item: self._is_other(item[1]))
-        self._looked = 0.0  # URLs whose time came until then have left ``_held``
+        self._looked = 0.0  # URLs whose time came up to this one have left ``_held``
 
-    # ------------------------------------------------------------ URLs come and leave
+    # ------------------------------------------------------------ adding and removing URLs
 
     def add(self, entry: Any) -> None:
         self._count(entry.host)
@@ -123,20 +123,20 @@ class BestNFirstSchedule:
             self._wait(new)
 
     def set_floor(self, floor: float, spare: float) -> None:
-        """What is committed is taken whatever it scores now: a commitment knows no floor."""
+        """Does nothing: a committed URL is taken whatever it scores now."""
 
     def set_ceiling(self, precedence: int) -> None:
-        """Nor a ceiling."""
+        """Does nothing: a commitment ignores the ceiling."""
 
     def set_awake_elsewhere(self, precedence: int | None) -> None:
-        """So it waits for nobody."""
+        """Does nothing: a commitment does not wait for other frontiers."""
 
     def lowest_awake(self) -> int | None:
-        """Nor is it waited for."""
+        """None: other frontiers do not wait for a commitment."""
         return None
 
     def set_host_precedence(self, name: Hashable, precedence: int) -> None:
-        """Nor the classes of hosts."""
+        """Does nothing: a commitment ignores the classes of hosts."""
 
     # ------------------------------------------------------------ visits
 
@@ -184,14 +184,14 @@ class BestNFirstSchedule:
 
     def blocks(self) -> Iterator[tuple[HostQueue, list[Any]]]:
         """As ``HostSchedule.blocks``, with all committed entries of each host."""
-        self.pool.choose_ready(self._batch.schedule.now)  # lets the time pass there, too
+        self.pool.choose_ready(self._batch.schedule.now)  # advances the pool's time, too
         for host, entries in self.pool.blocks():
             yield host, [*entries, *(entry for entry in self.committed.values() if entry.host == host.name)]
 
     # ------------------------------------------------------------ inside
 
     def _look_again(self, now: float) -> None:
-        """Commit to the best URLs that may be taken."""
+        """Commit to the best URLs that may be taken now."""
         while (item := self._held.first()) and item[0] <= now:
             self._held.pop()
             self._queue.push(item[1])
@@ -201,7 +201,7 @@ class BestNFirstSchedule:
             best.append(entry)
         self._random.shuffle(best)
         for position, entry in enumerate(best):
-            self._batch.commit(entry, float(position))  # first, for then it is dead in the pool
+            self._batch.commit(entry, float(position))  # before the removal: it makes the entry dead in the pool
             self.pool.remove(entry)
 
     def _is_other(self, entry: Any) -> bool:
@@ -232,7 +232,7 @@ class BestNFirstSchedule:
 
 
 def _take_one(counter: Counter[Hashable], host: Hashable) -> bool:
-    """Count one less; whether it was the last one."""
+    """Count one less. Return whether it was the last one."""
     counter[host] -= 1
     if not counter[host]:
         del counter[host]

@@ -1,11 +1,11 @@
-"""What can happen to a frontier: the smallest changes, each a fact that can be written down and done again.
+"""What can happen to a frontier: the smallest changes, each a fact that can be written down and applied again.
 
-An operation of the contract makes a few of them: ``take`` is ``Leased`` and ``Picked``. They hold results, not
-requests (the time of a host's next visit, not the delay it came from), so that doing them again needs no clock, no
+An operation of the contract makes a few of them: ``take`` makes ``Leased`` and ``Picked``. A change holds a result, not a
+request (the time of a host's next visit, not the delay it came from), so applying it again needs no clock, no random
 generator and no setting.
 
-Stored records tell what their URL is fetched for by the key, and where that is not enough by the kind beside it; those of earlier
-versions tell its precedence class by the score.
+In a stored record, the key says what its URL is fetched for; where the key is not enough, the kind is stored beside it. In
+records of earlier versions, the score encodes the precedence class.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 
 from crawlproject.records import ACTIVE, FIRST, PAGE, PLANTED, PROBE, REREADS, REVISITS, SITEMAP, CrawlUrl
 
-LEAST_CLASS_SCORE = 2.5e17  # of records of earlier versions: a lower score is one
+LEAST_CLASS_SCORE = 2.5e17  # in records of earlier versions, a score from here on encodes a class; below, it is a score
 
 _REVISIT_SCORE = 2e18
 _PROBE_MARK = f"#{PROBE}/"
 
 
 class Waits(NamedTuple):
-    """A URL waits, or the record of a waiting URL is another one."""
+    """A URL waits, or the record of a waiting URL has changed."""
 
     record: CrawlUrl
 
@@ -56,14 +56,14 @@ class Held(NamedTuple):
 
 
 class Returned(NamedTuple):
-    """A leased URL waits again, until ``not_before`` at least."""
+    """A leased URL waits again, at least until ``not_before``."""
 
     url: str
     not_before: float
 
 
 class Finished(NamedTuple):
-    """A leased URL was fetched, and waits for its next visit, with this score."""
+    """A leased URL was fetched, and waits for its next visit with this score."""
 
     url: str
     refetch_at: float
@@ -71,25 +71,25 @@ class Finished(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A URL is done, whether it was leased, waited, or is new."""
+    """A URL is done, whether it was leased, was waiting, or is new."""
 
     url: str
 
 
 class Forgotten(NamedTuple):
-    """A URL that was done is not known any more."""
+    """A URL that was done is no longer known."""
 
     url: str
 
 
 class Recorded(NamedTuple):
-    """The history has so many lines."""
+    """The history has this many lines."""
 
     lines: int
 
 
 class Evicted(NamedTuple):
-    """A waiting URL left without a fetch; ``total`` were dropped until now. None: only the total is known."""
+    """A waiting URL was evicted without a fetch, the ``total``-th so far. ``url`` None: only the total is known."""
 
     url: str | None
     total: int
@@ -122,7 +122,7 @@ class Asks(NamedTuple):
 
 
 class Blocked(NamedTuple):
-    """No URL of the host of this name is taken before ``until``; 0: the block is lifted."""
+    """No URL of the host with this name is taken before ``until``; 0: the block is lifted."""
 
     host: str
     until: float
@@ -203,7 +203,7 @@ def to_json(change: Change) -> list[Any]:
 
 
 def from_json(fields: list[Any]) -> Change:
-    """The change of a list that ``to_json`` made. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for others."""
+    """Read a list that ``to_json`` made. Raises ``KeyError``, ``TypeError`` or ``ValueError`` for any other list."""
     code, *values = fields
     if code == "wait":
         key, score, depth, parent, anchor, context_score, not_before, inherited, request, *more = values
@@ -237,20 +237,20 @@ def from_json(fields: list[Any]) -> Change:
 
 
 def json_number(value: float) -> float | str:
-    """JSON has no infinity and no NaN: these travel as text."""
+    """The number for JSON, which has no infinity and no NaN: these become text."""
     return value if math.isfinite(value) else str(value)
 
 
 def written_kind(key: str, parent: str | None, kind: str) -> str | None:
-    """The kind as it is stored beside the key; None where ``read_key`` knows it without."""
+    """The kind that is stored beside the key; None where ``read_key`` can do without it."""
     return None if kind == PAGE and read_key(key, parent)[1] == PAGE else kind
 
 
 def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str, str, str]:
-    """``url``, ``kind`` and ``variant`` of a stored record, of which ``key``, ``parent`` and perhaps ``kind`` were written.
+    """``url``, ``kind`` and ``variant`` of a stored record, from its ``key``, its ``parent`` and, if it was stored, its ``kind``.
 
-    Records without a kind are pages, except those of earlier versions: a probe is known by its key, a sitemap by the
-    robots.txt that is its parent.
+    Records without a kind are pages, except in earlier versions: a probe is recognised by its key, a sitemap by its parent, a
+    robots.txt.
     """
     if kind is None:
         if _PROBE_MARK in key:
@@ -264,7 +264,7 @@ def read_key(key: str, parent: str | None, kind: str | None = None) -> tuple[str
 
 
 def class_in_score(score: float) -> tuple[int, float]:
-    """The class and the score of a record of an earlier version, where scores above all others stood for classes."""
+    """The class and score of a record of an earlier version, in which scores above all others encoded classes."""
     if score < LEAST_CLASS_SCORE:
         return ACTIVE, score
     if score >= 8e18:
@@ -275,10 +275,10 @@ def class_in_score(score: float) -> tuple[int, float]:
 
 
 def best_of_paths(old: CrawlUrl, new: CrawlUrl) -> CrawlUrl:
-    """The record of a waiting URL that another link was found to; ``old`` itself when nothing changes.
+    """The record of a waiting URL to which another link was found; ``old`` itself if nothing changes.
 
-    The record of the lower class, or of the higher score in one class, the old one of two equals; with the least depth, and
-    what the better path hands down.
+    It is the record with the lower class, then the higher score, then ``old``. It gets the lesser depth of the two, and the
+    larger of each inherited value.
     """
     takes_over = (new.precedence, -new.score) < (old.precedence, -old.score)
     best, other = (new, old) if takes_over else (old, new)
@@ -289,7 +289,7 @@ def best_of_paths(old: CrawlUrl, new: CrawlUrl) -> CrawlUrl:
 
 
 def larger_of_each(values: tuple[float, ...], others: tuple[float, ...]) -> tuple[float, ...]:
-    """Of what two paths hand down, the larger of each value; the first when the paths hand down different things."""
+    """The larger of each inherited value of two paths; ``values`` if the paths hand down different numbers of values."""
     if values == others or len(values) != len(others):
         return values
     return tuple(map(max, values, others))

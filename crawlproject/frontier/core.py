@@ -1,6 +1,6 @@
-"""What a frontier in one process decides; where its URLs are, and what a change does to them, is its store's matter.
+"""The decisions of a frontier in one process. Its store keeps the URLs, and knows what each change does to them.
 
-The contract is in ``base``. A decision reads the store and then changes it, so that the frontiers in memory, with a journal
+The contract is in ``base``. Every decision reads the store and then changes it, so the frontiers in memory, with a journal
 and on disk decide alike.
 """
 
@@ -20,13 +20,13 @@ _STEP = 4096  # URLs of a long ``put_many`` that become durable together
 
 
 class FrontierCore:
-    """A ``Frontier`` over a store. What changes nothing, the store answers itself; ``resting`` are the hosts with waiting
-    URLs that may not be visited yet, O(1).
+    """A ``Frontier`` over a store. The store itself answers the calls that change nothing. ``resting`` counts the hosts with
+    waiting URLs that may not be visited yet, O(1).
 
-    ``max_urls``: waiting URLs kept, the best ones, beside those of a batch of Best-N-First; 0: no limit. ``newcomers_stay``: a
-    newcomer replaces the worst whatever its own score, as in paper 001 Figure 1. Every operation that
-    changes something may raise what the store's ``commit`` raises. It has happened in memory then, and is made durable with
-    the next one that succeeds.
+    ``max_urls``: how many waiting URLs are kept, the best ones, apart from a batch of Best-N-First; 0: no limit.
+    ``newcomers_stay``: a newcomer replaces the worst URL whatever its own score, as in paper 001 Figure 1. Every operation that
+    changes something may raise what the store's ``commit`` raises. The change has then happened in memory, and becomes durable
+    with the next commit that succeeds.
     """
 
     def __init__(self, store: UrlStore, max_urls: int, *, newcomers_stay: bool = False) -> None:
@@ -64,7 +64,7 @@ class FrontierCore:
     def put(self, url: CrawlUrl) -> bool:
         """As the contract says.
 
-        Raises ``ValueError`` for a score that is NaN, a ``not_before`` that is not finite, or a class that there is not. A
+        Raises ``ValueError`` for a score that is NaN, a ``not_before`` that is not finite, or a class that does not exist. A
         newcomer that a full frontier refuses does not count as evicted.
         """
         new = self._put(url)
@@ -73,7 +73,7 @@ class FrontierCore:
         return new
 
     def put_many(self, urls: Iterable[CrawlUrl]) -> int:
-        """As the contract says. Outside a batch, some thousands at a time are one atomic step."""
+        """As the contract says. Outside a batch, every few thousand URLs are one atomic step."""
         new = 0
         for number, url in enumerate(urls, start=1):
             new += self._put(url)
@@ -108,7 +108,7 @@ class FrontierCore:
         return True
 
     def set_precedence(self, url: str, precedence: int) -> bool:
-        """As the contract says. Raises ``ValueError`` for a class that there is not."""
+        """As the contract says. Raises ``ValueError`` for a class that does not exist."""
         refuse_class(url, precedence)
         store = self._store
         state = store.state_of(url)
@@ -137,7 +137,7 @@ class FrontierCore:
             self._commit()
 
     def clear(self) -> None:
-        """Evict all that waits: it may be put again. Clocks of hosts, leases, and what is done stay as they are."""
+        """Evict all waiting URLs; they may be put again. Host clocks, leases, and URLs that are done stay as they are."""
         for url in list(self._store.waiting()):
             self._evict(url)
         self._commit()
@@ -176,9 +176,9 @@ class FrontierCore:
                 store.commit()
 
     def release(self, url: str, now: float, seconds: float, *, not_before: float = 0.0, picked: bool = True) -> None:
-        """As the contract says; nothing happens without a lease. Raises ``ValueError`` if ``not_before`` is not finite.
+        """As the contract says; does nothing without a lease. Raises ``ValueError`` if ``not_before`` is not finite.
 
-        In a full frontier the URL may be evicted at once, when it is the worst.
+        In a full frontier, the URL may be evicted at once if it is the worst.
         """
         refuse_endless(url, not_before)
         if self._store.state_of(url) == "leased":
@@ -187,7 +187,7 @@ class FrontierCore:
             self._return(url, not_before, picked)
 
     def drop(self, url: str, *, picked: bool = False) -> None:
-        """As the contract says; without a lease the URL is just known from now on."""
+        """As the contract says. Without a lease, the URL just becomes known."""
         state = self._store.state_of(url)
         if state == "done":
             return
@@ -199,7 +199,7 @@ class FrontierCore:
     # ------------------------------------------------------------ hosts
 
     def crawl_delay(self, host: str, seconds: float) -> None:
-        """As the contract says; what is no finite, positive number counts as 0 (robots.txt is written by strangers)."""
+        """As the contract says. A value that is not finite and positive counts as 0 (robots.txt is written by strangers)."""
         asked = seconds if 0.0 < seconds < math.inf else 0.0
         if asked != self._store.politeness.asked(self._store.host_named(host)):
             self._store.ask(host, asked)
@@ -230,7 +230,7 @@ class FrontierCore:
         self._commit()
 
     def rest_host(self, host: str, until: float) -> None:
-        """No visit of the host before ``until``, nor before the end of an earlier rest: somebody else has visited it."""
+        """Do not visit the host before ``until``, nor before the end of an earlier rest: another worker has visited it."""
         self._store.rest(self._store.host_named(host), until)
         self._commit()
 
@@ -256,21 +256,21 @@ class FrontierCore:
         self._store.schedule.set_floor(floor, spare)
 
     def set_host_precedence(self, host: str, precedence: int) -> None:
-        """As the contract says. Raises ``ValueError`` for a class that there is not."""
+        """As the contract says. Raises ``ValueError`` for a class that does not exist."""
         refuse_class(host, precedence)
         self._store.schedule.set_host_precedence(self._store.host_named(host), precedence)
 
     def set_ceiling(self, precedence: int) -> None:
-        """As the contract says. Raises ``ValueError`` for a class that there is not."""
+        """As the contract says. Raises ``ValueError`` for a class that does not exist."""
         refuse_class("ceiling", precedence)
         self._store.schedule.set_ceiling(precedence)
 
     def set_awake_elsewhere(self, precedence: int | None) -> None:
-        """Other frontiers of the crawl have hosts that are awake: this is the lowest class of one, for the limit of a take."""
+        """Set the lowest class of an awake host in the other frontiers of the crawl, for the limit of a take."""
         self._store.schedule.set_awake_elsewhere(precedence)
 
     def lowest_awake(self) -> int | None:
-        """The lowest class of which a host is awake."""
+        """The lowest class that has an awake host."""
         lowest: int | None = self._store.schedule.lowest_awake()
         return lowest
 
@@ -278,7 +278,7 @@ class FrontierCore:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """What happens inside becomes one atomic step. When the block raises, what happened until then does."""
+        """Make the calls inside one atomic step. If the block raises, the calls made until then still take effect."""
         self._in_batch = True
         try:
             yield
@@ -324,7 +324,7 @@ class FrontierCore:
         self._commit()
 
     def _wait_again(self, url: str, refetch_at: float, score: float | None) -> None:
-        """A URL that was leased, or waits, waits for its next visit."""
+        """Let a URL that was leased or waiting wait for its next visit."""
         store = self._store
         lease = store.lease_of(url)
         old = lease or store.record_of(url)

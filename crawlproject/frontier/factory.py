@@ -1,4 +1,4 @@
-"""Which frontier the settings ask for, opened."""
+"""Makes and opens the frontier that the settings ask for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawlproject.frontier.memory import MemoryFrontier
 from crawlproject.frontier.politeness import Politeness
 from crawlproject.options import Options
 
-if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: only for crawls that need it
+if TYPE_CHECKING:  # the Redis client takes a tenth of a second to import: only crawls that need it do
     from crawlproject.frontier.redis.connection import Server
     from crawlproject.frontier.redis.worker import RedisWorker
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:  # the client of Redis takes a tenth of a second to import: on
 # millisecond after the client had its last byte.
 MARGIN = 0.005
 _LONGEST_FETCH = 600.0  # seconds: more than ``DOWNLOAD_TIMEOUT`` (180 by default)
-_LONGEST_RETRY = 60.0  # times CRAWL_RETRY_DELAY, as ``core/connections.py`` has it
+_LONGEST_RETRY = 60.0  # times CRAWL_RETRY_DELAY, as in ``core/connections.py``
 
 
 def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> MemoryFrontier:
-    """An empty frontier in memory as the ``FRONTIER_*`` and ``POLITENESS_*`` settings want it."""
+    """An empty frontier in memory, as the ``FRONTIER_*`` and ``POLITENESS_*`` settings ask for."""
     return MemoryFrontier(
         batch_size=options.frontier_batch_size,
         strict=is_strict(options),
@@ -42,14 +42,14 @@ def make_frontier(options: Options, commit: int = 1, margin: float = MARGIN) -> 
 
 
 def make_politeness(options: Options, margin: float = MARGIN) -> Politeness:
-    """The rests that the ``POLITENESS_*`` settings want."""
+    """The rests that the ``POLITENESS_*`` settings ask for."""
     return Politeness(
         options.politeness_min_delay, options.politeness_factor, margin=margin, longest=longest_rest(options)
     )
 
 
 def longest_rest(options: Options) -> float:
-    """Seconds: what a host can ask for (``Retry-After``) or gets when it does not answer, and then the rest after a visit."""
+    """The longest rest in seconds: what a host may ask for (``Retry-After``) or gets when it fails, plus a visit's rest."""
     asked = options.politeness_max_crawl_delay
     after = max(options.politeness_min_delay, asked, options.politeness_factor * _LONGEST_FETCH)
     return max(asked, _LONGEST_RETRY * options.crawl_retry_delay) + after + MARGIN
@@ -58,11 +58,11 @@ def longest_rest(options: Options) -> float:
 def open_frontier(
     options: Options, folder: Path, *, clock: Callable[[], float], commit: int = 1, name: str = "", behind: float = 0.0
 ) -> Frontier:
-    """The frontier of a live crawl, new or as it was left; ``folder`` is its own, ``name`` the one in a server.
+    """The frontier of a live crawl, new or as the last run left it. ``folder`` is its own; ``name`` names it on a server.
 
-    ``commit`` is the N that the ordering wants, unless ``FRONTIER_COMMIT`` says more. ``behind``: seconds by which the clock
-    was set back since the last run; workers that share a frontier have to agree on the time. Raises ``BadCrawlDir`` for a damaged
-    state, ``BadSetting`` for a server that is used otherwise, and ``StorageFailed``.
+    ``commit`` is the N that the ordering wants, unless ``FRONTIER_COMMIT`` asks for more. ``behind``: seconds by which the clock
+    was set back since the last run; not for Redis, where the workers have to agree on the time. Raises ``BadCrawlDir`` for
+    damaged state, ``BadSetting`` for a server that is used for something else, and ``StorageFailed``.
     """
     if options.frontier == "redis":
         return join_frontier(options, options.frontier_redis_name or name, folder, clock=clock, commit=commit)
@@ -90,17 +90,17 @@ def _on_disk(
 
 
 def is_strict(options: Options) -> bool:
-    """Whether the crawl waits for the k rule: only when it is to save pages, whatever the time."""
+    """Whether the crawl waits for the k rule: only when it must save pages rather than time."""
     return options.crawl_scarce == "pages"
 
 
 def _commit(options: Options, wanted: int) -> int:
-    """N of Best-N-First: the setting's, or what the ordering wants."""
+    """N of Best-N-First: the setting if it is above 1, else what the ordering wants."""
     return options.frontier_commit if options.frontier_commit > 1 else wanted
 
 
 def _kind(wanted: str, folder: Path) -> str:
-    """A crawl goes on with the kind of frontier that it began with: in memory where nobody said so, in earlier versions."""
+    """The kind a crawl began with, also when it resumes; in memory where earlier versions recorded no kind."""
     began = "disk" if is_disk_frontier(folder) else "memory" if (folder / NAME).exists() else wanted
     if began != wanted == "memory":
         wish = f"this crawl was begun with {began!r}, in {folder}; resume it with that, not {wanted!r}"
@@ -119,9 +119,9 @@ def join_frontier(
     pages: int = 0,
     endless: bool = False,
 ) -> RedisWorker:
-    """The frontier of this worker of crawl ``name``, in ``folder``, and its way to the others. Raises as ``open_frontier`` does.
+    """This worker's frontier of crawl ``name``, in ``folder``, with its link to the others. Raises as ``open_frontier`` does.
 
-    ``pages`` are those that it has stored. ``endless``: ``CRAWL_MAX_PAGES`` is not the end of the crawl.
+    ``pages``: how many this worker has stored. ``endless``: ``CRAWL_MAX_PAGES`` does not end the crawl.
     """
     need("setting FRONTIER=redis", "redis")
     from crawlproject.frontier.redis.joining import join
@@ -145,7 +145,7 @@ def join_frontier(
 
 
 def server_of(options: Options) -> Server:
-    """The Redis that the ``REDIS_*`` settings name. Raises ``BadSetting`` and ``StorageFailed``."""
+    """The Redis server that the ``REDIS_*`` settings name. Raises ``BadSetting`` and ``StorageFailed``."""
     from crawlproject.frontier.redis.connection import connect
 
     return connect(

@@ -1,4 +1,4 @@
-"""One host's waiting URLs, in a heap whose items may die while they are inside, and its politeness clock."""
+"""One host's politeness clock and its waiting URLs, in a heap with lazy deletion."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from crawlproject.records import ACTIVE, CrawlUrl
 
-NO_FIRST = (math.inf,)  # what compares the first URL of a host that has none: no URL is behind it
+NO_FIRST = (math.inf,)  # the comparison key for the first URL of a host without one: it sorts after every URL
 Item = TypeVar("Item", bound=tuple[Any, ...])
 
 _WEB = frozenset(("http:", "https:"))
-_FEW = 16  # dead items that are not worth a rebuild
+_FEW = 16  # this many dead items are not worth a rebuild
 
 
 def queue_of(url: str) -> str:
-    """The name of the queue that a URL joins: its host, as ``urls.hosts.host_of`` has it.
+    """The name of the queue that a URL joins: its host, as ``urls.hosts.host_of`` returns it.
 
-    Interned, because every waiting URL holds one. A spider's own requests may be of other schemes (``ftp:``,
-    ``data:``): these queue by scheme and authority.
+    Interned, because every waiting URL holds a reference. A spider's own requests may have other schemes (``ftp:``,
+    ``data:``): their queue is named after scheme and authority.
     """
     parts = url.split("/", 3)
     if len(parts) < 3:
@@ -67,12 +67,13 @@ class RankedQueue(Protocol):
 class HostQueue:
     """The waiting URLs of a host, its politeness clock and its block.
 
-    ``ready`` holds the URLs that may be taken, politeness and block aside, in order; ``held`` those whose ``not_before`` has not
-    come, by time (None until there is one); ``size`` counts both. ``due`` is the time of the next polite visit,
-    ``blocked_until`` the end of the block (0: none), ``leased`` whether a URL is being fetched, ``has_classes`` whether a URL was
-    ever of another class than ``ACTIVE``. The rest belongs to ``HostStates``: the ``state``, the host's ``key`` and ``item`` in
-    the heap of that state, and its items in the heaps that wake it; the class in which it is visited (``precedence``) and in
-    which it is ``awake``, whether the k rule ``counts`` it, and what compares its first URL (``first_key``).
+    ``ready`` holds the URLs that may be taken, politeness and block aside, in order. ``held`` holds those whose ``not_before``
+    has not come, by time (None until there is one). ``size`` counts both. ``due`` is the time of the next polite visit,
+    ``blocked_until`` the end of the block (0: none), ``leased`` whether a URL is being fetched, and ``has_classes`` whether any
+    URL was ever in a class other than ``ACTIVE``. The rest belongs to ``HostStates``: the ``state``, the host's ``key`` and
+    ``item`` in the heap of that state, its items in the heaps that wake it, the class in which it is visited
+    (``precedence``) and in which it is ``awake``, whether the k rule ``counts`` it, and the key of its first URL
+    (``first_key``).
     """
 
     __slots__ = (
@@ -116,7 +117,7 @@ class HostQueue:
         self._alive = alive
         self.ready: Any = LazyHeap(alive) if ready is None else ready
         self.held: LazyHeap[tuple[float, Any]] | None = None
-        self._now = 0.0  # URLs whose time came until then have left ``held``
+        self._now = 0.0  # URLs whose time came up to this one have left ``held``
 
     def add(self, entry: Any) -> None:
         self.size += 1
@@ -139,7 +140,7 @@ class HostQueue:
             self.ready.died(entry)
 
     def release_held(self, now: float) -> None:
-        """Move the URLs whose ``not_before`` has come."""
+        """Make the URLs ready whose ``not_before`` has come."""
         if self.held is None or now <= self._now:
             return
         while (item := self.held.first()) and item[0] <= now:
@@ -163,9 +164,9 @@ class HostQueue:
 class LazyHeap(Generic[Item]):
     """A min-heap of tuples with lazy deletion.
 
-    An item is dead as soon as ``alive(item)`` is False. Whoever lets an item die reports it with ``died``, once. The
-    dead leave when they come to the top, or all together when they outnumber the living: so the memory is that of the
-    living, and each operation costs O(log n) amortised. ``items`` is the heap, with the dead: for a quick look at its head.
+    An item is dead as soon as ``alive(item)`` is False. The caller that lets an item die reports it once with ``died``. Dead
+    items leave when they reach the top, or all together when they outnumber the living: memory stays proportional to the
+    living, and each operation costs O(log n) amortised. ``items`` is the heap with its dead items, for a quick look at its head.
     """
 
     __slots__ = ("_alive", "_dead", "items")
@@ -198,11 +199,11 @@ class LazyHeap(Generic[Item]):
         return None
 
     def count_until(self, key: float, most: int) -> int:
-        """How many living items begin with ``key`` or less, ``most`` at most. O(``most`` + dead items on the way)."""
+        """The number of living items that begin with ``key`` or less, at most ``most``. O(``most`` + dead items on the way)."""
         return sum(1 for _ in islice(self.until(key), most))
 
     def until(self, key: float) -> Iterator[Item]:
-        """The living items that begin with ``key`` or less, in no order. O(items found + dead items on the way)."""
+        """The living items that begin with ``key`` or less, in no particular order. O(items found + dead items on the way)."""
         items, places = self.items, [0]
         while places:
             place = places.pop()
@@ -212,18 +213,18 @@ class LazyHeap(Generic[Item]):
                 places += (2 * place + 1, 2 * place + 2)
 
     def last(self, n: int) -> list[Item]:
-        """Up to ``n`` living items from the end of the heap, where its least items are not, unless it is short."""
+        """Up to ``n`` living items from the end of the heap. Unless it is short, its least items are not among them."""
         return list(islice(filter(self._alive, reversed(self.items)), n))
 
     def pop(self) -> Item | None:
-        """Take the least living item out."""
+        """Remove and return the least living item."""
         item = self.first()
         if item is not None:
             heappop(self.items)
         return item
 
     def died(self, item: object = None) -> None:
-        """An item inside is not alive any more; it does not matter which one."""
+        """Report that an item inside is no longer alive; it does not matter which one."""
         self._dead += 1
         if self._dead > _FEW and 2 * self._dead > len(self.items):
             self.items = list(filter(self._alive, self.items))

@@ -1,4 +1,4 @@
-"""Which host may be visited now, which one first, and when the next one may."""
+"""Which host may be visited now, which comes first, and when the next host may be visited."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crawlproject.records import ACTIVE, INACTIVE, SPARE, WASTE
 
 
 class HostSchedule(HostStates):
-    """What happens to hosts and their URLs, and which URL is next.
+    """Tracks what happens to hosts and their URLs, and chooses the next URL.
 
-    The caller lets an entry die before it reports its removal here. Without ``waiting_on`` the schedule has all waiting
-    URLs, and counts the hosts; with it, the caller does (``count_hosts``). ``total`` hosts have waiting URLs.
+    The caller lets an entry die before it reports the removal here. Without ``waiting_on`` the schedule has all waiting URLs
+    and counts the hosts; otherwise the caller counts them (``count_hosts``). ``total`` is the number of hosts with waiting URLs.
     """
 
     total = 0
 
-    # ------------------------------------------------------------ URLs come and leave
+    # ------------------------------------------------------------ adding and removing URLs
 
     def add(self, entry: Any) -> None:
         host = self.queue(entry.host)
@@ -48,7 +48,7 @@ class HostSchedule(HostStates):
             self.count_hosts(-1)
 
     def replace(self, old: Any, new: Any) -> None:
-        """The URL of both has another record, score or time."""
+        """Replace the entry of a URL, whose record, score or time changed."""
         host = self._queues[new.host]
         host.remove(old)
         host.add(new)
@@ -57,13 +57,13 @@ class HostSchedule(HostStates):
         self.place(host)
 
     def recount(self, name: Hashable) -> None:
-        """The number that ``waiting_on`` gives for the host has changed."""
+        """The count that ``waiting_on`` returns for the host has changed."""
         host = self._queues.get(name)
         if host is not None and (host.dormant_item is not None or host.held is not None or host.blocked_until):
             self.place(host)
 
     def count_hosts(self, change: int) -> None:
-        """One host more (1) or less (-1) has waiting URLs."""
+        """One host more (1) or fewer (-1) has waiting URLs."""
         self.total += change
         if not self._counts_by_class:
             self.rule.count_host(change)
@@ -83,23 +83,23 @@ class HostSchedule(HostStates):
         self.classes.elsewhere = precedence
 
     def set_floor(self, floor: float, spare: float) -> None:
-        """Active is what scores ``floor`` or more, spare what scores ``spare`` or more.
+        """Set the floors: a score of ``floor`` or more is active, one of ``spare`` or more is spare.
 
-        O(hosts that are not inactive, resting or in process ones, and those that change).
+        O(hosts that are not inactive, those that rest or are in process, and those that change).
         """
         had_floor = self.classes.has_floor
         self.classes.set_floor(-floor, -spare)
-        if had_floor != self.classes.has_floor:  # only with a floor the time of a held URL changes the class of a host
+        if had_floor != self.classes.has_floor:  # the time of a held URL changes the class of a host only with a floor
             self._floor_comes_or_goes()
             concerned = list(self._queues.values())
         else:
             concerned = [host for host in self._near_the_floor() if self._changes_class(host)]
         for host in concerned:
-            if host.name in self._queues:  # one without URLs may be forgotten by now
+            if host.name in self._queues:  # a host without URLs may be forgotten by now
                 self.place(host)
 
     def _floor_comes_or_goes(self) -> None:
-        """Before all hosts are placed for that."""
+        """A hook that runs before all hosts are placed again because a floor was introduced or removed."""
 
     def _near_the_floor(self) -> Iterator[HostQueue]:
         """The hosts whose class may change with the floors."""
@@ -115,7 +115,7 @@ class HostSchedule(HostStates):
     # ------------------------------------------------------------ visits
 
     def take(self, entry: Any) -> None:
-        """``entry``, which was chosen, is no longer alive: its URL is being fetched."""
+        """``entry``, which was chosen, is no longer alive: its URL is now being fetched."""
         host = self._queues[entry.host]
         host.leased = True
         if self.addresses is not None:
@@ -134,7 +134,7 @@ class HostSchedule(HostStates):
         self.place(host)
 
     def opens(self, name: Hashable, now: float) -> float:
-        """From when on a host may be visited, ``now`` at least; infinity: it is in process, or its address is."""
+        """The time from which a host may be visited, at least ``now``; infinity if it or its address is in process."""
         host, addresses = self._queues.get(name), self.addresses
         times = [now]
         if host is not None:
@@ -148,7 +148,7 @@ class HostSchedule(HostStates):
         return name == other or (self.addresses is not None and self.addresses.are_one(name, other))
 
     def free(self, name: Hashable) -> None:
-        """No URL of the host is being fetched any more."""
+        """No URL of the host is being fetched any longer."""
         host = self._queues.get(name) or self.queue(name)
         host.leased = False
         freed = self.addresses.leave(name) if self.addresses is not None else ()
@@ -157,7 +157,7 @@ class HostSchedule(HostStates):
             self._place_all(freed)
 
     def rest(self, name: Hashable, until: float) -> None:
-        """No visit before ``until``, nor before the end of an earlier rest."""
+        """Do not visit the host before ``until``, nor before the end of an earlier rest."""
         host = self._queues.get(name) or self.queue(name)
         if until > host.due:
             host.due = until
@@ -167,13 +167,13 @@ class HostSchedule(HostStates):
             self.place(host)
 
     def block(self, name: Hashable, until: float) -> None:
-        """No visit before ``until``, whatever was said before; a time that is past lifts the block."""
+        """Do not visit the host before ``until``, whatever an earlier call said; a past time lifts the block."""
         host = self.queue(name)
         self.set_block(host, until)
         self.place(host)
 
     def set_address(self, name: Hashable, address: str) -> bool:
-        """The host is at ``address``, with all others of which that was said; whether no other is visited and it has rested."""
+        """The host is at ``address``, like all others reported there. Whether no other is being visited and it has rested."""
         host = self._queues.get(name)
         in_process = host is not None and host.leased
         self.addresses = addresses = self.addresses or AddressClocks()
@@ -192,7 +192,7 @@ class HostSchedule(HostStates):
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Any:
-        """The first URL of the hosts that may be taken. It stays in the schedule."""
+        """The first URL among the hosts that may be taken. It stays in the schedule."""
         self.pass_time(now)
         ceiling = self.classes.ceiling
         entry = self._choose_up_to(ceiling)
@@ -201,23 +201,23 @@ class HostSchedule(HostStates):
         return entry
 
     def choose_ready(self, now: float) -> Any:
-        """The same among the hosts up to ``ACTIVE`` that the k rule does not bar."""
+        """The same, among the hosts up to ``ACTIVE`` that the k rule does not bar."""
         self.pass_time(now)
         return self._first_ready(ACTIVE)
 
     def choose_held(self, limit: int = ACTIVE) -> Any:
-        """The first URL of the barred host picked longest ago, of those up to this class, if the rule allows one."""
+        """The first URL of the barred host picked longest ago, up to this class, if the rule allows a barred host."""
         host = self.first(HELD) if limit >= ACTIVE else self._first_held(limit)
         return host.ready.first() if host and self.rule.allows_barred(self.now) else None
 
     def next_due(self, now: float) -> float | None:
-        """The earliest time at which ``choose`` gives a URL, if nothing else happens; None: at no time."""
+        """The earliest time at which ``choose`` finds a URL if nothing else happens; None if there is none."""
         return now if self.choose(now) is not None else self.first_wake()
 
     def first_wake(self) -> float | None:
-        """The earliest time at which a snoozed host may be taken, by the k rule too.
+        """The earliest time at which a snoozed host may be taken, also by the k rule.
 
-        Or one at which a host that has held URLs may change its class.
+        It may also be a time at which a host with held URLs changes its class.
         """
         barred = self.first_time(HELD_SNOOZED)
         if barred is not None and not self.rule.allows_barred(barred):
@@ -230,18 +230,18 @@ class HostSchedule(HostStates):
         return min((time for time in times if time is not None), default=None)
 
     def _limit(self) -> int:
-        """The highest class of which a URL may be taken, as things are."""
+        """The highest class of which a URL may be taken at present."""
         if self.classes.ceiling == WASTE:
             return WASTE
         awake = [lowest for lowest in (self.lowest_awake(), self.classes.elsewhere) if lowest is not None]
         return max(self.classes.ceiling, min(awake)) if awake else WASTE
 
     def lowest_awake(self) -> int | None:
-        """The lowest class of which a host is awake."""
+        """The lowest class that has an awake host."""
         return self.classes.lowest_awake()
 
     def _choose_up_to(self, limit: int) -> Any:
-        """The first URL of the hosts of the classes up to this one."""
+        """The first URL among the hosts of the classes up to this one."""
         entry = self._first_ready(ACTIVE if limit > ACTIVE else limit) or self.choose_held(limit)
         if entry is None and limit > ACTIVE and (late := self._late_classes()):
             entries = (self._first_late(precedence) for precedence in late if precedence <= limit)
@@ -249,16 +249,16 @@ class HostSchedule(HostStates):
         return entry
 
     def _late_classes(self) -> Sequence[int]:
-        """The classes above ``ACTIVE`` in which there may be hosts, ascending."""
+        """The classes above ``ACTIVE`` that may have hosts, ascending."""
         return self._late
 
     def _first_ready(self, limit: int) -> Any:
-        """The first URL of the hosts that the k rule concerns and does not bar, up to this class."""
+        """The first URL of the hosts that the k rule applies to and does not bar, up to this class."""
         host = self.first(READY)
         return host.ready.first() if host and (limit == ACTIVE or is_up_to(host, limit)) else None
 
     def _first_held(self, limit: int) -> HostQueue | None:
-        """The barred host picked longest ago, up to this class; the rule bars few."""
+        """The barred host picked longest ago, up to this class. A linear search: the rule bars few hosts."""
         for *_, host in sorted(self._heaps[HELD]):
             if is_up_to(host, limit) and host.due <= self.now and not self.is_address_barred(host.name):
                 found: HostQueue = host
@@ -266,18 +266,18 @@ class HostSchedule(HostStates):
         return None
 
     def _first_late(self, precedence: int) -> Any:
-        """The best URL of the hosts of a class that the k rule does not concern."""
+        """The best URL among the hosts of a class that the k rule does not apply to."""
         host = self.first(LATE + precedence)
         return host.ready.first() if host else None
 
-    # ------------------------------------------------------------ what is known
+    # ------------------------------------------------------------ queries
 
     def busiest(self, n: int, size: Callable[[HostQueue], int]) -> list[HostQueue]:
         """The ``n`` hosts with the most waiting URLs, by ``size``."""
         return nsmallest(n, (host for host in self._queues.values() if host.size), key=lambda host: -size(host))
 
     def best(self) -> Any:
-        """The first entry that waits here, whether it may be taken or not: one look at every host."""
+        """The first entry that waits here, whether it may be taken or not. Looks at every host."""
         heads = (head for host in self._queues.values() for head in host.heads())
         return min(heads, key=lambda head: (head.precedence, head.rank, head.arrival), default=None)
 

@@ -1,4 +1,4 @@
-"""What each host waits for: a state machine in the terms of Heritrix."""
+"""What each host waits for: a state machine with the terms of Heritrix."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from crawlproject.records import ACTIVE
 
 
 class HostState(IntEnum):
-    """A host is in one state, and in the heap of that state; ``IN_PROCESS`` has none.
+    """A host is in one state, and in the heap of that state. ``IN_PROCESS`` has no heap.
 
     ================  ============================================================  =================
     state             its hosts                                                     first of the heap
     ================  ============================================================  =================
     ``READY``         may be visited                                                first URL
-    ``SNOOZED``       wait for their clock, for the end of a block or of a hold     earliest
+    ``SNOOZED``       wait for their clock, or for the end of a block or a hold     earliest
     ``HELD``          might be visited, were it not for the k rule                  picked longest ago
     ``HELD_SNOOZED``  barred by the k rule, and snoozed too                         earliest
     ``EXHAUSTED``     have no URL, but their clock or their block still runs        earliest
-    ``IN_PROCESS``    a URL is being fetched, of it or of a host at its address
+    ``IN_PROCESS``    a URL is being fetched, of the host or one at its address
     ``LATE``          may be visited, in a class above ``ACTIVE``                   best URL
     ``LATE_SNOOZED``  in such a class, and snoozed                                  earliest
     ================  ============================================================  =================
 
-    The last two are several states: add the class.
+    Each of the last two stands for several states, one per class: add the class to the number.
     """
 
     READY = 0
@@ -44,16 +44,16 @@ class HostState(IntEnum):
 
 
 READY, SNOOZED, HELD, HELD_SNOOZED, EXHAUSTED, IN_PROCESS, LATE, LATE_SNOOZED = map(int, HostState)
-_TIMED = (SNOOZED, HELD_SNOOZED, EXHAUSTED, IN_PROCESS)  # states in which it does not matter which URL is the first
+_TIMED = (SNOOZED, HELD_SNOOZED, EXHAUSTED, IN_PROCESS)  # states in which it does not matter which URL is first
 
 
 class HostStates:
     """The hosts by name, and the transitions between their states.
 
     A choice never looks at a host that cannot be taken, and each transition costs O(log n) amortised. A host without
-    URLs, clock and block leaves the memory. ``new_queue`` makes the empty queue of a host by its name. ``waiting_on``
-    counts the waiting URLs of a host, when others than those in its queue belong to it; the caller then counts the hosts of
-    the k rule, which else follow from their classes. ``tracks_dormancy``: keep the k rule's ``dormant`` hosts.
+    URLs, clock and block is removed from memory. ``new_queue`` makes the empty queue of a host from its name. ``waiting_on``
+    counts the waiting URLs of a host, if it has more than those in its queue; the caller then also counts the hosts for the
+    k rule, which otherwise follow from their classes. ``tracks_dormancy``: maintain the k rule's ``dormant`` hosts.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class HostStates:
         self.rule = rule
         self.classes = classes or HostClasses()
         self.addresses: AddressClocks | None = None  # once the address of a host is known
-        self.now = -math.inf  # the latest time that was passed
+        self.now = -math.inf  # the latest time given to ``pass_time``
         self._new_queue = new_queue
         self._waiting_on = waiting_on
         self._tracks_dormancy = tracks_dormancy
@@ -82,7 +82,9 @@ class HostStates:
         self._late: list[int] = []  # the classes above ``ACTIVE`` in which a host was ever visited, ascending
         self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # hosts whose first URL may change
         self._ripens_to_class = False  # whether one of these may change its class by that, floors aside
-        self._dormant: LazyHeap[Any] = LazyHeap(lambda item: item[-1].dormant_item is item)  # that do not count
+        self._dormant: LazyHeap[Any] = LazyHeap(
+            lambda item: item[-1].dormant_item is item
+        )  # that the k rule does not count
         self._timed = [self._ripening, *self._snoozed]
         if tracks_dormancy:
             self._timed[:0] = [rule.dormant, self._dormant]
@@ -94,14 +96,14 @@ class HostStates:
         return self._queues
 
     def queue(self, name: Hashable) -> HostQueue:
-        """The queue of a host, a new one when it has none."""
+        """The queue of a host; a new one if it has none."""
         queue = self._queues.get(name)
         if queue is None:
             queue = self._queues[name] = self._new_queue(name)
         return queue
 
     def pass_time(self, now: float) -> None:
-        """Let the transitions happen whose time has come."""
+        """Make the transitions whose time has come."""
         self.now = now
         for heap in self._timed:
             items = heap.items
@@ -110,9 +112,9 @@ class HostStates:
                     self.place(item[-1])
 
     def first(self, state: int) -> HostQueue | None:
-        """The first host in the state. Those that are not due after all snooze again.
+        """The first host in the state. Hosts at the head that turn out not to be due snooze again.
 
-        The clock ran backwards, or another host of their address was visited meanwhile.
+        This happens when the clock ran backwards, or another host at the same address was visited in the meantime.
         """
         heap = self._heaps[state]
         while item := heap.first():
@@ -137,7 +139,7 @@ class HostStates:
         return item[0] if item else None
 
     def place(self, host: HostQueue) -> None:
-        """Let the host enter the state it belongs to now."""
+        """Move the host to the state it belongs in now."""
         is_busy = host.leased
         if self.addresses is not None and host.size and not is_busy and self.addresses.is_visited(host.name):
             self.addresses.park(host.name)
@@ -189,19 +191,19 @@ class HostStates:
         return (host for host in list(self._blocked.values()) if host.blocked_until > self.now)
 
     def clocks(self) -> Iterator[tuple[Any, float]]:
-        """The hosts whose clock runs, each with the time of its next visit."""
+        """The hosts that still rest, each with the time of its next visit."""
         return ((name, host.due) for name, host in self._queues.items() if host.due > self.now)
 
     def resting(self) -> int:
-        """Hosts with waiting URLs that may not be visited yet, at the latest time that was passed; O(1)."""
+        """The number of hosts with waiting URLs that may not be visited yet, as of the last ``pass_time``; O(1)."""
         return self.rule.asleep + sum(map(len, self._snoozed))
 
     # ------------------------------------------------------------ inside
 
     def _bar(self, name: Hashable) -> None:
-        """The k rule bars the host from now on, or no longer."""
+        """The k rule starts or stops barring the host."""
         host = self._queues.get(name)
-        if host is not None and host.size and not host.leased:  # the rule changes nothing for others
+        if host is not None and host.size and not host.leased:  # the rule does not affect other hosts
             self.place(host)
 
     def _state_of(self, host: HostQueue) -> tuple[int | None, int, tuple[float, ...]]:
@@ -232,7 +234,7 @@ class HostStates:
         return precedence, READY, host.first_key
 
     def _class_of(self, host: HostQueue, best: Any) -> int | None:
-        """The class of a host with URLs in its queue, and this first one; None: it has others elsewhere, and none here."""
+        """The class of a host with these URLs in its queue and this first one; None if all that may go are elsewhere."""
         if best is not None:
             host.first_key = best[:3]
             return self.classes.of(host.name, best.precedence, best.rank)
@@ -241,7 +243,7 @@ class HostStates:
         return None if has_others else self.classes.of_host(host.name)
 
     def _late_state(self, precedence: int, *, snoozes: bool) -> int:
-        """The state of a class above ``ACTIVE``. Most crawls need few of these heaps."""
+        """The state of a class above ``ACTIVE``. Its heaps are made on demand: most crawls need few of them."""
         state = precedence + (LATE_SNOOZED if snoozes else LATE)
         if state not in self._heaps:
             self._late = sorted([*self._late, precedence])
@@ -263,13 +265,13 @@ class HostStates:
             self._heaps[left].died()
 
     def _forget_exhausted(self) -> None:
-        """Forget the hosts that neither have a URL nor wait for a time. Asked whenever a host becomes exhausted."""
+        """Forget the hosts that neither have a URL nor wait for a time. Called whenever a host becomes exhausted."""
         heap = self._heaps[EXHAUSTED]
         while (item := heap.first()) and item[0] <= self.now:
             self.forget(item[-1])
 
     def _watch(self, host: HostQueue, precedence: int | None) -> None:
-        """Note the class, and come back to the host when its block ends or another of its URLs may be taken."""
+        """Note the class, and return to the host when its block ends or when another of its URLs may be taken."""
         ripe = host.next_release()
         self._enter_class(host, precedence, self._wakes(host, ripe) if self._tracks_dormancy else 0.0)
         if ripe is not None and host.has_classes:
@@ -286,7 +288,7 @@ class HostStates:
             self._ripening.push(host.ripening_item)
 
     def _enter_class(self, host: HostQueue, precedence: int | None, wakes: float) -> None:
-        """The host is visited in this class (None: it has no URL here), and dormant until ``wakes`` (0: it is awake)."""
+        """The host is visited in this class (None: it has no URL here), and is dormant until ``wakes`` (0: it is awake)."""
         counts, item = self._is_counted(host, precedence), host.dormant_item
         if item is not None and (counts != host.counts or item[0] != wakes):
             host.dormant_item = item = None
@@ -306,7 +308,7 @@ class HostStates:
                 self.rule.count_host(1 if counts else -1)
 
     def _leave_class(self, host: HostQueue) -> None:
-        """The host is in no class, until it is placed again."""
+        """The host is in no class until it is placed again."""
         if host.dormant_item is not None:
             host.dormant_item = None
             self._dormant_among(host.counts).died()
@@ -318,7 +320,7 @@ class HostStates:
                 self.rule.count_host(-1)
 
     def _is_counted(self, host: HostQueue, precedence: int | None) -> bool:
-        """Whether the k rule counts a host that is visited in this class; if others count them, all with URLs do."""
+        """Whether the k rule counts a host visited in this class; if the caller counts, every host with URLs counts."""
         if self._waiting_on is not None:
             return self._waiting_on(host.name) > 0
         return precedence is not None and precedence <= ACTIVE
@@ -328,7 +330,7 @@ class HostStates:
         return self.rule.dormant if counts else self._dormant
 
     def _wakes(self, host: HostQueue, ripe: float | None) -> float:
-        """When a URL of a dormant host may be taken; 0: it is not dormant."""
+        """When a URL of a dormant host may be taken; 0 if the host is not dormant."""
         total = host.size if self._waiting_on is None else self._waiting_on(host.name)
         wakes = host.blocked_until if total and host.blocked_until > self.now else 0.0
         if ripe is not None and host.size == total and ripe > self.now and host.ready.first() is None:
@@ -337,7 +339,7 @@ class HostStates:
 
 
 def _is_current(item: tuple[Any, ...]) -> bool:
-    """Whether an item in the heap of a state is the current one of the host at its end."""
+    """Whether an item in the heap of a state is the current item of its host, which is its last element."""
     return item[-1].item is item
 
 

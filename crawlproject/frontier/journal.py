@@ -30,7 +30,7 @@ class ChangeLog:
     """The file: a version line, a summary of the past, the line ``"whole"``, then one line per operation.
 
     A line is a JSON list of changes (see ``changes.to_json``) and one atomic unit: a torn last line has not happened.
-    Written lines are safe when the process is killed; against power failure only the summary is.
+    Written lines survive a killed process. Only the summary is sure to survive a power failure.
     """
 
     def __init__(self, path: Path) -> None:
@@ -38,10 +38,10 @@ class ChangeLog:
         self.summary_size = 0  # bytes
         self.tail_size = 0  # bytes
         self._log: AppendLog | None = None
-        self._has_classes = True  # whether the file tells the classes of URLs; known after ``changes``
+        self._has_classes = True  # whether the file stores the classes of URLs; known after ``changes``
 
     def changes(self) -> Iterator[tuple[int, Any]]:
-        """The JSON lists of changes with their line numbers. Raises ``BadCrawlDir`` for a file that is not whole."""
+        """The JSON lists of changes with their line numbers. Raises ``BadCrawlDir`` if the file is damaged or incomplete."""
         lines = enumerate(read_lines(self.path), start=1)
         if not self.path.exists():
             return
@@ -61,10 +61,10 @@ class ChangeLog:
             raise BadCrawlDir(str(self.path), "the file was cut short; restore it, or remove it to start afresh")
 
     def replay(self, store: MemoryStore, now: float = math.inf, behind: float = 0.0) -> None:
-        """Apply everything that was written to an empty store. Raises ``BadCrawlDir`` when it does not fit.
+        """Apply the written changes to an empty store. Raises ``BadCrawlDir`` when one does not fit.
 
-        The clock was set back by ``behind`` seconds since, and perhaps by more: no rest and no block lasts longer from ``now``
-        on than one can.
+        The clock was set back by ``behind`` seconds since, or perhaps by more. So every rest and block is shortened by that much,
+        and limited to the longest possible one from ``now`` on.
         """
         latest = {Rests: now + store.politeness.longest, Blocked: now + LONGEST_BLOCK}
         for number, line in self.changes():
@@ -81,7 +81,7 @@ class ChangeLog:
             store.read_classes_in_scores()
 
     def begin(self, history: Iterable[Change]) -> None:
-        """Replace the file, whole or not at all, by one with this summary. Raises ``StorageFailed``."""
+        """Replace the file atomically by one with this summary. Raises ``StorageFailed``."""
         write_atomically(self.path, _summary(history))
         _sync_folder(self.path.parent)
         self.close()
@@ -90,7 +90,7 @@ class ChangeLog:
         self.tail_size = 0
 
     def append(self, changes: list[Change]) -> None:
-        """Write one line. Raises ``StorageFailed``; then the file is as before."""
+        """Write one line. Raises ``StorageFailed``; the file is then as before."""
         if self._log is None:
             raise StorageFailed(f"cannot write to {self.path}: it is closed")
         line = json_of(list(map(to_json, changes)), orjson.OPT_APPEND_NEWLINE)
@@ -107,13 +107,13 @@ class ChangeLog:
 
 
 class JournaledFrontier(FrontierCore):
-    """A ``Frontier``: the given one, empty at first, and a journal of it in ``folder``.
+    """A ``Frontier``: the given one, which must be empty, with a journal in ``folder``.
 
-    Opening replays the journal. URLs that were leased wait again, their hosts rest from the opening on, which is what
-    ``clock`` (seconds since the epoch) is asked for; ``behind`` says by how many seconds it was set back since the last run. The
-    past is then summed up in a new file, as it is on ``close`` and whenever the lines since the last summary are over ``slack``
-    bytes and twice the summary: so opening takes as long as the frontier is large, not as the crawl was long. Raises
-    ``BadCrawlDir`` for a damaged journal.
+    Opening replays the journal. URLs that were leased wait again, and their hosts rest from the time of opening, as ``clock``
+    gives it (seconds since the epoch). ``behind``: seconds by which the clock was set back since the last run. Opening then
+    sums up the past in a new file. So does ``close``, and every step after which the lines since the last summary exceed both
+    ``slack`` bytes and twice the summary. So the time to open depends on the size of the frontier, not on the length of the
+    crawl. Raises ``BadCrawlDir`` for a damaged journal.
 
     Every operation that changes something may raise ``StorageFailed``.
     """
@@ -139,7 +139,7 @@ class JournaledFrontier(FrontierCore):
         inner.store.follow(self._unwritten.append, self._write)
 
     def close(self) -> None:
-        """Sum up the past. When the disk refuses that, the journal stays as it is, and ``StorageFailed`` is raised."""
+        """Sum up the past. If the disk refuses, the journal stays as it is, and ``StorageFailed`` is raised."""
         try:
             self._sum_up()
         finally:

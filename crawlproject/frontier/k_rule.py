@@ -1,6 +1,4 @@
-"""Which hosts may be visited: what the k rule bars, and when it may be set aside; and the precedence classes of hosts
-(``base``).
-"""
+"""The k rule, which bars hosts from a visit, and when it may be set aside; and the precedence classes of hosts (``base``)."""
 
 from __future__ import annotations
 
@@ -17,18 +15,18 @@ CLASSES = range(WASTE + 1)
 
 
 class KRule:
-    """The last ``min(k, hosts) - 1`` picks bar their hosts; ``hosts`` counts those with waiting URLs, up to class ``ACTIVE``.
+    """The last ``min(k, hosts) - 1`` picks bar their hosts. ``hosts`` counts those up to class ``ACTIVE`` with waiting URLs.
 
-    ``asleep`` counts others, of which every URL is held, and nothing is in memory. They only make the window longer. ``foresee``
-    is called with a time, and wakes up those of which a URL may be taken by then.
+    ``asleep`` counts further hosts, all of whose URLs are held, and which are not in memory. They only make the window longer.
+    ``foresee`` is called with a time, and wakes those of them that have a URL that may be taken by then.
 
-    ``strict``: while k hosts wait, no barred host is taken, even if all others rest (paper 000 section 2.1); else the
+    ``strict``: while k hosts wait, no barred host is taken, even if all others rest (paper 000 section 2.1); otherwise the
     crawl never stops for the rule.
     ``dormant`` holds the hosts of which no URL may be taken before some time, each as ``(time, number, host queue)``:
-    every URL is held, or the host is blocked. They do not count when it is asked whether k hosts wait.
+    every URL is held, or the host is blocked. They do not count towards the k hosts that must wait.
 
-    Picks that left the window are remembered for a while: the window may grow again, and picks may be given back. Each step
-    costs O(1).
+    Picks that left the window are remembered for a while, because the window may grow again, and picks may be given back. Each
+    step costs O(1).
     """
 
     def __init__(self, k: int, *, strict: bool = True) -> None:
@@ -45,24 +43,24 @@ class KRule:
         self._listeners: list[Callable[[Hashable], None]] = []
 
     def listen(self, changed: Callable[[Hashable], None]) -> None:
-        """Call ``changed`` with every host that the rule bars from now on, or no longer bars."""
+        """Call ``changed`` with every host that the rule starts or stops barring."""
         self._listeners.append(changed)
 
     def count_host(self, change: int, asleep: int = 0) -> None:
-        """So many hosts more or less have waiting URLs, or are asleep."""
+        """Change the number of hosts with waiting URLs, and of hosts asleep, by so many."""
         self.hosts += change
         self.asleep += asleep
-        if self.hosts + self.asleep < self.k + (change + asleep > 0):  # beyond, the window keeps its size
+        if self.hosts + self.asleep < self.k + (change + asleep > 0):  # otherwise the window keeps its size
             self._fit()
 
     def set_hosts(self, hosts: int, asleep: int = 0) -> None:
-        """So many hosts count from now on, and so many are asleep."""
+        """Set how many hosts count, and how many are asleep."""
         self.hosts = hosts
         self.asleep = asleep
         self._fit()
 
     def pick(self, host: Hashable, leases: int) -> None:
-        """The host was picked. Picks are remembered for as long as ``leases`` of them may be given back."""
+        """Note a pick of the host. Picks are remembered as long as up to ``leases`` of them may be given back."""
         number = next(self._numbers)
         self._inside[number] = host
         self._picks.setdefault(host, []).append(number)
@@ -75,7 +73,7 @@ class KRule:
         self._fit(host)
 
     def give_back(self, host: Hashable) -> None:
-        """The host's last pick does not count, unless it is so old that it is forgotten."""
+        """Do not count the host's last pick, unless it is so old that it is forgotten."""
         numbers = self._picks.get(host)
         if numbers:
             number = numbers.pop()
@@ -91,7 +89,7 @@ class KRule:
         return numbers is not None and numbers[-1] in self._inside
 
     def last_pick(self, host: Hashable) -> int:
-        """The number of the host's last pick; higher is later. The host has one."""
+        """The number of the host's last pick; a higher number is later. The host must have one."""
         return self._picks[host][-1]
 
     def picks(self) -> Iterator[Any]:
@@ -99,7 +97,7 @@ class KRule:
         return chain(self._outside.values(), self._inside.values())
 
     def allows_barred(self, at: float) -> bool:
-        """Whether a barred host may be taken at the time ``at``: when strict, if fewer than k wait then, dormant ones aside."""
+        """Whether a barred host may be taken at ``at``: if strict, only if fewer than k hosts wait then, without dormant ones."""
         if not self.strict:
             return True
         missing = self._missing()
@@ -109,11 +107,11 @@ class KRule:
         return missing > 0 and self.dormant.count_until(at, missing) < missing
 
     def _missing(self) -> int:
-        """How many hosts fewer than k wait, dormant ones aside."""
+        """By how many the waiting hosts, without the dormant ones, fall short of k."""
         return self.k - self.hosts + len(self.dormant)
 
     def _fit(self, *changed: Hashable) -> None:
-        """Bring the window to its size, and report the hosts that it bars or frees, and ``changed`` ones."""
+        """Adjust the window to its size. Report the hosts that it now bars or frees, and those that ``changed``."""
         size = max(min(self.k, self.hosts + self.asleep) - 1, 0)
         moved = []
         while len(self._inside) > size:
@@ -135,8 +133,8 @@ class KRule:
 class HostClasses:
     """In which class a host is visited, how many hosts of each class are awake, and up to which class URLs are taken.
 
-    The floors are ranks here: a rank is a negative score, and the least is the best. ``demoted`` has the hosts above
-    ``ACTIVE``, whether they have URLs or not.
+    The floors are stored as ranks: a rank is a negative score, and the least rank is the best. ``demoted`` holds the hosts
+    above ``ACTIVE``, whether they have URLs or not.
     """
 
     highest_active = ACTIVE
@@ -144,10 +142,10 @@ class HostClasses:
 
     def __init__(self) -> None:
         self.ceiling = WASTE
-        self.elsewhere: int | None = None  # the lowest class of which a host of another frontier is awake
+        self.elsewhere: int | None = None  # the lowest class of an awake host in another frontier
         self.has_floor = False
         self.floor = math.inf  # the highest rank of an active host
-        self.spare = math.inf  # of a spare one
+        self.spare = math.inf  # the highest rank of a spare host
         self.demoted: dict[Hashable, int] = {}
         self._awake = [0 for _ in CLASSES]
 
@@ -157,7 +155,7 @@ class HostClasses:
         self.has_floor = floor < math.inf
 
     def demote(self, host: Hashable, precedence: int) -> None:
-        """The host has this class; one that is not above ``ACTIVE`` is none of its own."""
+        """Set the class of a host; one not above ``ACTIVE`` removes the class set before."""
         if precedence > ACTIVE:
             self.demoted[host] = precedence
         else:
@@ -168,7 +166,7 @@ class HostClasses:
         return self.demoted.get(host, ACTIVE)
 
     def of(self, host: Hashable, precedence: int, rank: float) -> int:
-        """The class in which a URL of the host waits that has this class of its own, and this rank."""
+        """The class in which a URL waits, given its host, its own class and its rank."""
         if precedence > FIRST and self.demoted:
             precedence = max(precedence, self.demoted.get(host, precedence))
         if precedence != ACTIVE or rank <= self.floor:
@@ -176,13 +174,13 @@ class HostClasses:
         return self.by_floors(precedence, rank)
 
     def by_floors(self, precedence: int, rank: float) -> int:
-        """The class of a URL, its host aside."""
+        """The class of a URL regardless of its host."""
         if precedence != ACTIVE or rank <= self.floor:
             return precedence
         return SPARE if rank <= self.spare else INACTIVE
 
     def count_awake(self, old: int | None, new: int | None) -> None:
-        """A host that was awake in class ``old`` is so in ``new``; None: in no class."""
+        """Move an awake host from class ``old`` to ``new``; None: no class."""
         if old is not None:
             self._awake[old] -= 1
         if new is not None:
@@ -193,12 +191,12 @@ class HostClasses:
         return self._awake[precedence] > 0
 
     def lowest_awake(self) -> int | None:
-        """The lowest class of which a host is awake."""
+        """The lowest class that has an awake host."""
         return next((precedence for precedence in CLASSES if self._awake[precedence]), None)
 
 
 class OneClass(HostClasses):
-    """All hosts are active: under a commitment to several URLs."""
+    """All hosts are active, as under a commitment to several URLs."""
 
     highest_active = WASTE
 

@@ -14,9 +14,9 @@ from crawlproject.frontier.politeness import Politeness
 class MemoryFrontier(FrontierCore):
     """A ``Frontier`` in which each operation costs O(log n) amortised.
 
-    ``batch_size``: k of the k rule (paper 003 section 4.1 has 50). ``strict``: whether the crawl ever waits for it.
+    ``batch_size``: k of the k rule (50 in paper 003 section 4.1). ``strict``: whether the crawl ever waits for the rule.
     ``commit``: N of Best-N-First (paper 001 Figure 1; 1: look again at every take). ``max_urls``: waiting URLs kept, the best
-    ones, or with ``newcomers_stay`` the newcomer and the best others; 0: no limit. ``random`` shuffles what is committed.
+    ones, or with ``newcomers_stay`` the newcomer and the best others; 0: no limit. ``random`` shuffles the committed URLs.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class MemoryFrontier(FrontierCore):
         super().__init__(self.store, max_urls, newcomers_stay=newcomers_stay)
 
     def recover(self, now: float) -> None:
-        """After a replay: nobody holds the leases any more. Their URLs wait again, their hosts rest from ``now`` on."""
+        """After a replay, no process holds the leases: their URLs wait again, and their hosts rest from ``now`` on."""
         for url in list(self.store.leases):
             self.release(url, now, 0.0)
         self._evict_surplus()

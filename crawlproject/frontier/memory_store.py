@@ -1,4 +1,4 @@
-"""The URLs and hosts of a frontier in memory, and how each change changes them."""
+"""The URLs and hosts of a frontier in memory, and the effect of each change on them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class MemoryStore:
     """A ``UrlStore`` of dicts and heaps. Hosts are known by name.
 
     ``commit`` is N of Best-N-First, whose batches ``random`` shuffles. The two orders over all waiting URLs, best first and
-    worst first, are built when first asked for: a rehearsal asks for none, and many crawls never fill up.
+    worst first, are built on first use: a rehearsal needs neither, and many crawls never fill up.
     """
 
     def __init__(self, *, rule: KRule, commit: int, politeness: Politeness, random: Random) -> None:
@@ -83,7 +83,7 @@ class MemoryStore:
         return ((first[group], number) for group, number in counts.items())
 
     def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
-        """Of these nothing but the keys is kept."""
+        """Only the keys of these URLs are kept."""
         return (CrawlUrl(key, 0.0) for key in self.finished if not (known and known(key)))
 
     def count_waiting(self) -> int:
@@ -121,23 +121,23 @@ class MemoryStore:
     # ------------------------------------------------------------ as a whole
 
     def apply(self, change: Change) -> None:
-        """Make a change. Raises ``KeyError`` when it does not fit."""
+        """Apply a change. Raises ``KeyError`` when it does not fit."""
         getattr(self, changes.METHODS[type(change)])(*change)
 
     def follow(self, follower: Callable[[Change], object], commit: Callable[[], None]) -> None:
-        """From now on, call ``follower`` with each change after it happened, and ``commit`` at the end of each step."""
+        """From now on, call ``follower`` after each change with that change, and ``commit`` at the end of each step."""
         setattr(self, "commit", commit)  # noqa: B010
         for kind, name in changes.METHODS.items():
             setattr(self, name, _reporting(getattr(self, name), kind, follower))
 
     def commit(self) -> None:
-        """Memory does not survive a crash: there is nothing to do."""
+        """Does nothing: memory does not survive a crash."""
 
     def close(self) -> None:
-        """There is nothing to save."""
+        """Does nothing: there is nothing to save."""
 
     def history(self) -> Iterator[Change]:
-        """The fewest changes that lead from an empty store to this one; a batch of Best-N-First is not among them."""
+        """The fewest changes that lead from an empty store to this one, without the batch of Best-N-First."""
         known = sorted([*self.entries.values(), *self.leases.values()], key=lambda entry: entry.arrival)
         yield from (changes.Waits(entry.record) for entry in known)
         yield from map(changes.Ended, self.finished)
@@ -150,7 +150,7 @@ class MemoryStore:
         yield from (changes.Blocked(str(host.name), host.blocked_until) for host in self.hosts.blocked())
 
     def read_classes_in_scores(self) -> None:
-        """What is known was written by an earlier version: give the URLs the classes that their scores stand for."""
+        """Convert the URLs, which an earlier version wrote: give each the class that its score encodes."""
         for known, is_waiting in ((self.entries, True), (self.leases, False)):
             for url, old in [(url, old) for url, old in known.items() if old.record.score >= LEAST_CLASS_SCORE]:
                 precedence, score = class_in_score(old.record.score)
@@ -222,7 +222,7 @@ class MemoryStore:
     # ------------------------------------------------------------ inside
 
     def _new_schedule(self, rule: KRule, commit: int, random: Random) -> tuple[Any, HostSchedule]:
-        """The schedule, and the part of it that has all hosts."""
+        """The schedule, and the part of it that contains all hosts."""
 
         def new(alive: Callable[[Any], bool], waiting_on: Callable[[Any], int] | None = None) -> HostSchedule:
             classes = OneClass() if waiting_on else None
@@ -269,7 +269,7 @@ class MemoryStore:
         return self._enter(QueueEntry(record.precedence, -score, old.arrival, next(self._revisions), record, old.host))
 
     def _replace(self, old: QueueEntry, record: CrawlUrl) -> None:
-        """Another record for a waiting URL, which keeps its place."""
+        """Give a waiting URL another record. It keeps its place."""
         entry = self._enter(
             QueueEntry(record.precedence, -record.score, old.arrival, next(self._revisions), record, old.host)
         )

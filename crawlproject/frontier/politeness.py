@@ -1,4 +1,4 @@
-"""How long a host is left alone after a visit, and which hosts are names of one server (004 section 2.3.1, footnote 2)."""
+"""How long a host rests after a visit, and which hosts are names of one server (004 section 2.3.1, footnote 2)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _REMEMBERED = 200_000  # hosts, and addresses that rest
 
 
 class Politeness:
-    """Next visit of a host at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
+    """The next visit to a host is at ``finish + max(min_delay, crawl_delay, factor * seconds)``.
 
-    ``min_delay`` is in seconds (default 1), ``factor`` multiplies the duration of the last fetch (default 1: a host
+    ``min_delay`` is in seconds (default 1). ``factor`` multiplies the duration of the last fetch (default 1: a host
     rests as long as it worked). ``margin`` seconds (default 0) are added to a rest that is not 0, for servers that note
     the end of a fetch a moment after the client does. All must be finite and not negative, else ``ValueError``.
 
-    ``longest`` seconds is the longest rest that there can be, whatever hosts ask for (default: any). A frontier that is opened
-    again believes no longer one: its clock was set back since.
+    ``longest`` is the longest possible rest in seconds, whatever hosts ask for (default: infinite). A frontier that is opened
+    again shortens any longer rest that it finds: the clock must have been set back since.
     """
 
     def __init__(
@@ -34,9 +34,9 @@ class Politeness:
         self._delays: dict[Hashable, float] = {}
 
     def crawl_delay(self, host: Hashable, seconds: float) -> bool:
-        """Remember the delay that the host's robots.txt asks for. False: that is what was known already.
+        """Remember the delay that the host's robots.txt asks for. False if it was known already.
 
-        What is no finite, positive number takes the delay back: robots.txt is written by strangers.
+        A value that is not finite and positive removes the delay: robots.txt is written by strangers.
         """
         asked = seconds if 0.0 < seconds < math.inf else 0.0
         if asked == self.asked(host):
@@ -48,11 +48,11 @@ class Politeness:
         return True
 
     def asked(self, host: Hashable) -> float:
-        """The delay that the host asks for in seconds; 0: none."""
+        """The delay that the host asks for, in seconds; 0 if none."""
         return self._delays.get(host, 0.0)
 
     def crawl_delays(self) -> Iterator[tuple[Any, float]]:
-        """The hosts that asked for a delay, with the seconds."""
+        """The hosts that asked for a delay, with the delay in seconds."""
         return iter(self._delays.items())
 
     def next_visit(self, host: Hashable, finish: float, seconds: float) -> float:
@@ -62,26 +62,26 @@ class Politeness:
 
 
 class AddressClocks:
-    """The addresses of hosts, one politeness clock each. A host without a known address is a server of its own.
+    """The addresses of hosts, with one politeness clock each. A host without a known address is a server of its own.
 
-    Hosts that wait for a visit to their address to end are ``parked`` with it. Nothing of this is durable: an address is
-    asked for again after a restart.
+    A host is ``parked`` while it waits for a visit to its address to end. Nothing of this is durable: addresses are resolved
+    again after a restart.
     """
 
     def __init__(self) -> None:
         self._addresses: OrderedDict[Hashable, str] = OrderedDict()
-        self._visiting: dict[Hashable, str] = {}  # hosts in process, with the address at which they are
+        self._visiting: dict[Hashable, str] = {}  # hosts in process, with their addresses
         self._visits: Counter[str] = Counter()
         self._due: dict[str, float] = {}
         self._parked: dict[str, dict[Hashable, None]] = {}
 
     def due(self, host: Hashable) -> float:
-        """When the address of the host may be visited, if nobody visits it."""
+        """When the address of the host may be visited, unless a visit is under way."""
         address = self._addresses.get(host)
         return -math.inf if address is None else self._due.get(address, -math.inf)
 
     def is_visited(self, host: Hashable) -> bool:
-        """Whether another host of its address is in process; the host itself is not."""
+        """Whether another host at the same address is in process; the host itself must not be."""
         address = self._addresses.get(host)
         return address is not None and self._visits[address] > 0
 
@@ -91,11 +91,11 @@ class AddressClocks:
         return address is not None and address == self._addresses.get(other)
 
     def park(self, host: Hashable) -> None:
-        """The host waits for the end of that visit."""
+        """Let the host wait for the end of the visit to its address."""
         self._parked.setdefault(self._addresses[host], {})[host] = None
 
     def move(self, host: Hashable, address: str, *, in_process: bool) -> Iterable[Hashable]:
-        """The host is at ``address``, empty: it is told apart from all others; the hosts that may be visited for that."""
+        """Note that the host is at ``address`` (empty: at no shared one). Return the hosts that may now be visited."""
         old = self._addresses.pop(host, "")
         if address:
             self._addresses[host] = address
@@ -109,14 +109,14 @@ class AddressClocks:
         return freed
 
     def visit(self, host: Hashable) -> None:
-        """The host is in process."""
+        """Note that the host is in process."""
         address = self._addresses.get(host)
         if address is not None and host not in self._visiting:
             self._visiting[host] = address
             self._visits[address] += 1
 
     def leave(self, host: Hashable) -> Iterable[Hashable]:
-        """The host is not in process any more; the hosts that waited for that."""
+        """Note that the host is no longer in process. Return the hosts that were waiting for that."""
         address = self._visiting.pop(host, None)
         if address is None:
             return ()
@@ -127,7 +127,7 @@ class AddressClocks:
         return self._parked.pop(address, ())
 
     def rest(self, host: Hashable, until: float, now: float) -> None:
-        """The address of the host is not visited before ``until``, nor before the end of an earlier rest."""
+        """Do not visit the address of the host before ``until``, nor before the end of an earlier rest."""
         address = self._addresses.get(host)
         if address is None or until <= self._due.get(address, -math.inf):
             return
@@ -136,6 +136,6 @@ class AddressClocks:
             self._due = {address: due for address, due in self._due.items() if due > now}
 
     def may_stay(self, host: Hashable, now: float) -> bool:
-        """Whether nobody else visits the address of a host in process, and it has rested."""
+        """Whether a host in process is the only one visiting its address, and the address has rested."""
         address = self._addresses.get(host)
         return address is None or (self._visits[address] <= 1 and self._due.get(address, -math.inf) <= now)

@@ -1,4 +1,4 @@
-"""The contract of the frontier of one worker of several, each of which has its own hosts."""
+"""The contract of a frontier shared by several workers, each of which owns some of the hosts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from crawlproject.frontier.base import Frontier, UrlState
 from crawlproject.records import CrawlUrl
 
 FULL = -1  # why a shared frontier rejected a URL: it is full of better ones
-HOST_FULL = -2  # its host has as many URLs as it may have
+HOST_FULL = -2  # its host already has as many URLs as allowed
 DONE = -3  # it was fetched, here or by another worker
-KNOWN = -4  # it waited already, or is leased, although it was new to this process
-GONE = 0  # it was to have a new score, but no longer waits
+KNOWN = -4  # it was waiting or leased already, although it was new to this process
+GONE = 0  # it was due to get a new score, but no longer waits
 
 
 class CallerLoop(NamedTuple):
-    """The event loop of whoever takes from a ``SharedFrontier``.
+    """The event loop of the caller of a ``SharedFrontier``.
 
-    ``call_soon`` runs a function in the caller's thread, soon, and may be called from any thread. ``wake`` and ``failed`` are
-    only called in the caller's: when there is something to take, and when the server stays away, or
-    the disk fails.
+    ``call_soon`` runs a function in the caller's thread soon, and may be called from any thread. ``wake`` and ``failed`` are
+    only called in the caller's thread: ``wake`` when there is something to take, ``failed`` when the server stays away or the
+    disk fails.
     """
 
     call_soon: Callable[[Callable[[], None]], object]
@@ -31,19 +31,19 @@ class CallerLoop(NamedTuple):
 
 @runtime_checkable
 class SharedFrontier(Frontier, Protocol):
-    """A ``Frontier`` of which this process has the URLs of its own hosts. It waits for a server until ``start``, not afterwards.
+    """A ``Frontier`` that holds the URLs of this worker's own hosts. It waits for a server until ``start``, but not afterwards.
 
-    What it is told of the URLs of others' hosts reaches their owners: ``rescore``, ``hold`` and ``set_precedence`` answer True
-    for these, ``put`` whether it is new to this process, as ``in`` does. After ``start``, ``take`` gives what a server has
-    allowed, and asks for more; the loop is woken when there is something. The numbers are of all workers, of the others as they
-    said last.
+    Changes to URLs of others' hosts are sent to their owners. For these URLs, ``rescore``, ``hold`` and ``set_precedence``
+    return True, and ``put`` and ``in`` say whether the URL is new to this process. After ``start``, ``take`` returns what the
+    server has allowed and asks for more; the loop is woken when there is something to take. All counts are totals over all
+    workers, with the others as of their last reports.
 
-    The floor, the ceiling, the k rule, the limit of URLs and the classes of hosts are each worker's own. But what is above the
-    ceiling waits while any worker has a host of a lower class that is awake.
+    Each worker has its own floor, ceiling, k rule, URL limit and host classes. But URLs above the ceiling wait while any worker
+    has an awake host of a lower class.
     """
 
     def start(self, limit: int, loop: CallerLoop) -> None:
-        """Wait for nothing from now on. At most ``limit`` leases are asked for."""
+        """Never wait for the server from now on. Asks for at most ``limit`` leases."""
         ...
 
     def pending(self) -> bool:
@@ -51,19 +51,19 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def pages(self) -> int:
-        """Pages that count, of all workers."""
+        """Pages that count, over all workers."""
         ...
 
     def count_page(self, url: str) -> None:
-        """The page behind the open lease of ``url`` counts; called before ``done``."""
+        """Count the page behind the open lease of ``url``. Call it before ``done``."""
         ...
 
     def states(self, urls: Iterable[str]) -> Mapping[str, UrlState]:
-        """What is known of each URL here; of others' hosts, what this process has found waits."""
+        """The state of each URL here. A URL of another's host is waiting if this process has found it."""
         ...
 
     def is_own(self, host: str) -> bool:
-        """Whether the host is this worker's."""
+        """Whether the host belongs to this worker."""
         ...
 
     def workers(self) -> list[str]:
@@ -71,74 +71,74 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def inherited(self) -> Callable[[str], bool] | None:
-        """Whether a host was a lost worker's, and is this worker's now; None: nobody was lost since this was asked."""
+        """Tests whether a host moved to this worker from a lost one; None if no worker was lost since the last call."""
         ...
 
     def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
-        """What workers have published, as far as the server keeps it, each behind its worker. Waits for the answers."""
+        """The published messages that the server still keeps, each after the name of its worker. Waits for the replies."""
         ...
 
     @property
     def has_left(self) -> bool:
-        """Whether this worker was told to leave, and has given all its hosts to others."""
+        """Whether this worker was asked to leave, and has given all its hosts to others."""
         ...
 
     @property
     def was_forgotten(self) -> bool:
-        """Whether the server knew nothing of this worker when it began."""
+        """Whether the server knew nothing of this worker when it started."""
         ...
 
     @property
     def shares(self) -> bool:
-        """Whether workers learn from each other: ``publish`` reaches them. False: it does nothing."""
+        """Whether workers learn from each other through ``publish``. If False, ``publish`` does nothing."""
         ...
 
     def publish(self, url: str, message: bytes, number: int = 0) -> None:
-        """Tell the other workers something about ``url``.
+        """Send the other workers a message about ``url``.
 
-        The messages of a worker that have a ``number`` have rising ones, also after a restart: what the server has already
-        it drops. It keeps the latest messages, so that a worker that joins late has them too.
+        Each worker's numbered messages have rising ``number`` s, also across restarts; the server drops those it already has. It
+        keeps the latest messages for workers that join late.
         """
         ...
 
     def last_published(self) -> int:
-        """The highest number of a message of this worker, 0 without one. Not to be asked after ``start``."""
+        """The highest number among this worker's messages, 0 if none. Must not be called after ``start``."""
         ...
 
     def when_published(self, receive: Callable[[Sequence[bytes]], None]) -> None:
-        """Call ``receive`` with what other workers publish, in the order of the server."""
+        """Call ``receive`` with what other workers publish, in the server's order."""
         ...
 
     def catch_up(self) -> None:
-        """Receive all that the server keeps, own messages included. Waits for the answers; not to be asked after ``start``."""
+        """Receive everything that the server keeps, own messages included. Waits for the replies; not allowed after ``start``."""
         ...
 
     def attach(self, url: str, message: bytes, number: float) -> None:
-        """Whoever leases ``url`` receives ``message`` before, as by ``publish``; an empty one takes it back.
+        """Deliver ``message`` to the worker that leases ``url``, before the lease, as by ``publish``; an empty one withdraws it.
 
-        Of several the one with the highest number counts; one with the same number, or a lower one, changes nothing.
+        The message with the highest number wins; one with the same or a lower number changes nothing.
         """
         ...
 
     def attached(self) -> Iterator[bytes]:
-        """All attached messages. Waits for the answers; not to be asked after ``start``."""
+        """All attached messages. Waits for the replies; must not be called after ``start``."""
         ...
 
     def set_pace(self, rate: float) -> None:
-        """All workers together lease at most ``rate`` URLs a second from now on, some at once after a pause; 0: any number.
+        """Limit all workers together to ``rate`` leases a second, with a small burst after a pause; 0: no limit.
 
-        It holds for what is taken after ``start``.
+        Applies to URLs taken after ``start``.
         """
         ...
 
     def last_due(self) -> float | None:
-        """When a take may succeed here; None: at no time that is known. 0.0 while a URL is being fetched, or asked for."""
+        """When a take may succeed here; None if no such time is known. 0.0 while a URL is being fetched or asked for."""
         ...
 
     def note(self, url: str) -> None:
-        """Another worker knows ``url``: of another's host, it is known from now on."""
+        """Another worker knows ``url``. If its host belongs to another worker, the URL is known here from now on."""
         ...
 
     def when_rejected(self, rejected: Callable[[CrawlUrl, int], None]) -> None:
-        """Call ``rejected`` with each URL that was answered with ``FULL``, ``HOST_FULL``, ``DONE``, ``KNOWN`` or ``GONE``."""
+        """Call ``rejected`` with each URL that an owner rejects, and ``FULL``, ``HOST_FULL``, ``DONE``, ``KNOWN`` or ``GONE``."""
         ...

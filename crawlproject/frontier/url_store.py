@@ -1,4 +1,4 @@
-"""What a frontier keeps its URLs and hosts in, in memory or on disk."""
+"""Where a frontier keeps its URLs and hosts, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawlproject.records import CrawlUrl
 
 
 class UrlStore(Protocol):
-    """The URLs and hosts of a frontier. It may know hosts by keys of its own.
+    """The URLs and hosts of a frontier. A store may identify hosts by keys other than their names.
 
     It decides nothing: each change is a fact that can be written down (see ``changes``).
     """
@@ -24,17 +24,17 @@ class UrlStore(Protocol):
 
     @property
     def history_lines(self) -> int:
-        """How many lines the history had, as it was told last (``base.DurableFrontier``)."""
+        """Lines of the history, as the last ``record_lines`` reported (``base.DurableFrontier``)."""
         ...
 
     @property
     def hosts(self) -> HostSchedule:
-        """The schedule, or its pool: the part that has all hosts."""
+        """The schedule or its pool: the part that contains all hosts."""
         ...
 
     def state_of(self, url: str) -> UrlState: ...
     def score_of(self, url: str) -> float | None:
-        """The score of a URL that waits; None: it does not."""
+        """The score of a URL that waits; None if it does not wait."""
         ...
 
     def record_of(self, url: str) -> CrawlUrl:
@@ -47,7 +47,7 @@ class UrlStore(Protocol):
         ...
 
     def host_named(self, name: str) -> Hashable:
-        """The key of a host."""
+        """The key of the host with this name."""
         ...
 
     def chosen(self, entry: Any, /) -> CrawlUrl:
@@ -55,18 +55,18 @@ class UrlStore(Protocol):
         ...
 
     def worst(self) -> CrawlUrl | None:
-        """Of the URLs that wait and are not committed, one of the highest class, of the lowest score, the latest of these."""
+        """The URL to evict, among those that wait uncommitted: highest class, then lowest score, then latest arrival."""
         ...
 
     def waiting(self) -> Iterator[CrawlUrl]: ...
     def waiting_groups(self, now: float) -> Iterator[tuple[CrawlUrl, int]]: ...
     def finished_urls(self, known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
-        """The URLs that are done, but those whose keys are ``known``, with what is known of them."""
+        """The URLs that are done, except those whose keys are ``known``, with what the store knows of them."""
         ...
 
     def count_waiting(self) -> int: ...
     def count_buffered(self) -> int:
-        """URLs that wait and that Best-N-First has not committed."""
+        """The number of waiting URLs that Best-N-First has not committed."""
         ...
 
     def count_leases(self) -> int: ...
@@ -96,7 +96,7 @@ class UrlStore(Protocol):
     def ask(self, name: str, seconds: float) -> None: ...
     def block(self, name: str, until: float) -> None: ...
     def commit(self) -> None:
-        """Make the changes since the last commit one atomic step. Raises ``StorageFailed``; then they stay gathered."""
+        """Make the changes since the last commit one atomic step. Raises ``StorageFailed``; the changes then stay pending."""
         ...
 
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What a worker asks of Redis: each step is one pipeline of commands and small scripts (``lua/``), which may be sent again."""
+"""The requests of a worker to Redis. Each step is one pipeline of commands and small scripts (``lua/``), and may be repeated."""
 
 from __future__ import annotations
 
@@ -19,57 +19,61 @@ from crawlproject.frontier.redis.connection import Server, answering
 from crawlproject.frontier.redis.keys import CrawlKeys, clock_of
 from crawlproject.frontier.redis.members import Members
 
-AT_ONCE = 256  # messages, or groups of letters, that are fetched together
-BURST = 10  # fetches at once after a pause, where their rate is limited
+AT_ONCE = 256  # entries of a stream that are fetched together
+BURST = 10  # fetches that may begin at once after a pause, where their rate is limited
 
-_ENDS = ("FENCED", "FORGOTTEN")  # what the server says when this process is to stop
+_ENDS = ("FENCED", "FORGOTTEN")  # the server's error codes that end this process
 
 Command = tuple[Any, ...]
 Id = tuple[int, int]  # of an entry of a stream
 
 
 class HostVisit(NamedTuple):
-    """A visit to the ``places`` that it concerns: a host, and its address, if that is known. ``number`` is the process's own."""
+    """A visit to ``places``: a host and, if known, its address. ``number`` counts the visits of this process."""
 
     number: int
     places: tuple[str, ...]
 
 
 class Heard(NamedTuple):
-    """What the server said when it was told that this worker is alive: its clock, and what all are doing."""
+    """The server's reply to a sign of life of this worker: its clock, and the state of all workers."""
 
     time: float
     was_known: bool
     members: Members
     reports: dict[str, bytes]
     pages_of_others: int
-    lost: list[str]  # workers that were here once, and did not leave
+    lost: list[str]  # workers that joined once, are gone, and did not leave
 
 
 @dataclass(slots=True)
 class Step:
-    """What is asked of the server in one step; first what others are to have before a visit ends."""
+    """The requests of one step. Those that must reach other workers before a visit ends come first."""
 
-    letters: list[tuple[str, bytes]] = field(default_factory=list)  # worker, groups of letters: sent to each as one
+    letters: list[tuple[str, bytes]] = field(
+        default_factory=list
+    )  # worker, group of letters; joined per worker when sent
     messages: list[tuple[int, bytes]] = field(default_factory=list)
     attached: list[tuple[str, float, bytes]] = field(default_factory=list)
     ended: list[tuple[HostVisit, float]] = field(default_factory=list)  # with seconds of rest
-    passed: list[tuple[str, float]] = field(default_factory=list)  # places visited without a visit of ours
+    passed: list[tuple[str, float]] = field(default_factory=list)  # places visited without a registered visit
     begin: list[HostVisit] = field(default_factory=list)
     attachments_of: list[str] = field(default_factory=list)  # URLs
-    reserve: tuple[int, int, int] | None = None  # pages stored or being fetched, wanted besides, of all workers
+    reserve: tuple[int, int, int] | None = (
+        None  # pages: stored or being fetched, wanted in addition, limit of all workers
+    )
     read_inbox: bool = True
     read_messages: bool = True
-    applied: Id | None = None  # the inbox up to here is not needed any more
+    applied: Id | None = None  # the inbox up to here is no longer needed
     beat: tuple[str, int, int, bytes] | None = None  # mode, pages: stored, stored or being fetched; report
-    inbox_of: tuple[str, Id] | None = None  # a lost worker, and the entry behind which its inbox is read
+    inbox_of: tuple[str, Id] | None = None  # a lost worker, and the entry after which to read its inbox
 
 
 @dataclass(slots=True)
 class Answer:
-    """What came. ``opens``: of each visit, 0.0 when it has begun, else seconds until it may; infinity: somebody is there.
+    """The replies. ``opens``: per visit, 0.0 if it has begun, else seconds until it may; infinity: another visit is under way.
 
-    ``sent``: by worker, where in its inbox the letters are.
+    ``sent``: per worker, the entry of its inbox that holds the letters.
     """
 
     opens: list[float] = field(default_factory=list)
@@ -83,10 +87,10 @@ class Answer:
 
 
 class Crew:
-    """One worker's side of a crawl. ``kept``: messages that are kept, 0: nobody tells anything.
+    """One worker's side of a crawl. ``kept``: how many messages the server keeps; 0: workers publish nothing.
 
-    ``lease``: seconds that a worker, or a visit, may be silent. Methods raise what ``redis`` raises, and ``StorageFailed``
-    when another process took over the worker's name, or the server has forgotten the crawl.
+    ``lease``: seconds that a worker, or a visit, may be silent. Methods raise what ``redis`` raises, and ``ServerFailed`` when
+    another process took over the worker's name, or the server has forgotten the crawl.
     """
 
     def __init__(self, server: Server, crawl: str, worker: str, token: str, *, lease: float, kept: int) -> None:
@@ -110,7 +114,7 @@ class Crew:
     # ------------------------------------------------------------ one step
 
     def take(self, step: Step) -> Answer:
-        """Do all of it. What raises may have been done in part: the same step again does no harm."""
+        """Do the whole step. If it raises, a part may have been done: repeating the same step does no harm."""
         before = self._send(step)
         after: list[tuple[str, Command]] = [*self._ends(step), *self._begins(step)]
         if step.applied is not None:
@@ -127,7 +131,7 @@ class Crew:
         if step.beat is not None:
             after.append(("beat", self._beat(*step.beat)))
         answer = Answer()
-        if self._is_cluster and before:  # its nodes do not wait for each other
+        if self._is_cluster and before:  # the nodes of a cluster do not wait for each other
             self._read_answers(self._run([command for _, command in before]), before, step, answer)
             before = []
         asked = [*before, *after]
@@ -178,7 +182,7 @@ class Crew:
         self, found: Sequence[Any], asked: Sequence[tuple[str, Command]], step: Step, answer: Answer
     ) -> None:
         begun: list[int] = []
-        workers = iter(dict(step.letters))  # in the order in which letters went to them
+        workers = iter(dict(step.letters))  # in the order in which their letters were sent
         for (what, _), value in zip(asked, found, strict=True):
             if what == "begin":
                 begun.append(int(value))
@@ -205,22 +209,22 @@ class Crew:
         places = iter(begun)
         answer.opens += [_opens([next(places) for _ in visit.places]) for visit in step.begin] if begun else []
 
-    # ------------------------------------------------------------ asked by themselves
+    # ------------------------------------------------------------ single requests
 
     def join(self, pages: int, report: bytes, *, is_new: bool = False) -> Heard:
-        """This process is the worker from now on. ``is_new``: it knows nothing of what others have handed over to one before."""
+        """Make this process the worker. ``is_new``: it has none of what others handed over to an earlier process of the name."""
         return _heard(self._run([self._beat("new" if is_new else "join", pages, pages, report)])[0], pages)
 
     def applied(self) -> Id:
-        """The last entry that was in the inbox, when a process before this one has done what all of them said."""
+        """The last entry of the inbox, if an earlier process has applied and trimmed all entries; else ``(0, 0)``."""
         try:
             inbox = self._server.xinfo_stream(self._own)
-        except ResponseError:  # nobody has written
+        except ResponseError:  # the inbox does not exist yet
             return (0, 0)
         return (0, 0) if inbox["length"] else _id(inbox["last-generated-id"])
 
     def begin(self, visit: HostVisit) -> float:
-        """Begin one visit, and wait for the answer: as ``Answer.opens``."""
+        """Begin one visit, and wait for the reply, which is as in ``Answer.opens``."""
         commands = [command for _, command in self._begins(Step(begin=[visit]))]
         opens = _opens([int(value) for value in self._run(commands)])
         if opens and len(visit.places) > 1:
@@ -228,21 +232,21 @@ class Crew:
         return opens
 
     def post(self, worker: str, letters: bytes) -> None:
-        """Letters for a worker, now."""
+        """Send letters to a worker at once."""
         self._run([("XADD", self.keys.inbox(worker), "*", self.worker, letters)])
 
     def pace(self, question: int, n: int, rate: float) -> int:
-        """How many of ``n`` fetches may begin now, at ``rate`` a second for all workers; a negative ``n`` gives so many back."""
+        """How many of ``n`` fetches may begin now, at ``rate`` a second for all workers; a negative ``n`` gives back -``n``."""
         asked = f"{self._token}/{question}"
         return int(self._run([_script("pace", self.keys.pace, self.worker, asked, n, repr(rate), BURST)])[0])
 
     def published(self) -> int:
-        """The number of this worker's last message that has one."""
+        """The number of this worker's last numbered message."""
         with answering():
             return int(self._server.hget(self.keys.published, self.worker) or 0)
 
     def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:
-        """All messages that the server keeps, each behind its worker."""
+        """All messages that the server keeps, each after the name of its worker."""
         after = b"0-0"
         while True:
             with answering():
@@ -253,7 +257,7 @@ class Crew:
             yield from (pair for _, pair in found)
 
     def skip_messages(self) -> None:
-        """Messages of before are not read again."""
+        """Do not read the messages again that exist already."""
         with answering():
             newest = self._server.xrevrange(self.keys.messages, count=1)
         self._message = newest[0][0] if newest else b"0-0"
@@ -267,7 +271,7 @@ class Crew:
     # ------------------------------------------------------------ inside
 
     def _run(self, commands: Iterable[Command]) -> list[Any]:
-        """One round trip; of a cluster, one to each node."""
+        """Run the commands in one round trip; in a cluster, in one to each node."""
         asked = list(commands)
         for _ in range(2):
             pipeline = self._server.pipeline(**({} if self._is_cluster else {"transaction": False}))
@@ -279,7 +283,7 @@ class Crew:
                 return list(found)
             if not any(isinstance(failure, NoScriptError) for failure in failures):
                 break
-            for name in _SCRIPTS:  # a server that was restarted since
+            for name in _SCRIPTS:  # the server was restarted since
                 self._server.script_load(_source(name)[0])
         failure = failures[0]
         code, _, message = str(failure).partition(" ")
@@ -310,14 +314,14 @@ def _source(name: str) -> tuple[str, str]:
 
 
 def _opens(places: Sequence[int]) -> float:
-    """When all places of a visit may be visited: 0.0, it has begun."""
+    """Seconds until all places of a visit may be visited; 0.0 if it has begun; infinity if one is being visited."""
     if any(place < 0 for place in places):
         return math.inf
     return max(places, default=0) / 1000
 
 
 def _entries(found: Any) -> Iterator[tuple[bytes, tuple[bytes, bytes]]]:
-    """The entries of a stream, which have one field each."""
+    """The entries of a stream, each of which has one field."""
     for entry, fields in found or ():
         pair = next(iter(fields.items())) if isinstance(fields, dict) else (fields[0], fields[1])
         yield entry, pair
