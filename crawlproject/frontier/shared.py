@@ -71,7 +71,7 @@ class SharedFrontier(Frontier, Protocol):
         ...
 
     def inherited(self) -> Callable[[str], bool] | None:
-        """Tests whether a host moved to this worker from a lost one; None if no worker was lost since the last call."""
+        """A test whether a host moved to this worker from a lost one; None if no worker was lost since the last call."""
         ...
 
     def kept_messages(self) -> Iterator[tuple[bytes, bytes]]:

@@ -1,4 +1,4 @@
-"""A file that lines are appended to, compressed block by block, so that each line can be read by itself."""
+"""A file of lines, compressed block by block, so that each line can be read on its own."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 from crawlproject.errors import StorageFailed
 from crawlproject.zstandard import Packer, zstd
 
-_INSIDE = 16  # bits of a virtual offset that tell where in its block a line begins
-_BLOCK = 1 << 14  # bytes of lines from which on a block is full
-_KEPT = 64  # blocks that were read last: the next URL of a host is often from the same page
-_READ = 1 << 12  # bytes that are read at a guess; most blocks have fewer
+_INSIDE = 16  # bits of a virtual offset that hold the offset of a line in its block
+_BLOCK = 1 << 14  # bytes of lines at which a block is full
+_KEPT = 64  # blocks read last that are cached: the next URL of a host is often from the same page
+_READ = 1 << 12  # bytes read at a time; most blocks have fewer
 
 
 def place_of(offset: int) -> int:
-    """Where in the file the block begins that has the line at this virtual offset."""
+    """Where in the file the block begins that contains the line at this virtual offset."""
     return offset >> _INSIDE
 
 
 class BlockFile:
-    """Lines, each at a *virtual offset* as those of BGZF: the offset of its block in the file, and in the last 16 bits its own in
+    """Lines, each at a *virtual offset* as in BGZF: the offset of its block in the file, and in the last 16 bits its offset in
     the block.
 
-    A block is a frame of Zstandard with a checksum: ``zstdcat`` shows all lines. It has what was added until ``write``, or 16 KiB
-    of it: the links of a page, which take a fifth of their size so, as they share parent and host. Lines that are not written
-    are found in memory. Raises ``StorageFailed``.
+    A block is a Zstandard frame with a checksum: ``zstdcat`` shows all lines. It contains the lines that were added until
+    ``write``, up to 16 KiB. These are the links of a page, which compress to a fifth of their size, as they share parent and
+    host. Lines that are not written yet are found in memory. Raises ``StorageFailed``.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -45,7 +45,7 @@ class BlockFile:
         self._block = lru_cache(_KEPT)(self._read_block)
 
     def add(self, line: bytes) -> int:
-        """Append a line, which ends with a line break; its virtual offset."""
+        """Append a line, which must end with a line break. Return its virtual offset."""
         if self._size + len(line) > _BLOCK:
             self._close_block()
         offset = self.end << _INSIDE | self._size
@@ -55,7 +55,7 @@ class BlockFile:
         return offset
 
     def line(self, offset: int) -> bytes:
-        """The line at this virtual offset, without its line break. Raises ``ValueError`` where none can be read."""
+        """The line at this virtual offset, without its line break. Raises ``ValueError`` if none can be read there."""
         line = self.unwritten.get(offset) if self.unwritten else None
         if line is not None:
             return line[:-1]
@@ -67,7 +67,7 @@ class BlockFile:
         return block[inside:end]
 
     def write(self) -> None:
-        """Write what was added. When the disk refuses, it stays."""
+        """Write the added lines. If the disk refuses, they stay in memory."""
         self._close_block()
         data = b"".join(self._blocks)
         try:

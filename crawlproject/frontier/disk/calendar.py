@@ -1,7 +1,7 @@
-"""The waiting URLs of a frontier on disk that are held, by the time at which they may be taken.
+"""The held URLs of a frontier on disk, ordered by the time from which they may be taken.
 
-A collection that is kept fresh has a next visit for each of its pages: as many held URLs as pages. (In WebFountain they are
-in FIFO queues on disk, a queue for a rate of visits: paper 004 section 5.3. Here each URL has a time of its own.)
+A collection that is kept fresh has a next visit for each of its pages, so it has as many held URLs as pages. (WebFountain keeps
+them in FIFO queues on disk, one for each rate of visits: paper 004 section 5.3. Here each URL has its own time.)
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from crawlproject.frontier.disk.url_table import CLASS_BITS, HELD, LATER, PAGED,
 
 
 class Calendar:
-    """URLs in state ``LATER``: two orders of them on disk, by time and, once it was asked for, by class and rank.
+    """URLs in state ``LATER``, in two orders on disk: by time and, once this is needed, by class and rank.
 
-    ``ahead`` counts the URLs that left it before their time: they are in state ``HELD``, in the queues of their hosts.
+    ``ahead`` counts the URLs that left the calendar before their time. They are in state ``HELD``, in the queues of their hosts.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Calendar:
         self._limit = limit
         self._by_time = SpilledQueue(file, self._is_current, self._are_current, limit=limit, chunk=64)
         self._by_rank: ClassQueues | None = None
-        self._earliest = math.inf  # no URL has an earlier time
+        self._earliest = math.inf  # a lower bound of the times
         self.ahead = 0
 
     def push(self, number: int, precedence: int, rank: float, not_before: float) -> None:
@@ -45,12 +45,12 @@ class Calendar:
         self.rescored(number, precedence, rank)
 
     def rescored(self, number: int, precedence: int, rank: float) -> None:
-        """A URL inside has this class and rank now."""
+        """A URL inside now has this class and rank."""
         if self._by_rank is not None:
             self._by_rank.push(precedence, (rank, number))
 
     def died(self, precedence: int) -> None:
-        """A URL inside, of this class, is no longer held, or until another time."""
+        """A URL of this class inside is no longer held, or is held until another time."""
         self._by_time.died()
         if self._by_rank is not None:
             self._by_rank.died(precedence)
@@ -69,7 +69,7 @@ class Calendar:
         return first[0] if first else None
 
     def pop(self, until: float) -> int | None:
-        """The first URL, which leaves, if its time is ``until`` or earlier. Its row is still that of a held URL."""
+        """Remove and return the first URL if its time is ``until`` or earlier. Its row must still be that of a held URL."""
         if self._earliest > until:
             return None
         time = self.first_time()
@@ -82,7 +82,7 @@ class Calendar:
         return entry[1]
 
     def pop_all(self, until: float) -> np.ndarray:
-        """The numbers of all URLs up to this time, which leave."""
+        """Remove all URLs up to this time. Return their numbers."""
         times, numbers = self._by_time.pop_until(until)
         changed = np.isin(numbers, list(self._rows.changed)) if self._rows.changed else np.zeros(len(numbers), bool)
         for place in np.flatnonzero(changed).tolist():
@@ -90,18 +90,18 @@ class Calendar:
         return np.unique(numbers[~changed])
 
     def left(self, precedences: np.ndarray) -> None:
-        """URLs of these classes that ``pop_all`` gave are in other states now."""
+        """URLs of these classes that ``pop_all`` returned are in other states now."""
         if self._by_rank is not None:
             for precedence in precedences.tolist():
                 self._by_rank.died(precedence)
 
     def pull_ahead(self, number: int, host: Hashable) -> None:
-        """The URL is in the queue of its host now, and held there."""
+        """The URL is now in the queue of its host, and held there."""
         self._rows.set_state(number, HELD)
         self.left_early(host, 1)
 
     def left_early(self, host: Hashable, change: int) -> None:
-        """So many URLs of the host more or less are held in its queue."""
+        """Change the number of the host's URLs that are held in its queue."""
         self.ahead += change
         self._counts.count_ahead(host, change)
 
@@ -112,7 +112,7 @@ class Calendar:
         self._counts.count_class(host, precedence, 1)
 
     def first_in_order(self, all_inside: Iterable[tuple[np.ndarray, np.ndarray]]) -> ClassEntry | None:
-        """The first by class and rank. ``all_inside``: numbers and rows of all URLs, for the first time that this is asked."""
+        """The first URL by class and rank. ``all_inside``: numbers and rows of all URLs, used by the first call."""
         if self._by_rank is None:
             self._by_rank = ClassQueues(self._new_by_rank)
             for numbers, rows in all_inside:

@@ -1,4 +1,4 @@
-"""A ``SpilledQueue`` for each precedence class that there is."""
+"""A ``SpilledQueue`` for each precedence class that occurs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ClassEntry = tuple[int, float, int]
 
 
 class ClassQueues:
-    """Queues of entries, the lowest class first. Most crawls have few classes: ``new`` makes a queue when it is needed."""
+    """Queues of entries, the lowest class first. ``new`` makes a queue on first use, as most crawls have few classes."""
 
     __slots__ = ("_new", "_queues", "has_late")
 
     def __init__(self, new: Callable[[int], SpilledQueue]) -> None:
         self._new = new
         self._queues: dict[int, SpilledQueue] = {}  # ascending
-        self.has_late = False  # whether there ever was a URL of a class above ``ACTIVE``
+        self.has_late = False  # whether any URL ever had a class above ``ACTIVE``
 
     def of(self, precedence: int) -> SpilledQueue:
-        """The queue of a class, a new one when it has none."""
+        """The queue of a class; a new one if it has none."""
         queue = self._queues.get(precedence)
         if queue is None:
             queue = self._new(precedence)
@@ -37,7 +37,7 @@ class ClassQueues:
         (self._queues.get(precedence) or self.of(precedence)).push(entry)
 
     def first(self, highest: int = WASTE) -> ClassEntry | None:
-        """The least living entry of the lowest class that has one, up to this one; it stays inside."""
+        """The least living entry of the lowest class that has one, up to ``highest``; it stays inside."""
         for precedence, queue in self._queues.items():
             if precedence > highest:
                 break
@@ -53,19 +53,19 @@ class ClassQueues:
         return (precedence, *first) if first is not None else None
 
     def drop(self, first: ClassEntry) -> None:
-        """Take out what ``first`` or ``first_of`` has given."""
+        """Remove an entry that ``first`` or ``first_of`` returned."""
         precedence, rank, number = first
         self._queues[precedence].drop((rank, number))
 
     def pop(self) -> ClassEntry | None:
-        """Take ``first`` out."""
+        """Remove and return the ``first`` entry."""
         first = self.first()
         if first is not None:
             self.drop(first)
         return first
 
     def died(self, precedence: int) -> None:
-        """An entry of this class is not alive any more."""
+        """Report that an entry of this class is no longer alive."""
         self.of(precedence).died()
 
     def load(self, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
@@ -75,7 +75,7 @@ class ClassQueues:
             self.of(precedence).load(ranks[inside], numbers[inside])
 
     def all_in_memory(self) -> list[ClassEntry] | None:
-        """The living entries, in no order, when none is on disk."""
+        """The living entries, in no order; None if some are on disk."""
         found: list[ClassEntry] = []
         for precedence, queue in self._queues.items():
             entries = queue.all_in_memory()

@@ -1,4 +1,4 @@
-"""What has a digest has a number: a table on disk, behind memtables."""
+"""A map from digests to numbers: a table on disk, with memtables in front of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from crawlproject.frontier.disk.hash_table import HashTable, Memtable, new_memta
 class DigestNumbers:
     """Digests of 16 bytes to numbers from 0 to 2^40 - 2, in ``path`` and ``path`` + ``.map``.
 
-    What is set is in memory until ``flush`` merges it into a ``HashTable``, in the order of its pages, as IRLbot's DRUM does (004
-    section 2.3.2): one by one, new digests would change every page again and again. Until then a journal has to keep it. ``seal``
-    says what the next flush is about, so that a thread may do it; a flush that failed is made up for by the next one.
+    New numbers stay in memory until ``flush`` merges them into a ``HashTable`` in the order of its pages, as IRLbot's DRUM does
+    (004 section 2.3.2): written one by one, new digests would change every page again and again. Until then a journal must keep
+    them. ``seal`` fixes what the next flush merges, so that a thread may do it. A flush also merges what a failed one left.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -20,20 +20,20 @@ class DigestNumbers:
         self.pieces = self._table.pieces
         self.give_back = self._table.give_back
         self.close = self._table.close
-        self._memtables: tuple[Memtable, ...] = (new_memtable(),)  # the last one first; what is behind it is sealed
+        self._memtables: tuple[Memtable, ...] = (new_memtable(),)  # newest first; all but the first are sealed
 
     def get(self, digest: bytes) -> int | None:
-        """The number that was set for this digest, or None."""
+        """The number of this digest, or None."""
         return self._table.get(digest, self._memtables)
 
     def update(self, numbers: dict[bytes, int]) -> None:
-        """Remember the numbers; they replace those that were set before."""
+        """Set the numbers; they replace those set before."""
         self._memtables[0].update(numbers)
 
     def seal(self) -> None:
-        """What was set so far is for the next flush. Raises ``StorageFailed``."""
+        """Leave everything set so far to the next flush. Raises ``StorageFailed``."""
         memtable = self._memtables[0]
-        if isinstance(memtable, dict):  # no thread may do it
+        if isinstance(memtable, dict):  # a thread must not merge it
             self._table.merge(memtable)
             memtable.clear()
         else:

@@ -1,4 +1,4 @@
-"""The files of a frontier on disk, and the step under way."""
+"""The files of a frontier on disk, and the changes of the step under way."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from crawlproject.frontier.disk.url_records import EARLIER, MAPPED, RECORDS, Url
 from crawlproject.frontier.disk.url_table import CLASS_BITS, UrlRow, UrlTable
 from crawlproject.records import ACTIVE, CrawlUrl
 
-_JOURNAL_BYTES = 32 * 2**20  # from which on a journal is summed up: a second of reading at the next opening
-_JOURNAL_SHARE = 64  # or from this part of the mapped files on: each sum forces them onto the disk
-_RELIEF = 256  # steps between two looks at the memory
-_HOSTS_GAP = 4096  # more hosts than come in the second before a power failure
+_JOURNAL_BYTES = 32 * 2**20  # the size from which a journal is summed up: a second of reading at the next opening
+_JOURNAL_SHARE = 64  # or the size that is this part of the mapped files: each summary forces these onto the disk
+_RELIEF = 256  # steps between two checks of the memory
+_HOSTS_GAP = 4096  # more hosts than are new in the second before a power failure
 
 
 class DiskFiles:
-    """Rows and records of URLs, the numbers of URLs and hosts, the journal.
+    """The rows and records of URLs, the numbers of URLs and hosts, and the journal.
 
     Changes are gathered (``rows.changed``, ``new``, ``note``, ...) until ``commit``, which makes them one atomic step. Opening
-    applies the steps of the journal again; ``readonly``, it only gathers them. Raises ``StorageFailed`` and ``BadCrawlDir``.
+    applies the steps of the journal again; with ``readonly``, it only gathers them. Raises ``StorageFailed`` and ``BadCrawlDir``.
     """
 
     def __init__(self, folder: Path, cache: int, *, readonly: bool = False) -> None:
@@ -48,9 +48,9 @@ class DiskFiles:
         self.hosts = HostNumbers(folder / "hosts", self.digest, summary.hosts, readonly=readonly)
         self.rows = UrlTable(folder / "rows", readonly=readonly)
         self.urls = UrlRecords(folder, readonly=readonly)
-        self.before_commit: Callable[[], object] = lambda: None  # what has to be on disk before a step
-        self.host_facts: Callable[[], dict[str, Any]] = dict  # what the next summary says of hosts
-        self._asked, self._digest = "", self.digest("")  # the URL that ``find`` was asked for last
+        self.before_commit: Callable[[], object] = lambda: None  # writes what must be on disk before a step
+        self.host_facts: Callable[[], dict[str, Any]] = dict  # what the next summary stores about hosts
+        self._asked, self._digest = "", self.digest("")  # the URL that ``find`` was last called with
         self._found: int | None = None
         self._new_urls: dict[bytes, int] = {}
         self._notes: list[list[Any]] = []
@@ -66,17 +66,17 @@ class DiskFiles:
         if self._has_old_scores and not readonly:
             self._read_classes_in_scores()
 
-    # ------------------------------------------------------------ asked
+    # ------------------------------------------------------------ queries
 
     def digest(self, name: str) -> bytes:
-        """What a URL or a host is known by: 128 bits of XXH3, with a seed that is a secret of this frontier.
+        """The key of a URL or a host: 128 bits of XXH3, with a seed that is a secret of this frontier.
 
-        So nobody can make up two URLs of one digest.
+        Because of the seed, nobody can make up two URLs with one digest.
         """
         return xxh3_128_digest(name.encode("utf-8", "surrogatepass"), self._seed)
 
     def find(self, url: str) -> int | None:
-        """The number of a URL, or None when it was never here. The last answer is remembered: it is asked for again."""
+        """The number of a URL, or None if it was never here. The last answer is cached, for callers ask several times."""
         if url != self._asked:
             self._digest = digest = xxh3_128_digest(url.encode("utf-8", "surrogatepass"), self._seed)
             number = self._new_urls.get(digest) if self._new_urls else None
@@ -91,23 +91,23 @@ class DiskFiles:
         return self.urls.load(row.offset, score, self.held_until[number], precedence)
 
     def records(self, states: Collection[int], known: Callable[[str], bool] | None = None) -> Iterator[CrawlUrl]:
-        """All URLs in these states, but those whose keys are ``known``, in the order in which they came."""
+        """All URLs in these states, except those whose keys are ``known``, in order of arrival."""
         for first, rows in self.rows.chunks(self.urls_known):
             numbers = np.arange(first, first + len(rows))
             for number in numbers[self.rows.match_many(numbers, None, states)].tolist():
                 row = self.rows[number]
                 if row.state in states and not (known and known(self.urls.url(row.offset))):
                     yield self.record(number, row)
-        for number in sorted(self.rows.changed):  # those that the file has no space for yet
+        for number in sorted(self.rows.changed):  # rows that the file has no space for yet
             row = self.rows[number]
             is_new = number >= self.rows.capacity() and row.state in states
             if is_new and not (known and known(self.urls.url(row.offset))):
                 yield self.record(number, row)
 
-    # ------------------------------------------------------------ changed
+    # ------------------------------------------------------------ changes
 
     def new(self, url: str, host: int) -> int:
-        """A number for a URL that is not known, or not any more."""
+        """A number for a URL that is not known, or no longer known."""
         if url != self._asked:
             self.find(url)
         self._found = number = self.urls_known
@@ -120,17 +120,17 @@ class DiskFiles:
         return number
 
     def note(self, *note: Any) -> None:
-        """Something that has no row (see ``journal.Frame``)."""
+        """Record something that has no row (see ``journal.Frame``)."""
         self._notes.append([*note])
 
     def hold(self, number: int, until: float) -> None:
-        """The URL may not be taken before this time; 0: at any time."""
+        """Do not take the URL before this time; 0: no limit."""
         if until != self.held_until[number]:
             self.held_until[number] = until
             self._notes.append(["later", number, until])
 
     def commit(self) -> None:
-        """Make what was gathered one atomic step. When the disk refuses, it stays gathered."""
+        """Make the gathered changes one atomic step. If the disk refuses, they stay gathered."""
         if not (self.rows.changed or self._notes or self.hosts.new):
             return
         self.before_commit()
@@ -150,14 +150,14 @@ class DiskFiles:
             self._seal()
             self._journal.turn(self._summary(), self._force)
         self._steps += 1
-        # What is mapped no more is found again by a page fault, a few microseconds each.
+        # An unmapped page is mapped again by a page fault, which takes a few microseconds.
         if self._steps % _RELIEF == 0 and _shared_memory() > self._cache:
             self.rows.give_back()
             self._seen.give_back()
             self.held_until.give_back()
 
     def begin(self) -> None:
-        """After the opening: what has been done again is summed up."""
+        """Sum up what the opening has applied again."""
         if self.urls.unwritten:
             self.urls.write()
         self._apply(self.rows.pack())
@@ -165,7 +165,7 @@ class DiskFiles:
         self._sum_up()
 
     def finish(self) -> None:
-        """Write what was gathered and force everything onto the disk."""
+        """Write the gathered changes, and force everything onto the disk."""
         self.commit()
         self._sum_up()
 
@@ -204,7 +204,7 @@ class DiskFiles:
                 self._leave_a_gap()
 
     def _read_classes_in_scores(self) -> None:
-        """Give the URLs of an earlier version the classes that their scores stand for; done again after a crash."""
+        """Convert the URLs of an earlier version: give each the class that its score encodes. Repeatable after a crash."""
         for _, rows in self.rows.chunks(self.urls_known):
             for place in np.flatnonzero(rows["score"] >= LEAST_CLASS_SCORE).tolist():
                 precedence, score = class_in_score(float(rows["score"][place]))
@@ -213,13 +213,13 @@ class DiskFiles:
         self._has_old_scores = False
 
     def _leave_a_gap(self) -> None:
-        """After a power failure the mapped files may be ahead of the journal: numbers they may have given are not reused."""
+        """After a power failure the mapped files may be ahead of the journal: do not reuse numbers that they may have given."""
         self.held_until.wipe(self.urls_known)
         self.urls_known = self.rows.wipe(self.urls_known)
         self.hosts.total += _HOSTS_GAP
 
     def _apply(self, rows: bytes) -> None:
-        """Write the step into the mapped files; what the disk does not take stays gathered."""
+        """Write the step into the mapped files. What the disk refuses stays gathered."""
         if self._new_urls:
             self._seen.update(self._new_urls)
             self._new_urls.clear()
@@ -245,11 +245,11 @@ class DiskFiles:
         return {name: sizes[name] for name in (*MAPPED, EARLIER)}
 
     def _pieces(self) -> int:
-        """Of all mapped files together: these grow piece by piece."""
+        """The number of pieces of all mapped files, which grow piece by piece."""
         return self.rows.pieces() + self.held_until.pieces() + self._seen.pieces() + self.hosts.pieces()
 
     def _sum_up(self) -> None:
-        """All is on the disk, and the journal begins anew."""
+        """Force everything onto the disk, and begin a new journal."""
         self._journal.wait()
         self._seal()
         self._force()
@@ -260,7 +260,7 @@ class DiskFiles:
         self.hosts.seal()
 
     def _force(self) -> None:
-        """What was sealed, and all else, onto the disk."""
+        """Force onto the disk what was sealed, and all other files."""
         self._seen.flush()
         self.hosts.flush()
         for file in (self.urls, self.rows, self.held_until):
@@ -273,7 +273,7 @@ def is_disk_frontier(folder: Path) -> bool:
 
 
 def remove_disk_frontier(folder: Path) -> bool:
-    """Remove the files of a frontier on disk, and nothing else; whether there were any. Raises ``OSError``."""
+    """Remove the files of a frontier on disk, and nothing else. Return whether there were any. Raises ``OSError``."""
     if not is_disk_frontier(folder):
         return False
     for name in (RECORDS, EARLIER, "rows", "times", "seen", "seen.map", "hosts", "hosts.map", "lines"):
@@ -285,12 +285,12 @@ def remove_disk_frontier(folder: Path) -> bool:
 
 
 def _journal_bytes(sizes: Mapping[str, int]) -> int:
-    """From which on a journal is summed up, where files are of these sizes: URLs change pages of large ones at random."""
+    """The size from which a journal is summed up, given the file sizes: URLs change pages of large files at random."""
     return max(_JOURNAL_BYTES, sum(sizes[name] for name in MAPPED) // _JOURNAL_SHARE)
 
 
 def _half_of_memory() -> int:
-    """Bytes; 512 MiB where that cannot be known."""
+    """Half of the physical memory in bytes; 512 MiB if it is unknown."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, OSError, ValueError):
@@ -298,7 +298,7 @@ def _half_of_memory() -> int:
 
 
 def _shared_memory() -> int:
-    """Bytes of mapped files that are in memory now; 0 where that cannot be known."""
+    """Bytes of mapped files that are in memory now; 0 if unknown."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123
             return int(file.read().split()[2]) * os.sysconf("SC_PAGE_SIZE")

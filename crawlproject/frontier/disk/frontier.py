@@ -1,4 +1,4 @@
-"""The frontier on disk. The contract is in ``base``, the files in this package's docstring."""
+"""The frontier on disk. The contract is in ``base``; the docstring of this package describes the files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from crawlproject.frontier.politeness import Politeness
 class DiskFrontier(FrontierCore):
     """A ``Frontier`` in ``folder``, of which only the part in use is in memory.
 
-    ``batch_size``, ``strict``, ``commit``, ``max_urls``, ``newcomers_stay`` and ``random`` as in ``MemoryFrontier``; the
-    politeness is asked by the numbers of hosts. ``clock`` (seconds since the epoch) is asked at the opening: URLs that were
-    leased wait again, and their hosts rest from then on; ``behind`` says by how many seconds it was set back since the last
-    run. ``cache`` bounds the bytes of files that stay mapped (0: half of the machine's memory); the operating system may drop
-    them at any time.
-    ``limits`` bounds the queues in memory.
+    ``batch_size``, ``strict``, ``commit``, ``max_urls``, ``newcomers_stay`` and ``random`` are as in ``MemoryFrontier``.
+    ``politeness`` is called with the numbers of hosts. ``clock`` (seconds since the epoch) is read at the opening: URLs that were
+    leased wait again, and their hosts rest from then on. ``behind``: seconds by which the clock was set back since the last run.
+    ``cache`` bounds the bytes of files that stay mapped (0: half of the machine's memory); the operating system may drop them
+    at any time. ``limits`` bounds the queues in memory.
 
     Every operation that changes something may raise ``StorageFailed``. Opening raises ``BadCrawlDir`` for a damaged folder.
     """
@@ -64,9 +63,9 @@ class DiskFrontier(FrontierCore):
         return self._disk.files.hosts.known(self._disk.host_of(url))
 
     def before_commit(self, write: Callable[[], object]) -> None:
-        """Call ``write`` before each step is made durable. When it raises ``StorageFailed``, the step stays gathered."""
+        """Call ``write`` before each step is made durable. If it raises ``StorageFailed``, the step stays gathered."""
         self._disk.files.before_commit = write
 
     def hosts_in_memory(self) -> int:
-        """Hosts with a queue of their own, being visited, or resting."""
+        """The number of hosts in memory: those with their own queue, being visited, or resting."""
         return len(self._disk.hosts.known)

@@ -1,11 +1,11 @@
-"""From the digest of something to a number, on disk: exact, flat in speed, and never rebuilt as a whole.
+"""A map from digests to numbers on disk: exact, of constant speed, and never rebuilt as a whole.
 
 Extendible hashing (Fagin et al. 1979): a directory in memory maps the first bits of a key to a segment of 4,096 slots. A
 segment that fills up is split into two; nothing else moves, so growing never takes longer than one split (under a
 millisecond), where doubling a table of 10^8 slots takes 9 seconds.
 
-Of the 128 bits of a key 88 are compared (64 in the slot's first word, 24 in its second, beside the number). Two of 10^9
-URLs agree in all of them with a probability of 2 in 10^9; in 64 bits, with 3 in 100.
+Of the 128 bits of a key, 88 are compared (64 in the slot's first word, 24 in its second, beside the number). The probability
+that two of 10^9 URLs agree in all 88 is 2 in 10^9; with 64 bits, it would be 3 in 100.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ try:
 except Exception:  # not built, or in a zip file
     hash_slots = None  # type: ignore[assignment]
 
-_SLOTS = 4096  # of a segment; a slot is 16 bytes, so a segment is 64 KiB
+_SLOTS = 4096  # in a segment; a slot is 16 bytes, so a segment is 64 KiB
 _FULL = 2700  # entries at which a segment is split: linear probing is quick up to two thirds
 _SEGMENT = 16 * _SLOTS
 _SEGMENTS_A_PIECE = 32
 _HEADERS_A_PIECE = 8192  # 8 bytes each
 
-_DEPTH_SHIFT = 32  # in a header; the prefix is below
+_DEPTH_SHIFT = 32  # in a header; the prefix is in the lower bits
 _PREFIX = (1 << _DEPTH_SHIFT) - 1
-_DEEPEST = 28  # bits of a key by which segments are told apart
+_DEEPEST = 28  # the most bits of a key that tell segments apart
 _IN_USE = 1 << 63
 _NUMBER_BITS = 40
 _NUMBER = (1 << _NUMBER_BITS) - 1
@@ -49,37 +49,37 @@ Memtable: TypeAlias = "hash_slots.Memtable | dict[bytes, int]"
 
 
 def new_memtable(like: int = 0) -> Memtable:
-    """An empty memtable with room for so many digests."""
+    """An empty memtable with room for ``like`` digests."""
     return {} if hash_slots is None else hash_slots.Memtable(like)
 
 
 class HashTable:
     """Digests of 16 bytes to numbers from 0 to 2^40 - 2, in ``path`` and ``path`` + ``.map``.
 
-    ``merge`` writes whole pages, in an order in which no entry is behind a slot that is still empty; a split writes the two
-    halves elsewhere before it retires the whole: so the table is whole after ``kill -9`` at any instruction. Raises
-    ``StorageFailed`` when it cannot grow; then it is as it was. Raises ``BadCrawlDir`` when the headers of its segments do
-    not fit together.
+    ``merge`` writes whole pages, in an order in which no entry follows a slot that is still empty. A split writes the two halves
+    elsewhere before it retires the whole segment. So the table is consistent after ``kill -9`` at any instruction. Raises
+    ``StorageFailed`` when it cannot grow; the table is then as before. Raises ``BadCrawlDir`` when the headers of its segments
+    contradict each other.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
         self._readonly = readonly
         self._segments = MappedFile(path, _SEGMENT * _SEGMENTS_A_PIECE, readonly=readonly, maps_readonly=True)
         self._headers = MappedFile(path.with_name(f"{path.name}.map"), 8 * _HEADERS_A_PIECE, readonly=readonly)
-        self._views: list[memoryview] = []  # one a segment, as 64-bit words
-        self._places = array("Q")  # of the views, in memory
+        self._views: list[memoryview] = []  # one per segment, as 64-bit words
+        self._places = array("Q")  # the memory addresses of the views
         self._marks: list[memoryview] = [memoryview(piece).cast("Q") for piece in self._headers.maps]
         self._counts = array("h")  # entries of each segment; -1: not counted since the opening
         self._free: list[int] = []
         self._depth = 0
-        self._directory = array("i")  # compact: it is asked at random, and what is scattered is not in the CPU's cache
+        self._directory = array("i")  # compact: random look-ups in a scattered one would miss the CPU's cache
         for piece in self._segments.maps:
             self._view(piece)
         self.give_back = self._segments.give_back
         self._read_directory()
 
     def get(self, digest: bytes, memtables: tuple[Memtable, ...] = ()) -> int | None:
-        """The number that was set for this digest in the first of these memtables that has it, or else here; or None."""
+        """The number of this digest from the first memtable that has it, else from the table; None if there is none."""
         if hash_slots is not None:
             return hash_slots.find(memtables, self._places, self._directory, digest)  # type: ignore[arg-type]
         for memtable in memtables:
@@ -90,9 +90,9 @@ class HashTable:
         return (value & _NUMBER) - 1 if value else None
 
     def merge(self, memtable: Memtable) -> None:
-        """Set the numbers of a memtable, which replace those that were set before.
+        """Set the numbers of a memtable, which replace those set before.
 
-        A thread may do it while others ``get``, unless the memtable is a ``dict``.
+        A thread may merge while others ``get``, unless the memtable is a ``dict``.
         """
         assert not self._readonly
         if isinstance(memtable, dict):
@@ -104,7 +104,7 @@ class HashTable:
             start = self._merge(memtable, start)
 
     def _merge(self, memtable: hash_slots.Memtable, start: int) -> int | None:
-        """From this slot of the memtable on, until a segment is full: it is split, and the slot where to go on is returned."""
+        """Merge from slot ``start`` of the memtable until a segment is full. Split that one, and return where to continue."""
         with self._storing():
             left = hash_slots.merge(
                 self._segments.file, self._places, self._directory, self._counts, _FULL, memtable, start
@@ -129,7 +129,7 @@ class HashTable:
         self._segments.write(place, _KEY.pack(key, tag << _NUMBER_BITS | (number + 1)))
 
     def _slot(self, digest: bytes) -> tuple[memoryview, int, int, int]:
-        """The segment of a digest, the place in it where it is or would be, and the two parts that are compared."""
+        """The segment of a digest, its place in the segment (or where it would go), and the two parts that are compared."""
         key, other = _KEY.unpack(digest)
         words = self._views[self._segment(key)]
         tag = other & _TAG
@@ -160,7 +160,7 @@ class HashTable:
     # ------------------------------------------------------------ the directory
 
     def _read_directory(self) -> None:
-        """From the headers. A segment whose half is there too was about to be split: it still holds everything."""
+        """Read it from the headers. A segment next to one of its halves was about to be split: it still holds everything."""
         headers = [self._header(segment) for segment in range(len(self._views))]
         used = sorted((header >> _DEPTH_SHIFT & 0xFF, segment) for segment, header in enumerate(headers) if header)
         if any(depth > _DEEPEST or headers[segment] & _PREFIX >= 1 << depth for depth, segment in used):
@@ -192,7 +192,7 @@ class HashTable:
         return BadCrawlDir(str(self._headers.path), f"expected segments of which each has its own first bits; {REMEDY}")
 
     def _split(self, place: int) -> None:
-        """The segment at this place of the directory."""
+        """Split the segment at this place of the directory."""
         segment = self._directory[place]
         depth = self._header(segment) >> _DEPTH_SHIFT & 0xFF
         halves = self._new_segment(), self._new_segment()
@@ -212,7 +212,7 @@ class HashTable:
                 self._directory[at] = half
 
     def _fill(self, segment: int, whole: int, depth: int, bit: int) -> None:
-        """Make a segment of those entries of a whole one whose keys have this bit there."""
+        """Fill a segment with those entries of a whole one whose keys have this bit at this depth."""
         if hash_slots is not None:
             with self._storing():
                 count = hash_slots.fill(self._segments.file, segment, self._places, whole, depth, bit)
@@ -238,7 +238,7 @@ class HashTable:
     # ------------------------------------------------------------ segments
 
     def _new_segment(self) -> int:
-        """A segment that nobody knows of yet, with anything in it."""
+        """A segment that is not in use yet; its content is arbitrary."""
         if not self._free:
             if len(self._views) + _SEGMENTS_A_PIECE > len(self._marks) * _HEADERS_A_PIECE:
                 self._marks.append(memoryview(self._headers.grow()).cast("Q"))
@@ -265,5 +265,5 @@ class HashTable:
 
 
 def _home(key: int) -> int:
-    """The word of a segment where the slot of a key is, if no other has it."""
+    """The word of a segment where the slot of a key is, unless another key has taken it."""
     return 2 * ((key >> 24) & (_SLOTS - 1))

@@ -1,4 +1,4 @@
-"""The time before which each URL is not taken, in 8 bytes, by the number of the URL."""
+"""The time before which each URL is not taken, in 8 bytes, by the URL's number."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from crawlproject.frontier.disk.mapped_file import MappedFile, by_piece
 
 _BITS = 16
-_TIMES_A_PIECE = 1 << _BITS  # 512 KiB; as many as rows of ``url_table``
+_TIMES_A_PIECE = 1 << _BITS  # 512 KiB; as many as the rows in a piece of ``url_table``
 _INSIDE = _TIMES_A_PIECE - 1
 
 
 class HoldTimes:
-    """Times in seconds since the epoch; 0: at any time. Those that the step under way has changed are written by ``apply``.
+    """Times in seconds since the epoch; 0: the URL is not held. ``apply`` writes the times that the step under way changed.
 
-    The file ends with the last URL that was ever held. Raises ``StorageFailed``.
+    The file ends with the piece of the last URL that was ever held. Raises ``StorageFailed``.
     """
 
     def __init__(self, path: Path, *, readonly: bool = False) -> None:
@@ -45,7 +45,7 @@ class HoldTimes:
         return found
 
     def apply(self) -> None:
-        """Write what was changed; it stays changed when the disk is full."""
+        """Write the changed times. If the disk is full, they stay changed."""
         for number, until in self._changed.items():
             piece = number >> _BITS
             while until and piece >= len(self._views):
@@ -56,7 +56,7 @@ class HoldTimes:
         self._changed.clear()
 
     def wipe(self, start: int) -> None:
-        """No URL from number ``start`` on is held."""
+        """Hold no URL from number ``start`` on."""
         for piece in range(start >> _BITS, len(self._views)):
             for number in range(max(0, start - (piece << _BITS)), _TIMES_A_PIECE):
                 self._views[piece][number] = 0.0

@@ -1,4 +1,4 @@
-"""The numbers by which a frontier on disk knows hosts, how many URLs wait on each, and how the k rule counts it."""
+"""The numbers that identify hosts on disk, the counts of their waiting URLs, and how the k rule counts each host."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from crawlproject.records import ACTIVE, FIRST
 NOT_COUNTED, COUNTED, ASLEEP = range(3)
 """How the k rule counts a host: not at all, as one that waits, or as one of which all that waits is in the calendar."""
 
-_ORIGINS = 100_000  # schemes and authorities whose hosts' numbers are kept in memory
+_ORIGINS = 100_000  # how many schemes with authority are cached with the number of their host
 
 
 class HostCounts:
-    """URLs by the number of their host: those that wait, and of these the ones in the calendar, which are ``held``.
+    """Counts of URLs by the number of their host: those that wait, and of these the ``held`` ones in the calendar.
 
-    A host is counted while it has a URL that may be taken, and that waits in a class up to ``ACTIVE``; or while all that waits
-    on it is held, but for hosts that are demoted. ``part`` is how it is counted since ``turn`` was asked last. 9 bytes a host.
-    ``by_class``: without that, all URLs are alike.
+    A host is counted while it has a URL that may be taken in a class up to ``ACTIVE``, or, unless it is demoted, while all its
+    waiting URLs are held. ``part`` is how each host was counted at its last ``turn``. The counts take 9 bytes a host. Without
+    ``by_class``, all classes count alike.
     """
 
     def __init__(self, *, by_class: bool = True) -> None:
@@ -34,7 +34,7 @@ class HostCounts:
         self.held: Any = array("I")
         self.part = bytearray()
         self._early = _FewHosts()  # URLs up to ``FIRST`` that may be taken
-        self._late = _FewHosts()  # those above ``ACTIVE``
+        self._late = _FewHosts()  # URLs above ``ACTIVE`` that may be taken
         self._ahead: Counter[Any] = Counter()  # URLs that have left the calendar before their time
 
     def grow(self, host: int) -> None:
@@ -45,25 +45,25 @@ class HostCounts:
         self.part += bytes(more)
 
     def awake(self, host: Any) -> int:
-        """URLs of the host that wait and are not in the calendar."""
+        """How many URLs of the host wait outside the calendar."""
         waiting: int = self.waiting[host] - self.held[host] if host < len(self.waiting) else 0
         return waiting
 
     def count_class(self, host: Any, precedence: int, change: int) -> None:
-        """So many URLs of this class more or less may be taken on the host."""
+        """Change the number of the host's URLs of this class that may be taken."""
         if precedence > ACTIVE and self._by_class:
             self._late.count(host, change)
         elif precedence <= FIRST and self._by_class:
             self._early.count(host, change)
 
     def count_ahead(self, host: Any, change: int) -> None:
-        """So many URLs of the host more or less have left the calendar before their time, which has not come."""
+        """Change the number of the host's URLs that left the calendar early, and whose time has not come."""
         self._ahead[host] += change
         if not self._ahead[host]:
             del self._ahead[host]
 
     def turn(self, host: int, is_demoted: bool) -> tuple[int, int]:
-        """How the host was counted when this was asked last, and how it is now."""
+        """How the host was counted at the last call, and how it is counted now."""
         if host >= len(self.waiting):
             return NOT_COUNTED, NOT_COUNTED
         old = self.part[host]
@@ -83,11 +83,11 @@ class HostCounts:
         return old, new
 
     def is_counted(self, host: int) -> bool:
-        """Whether the host is counted as one that waits, since ``turn`` was asked last."""
+        """Whether the host was counted as one that waits at its last ``turn``."""
         return host < len(self.part) and self.part[host] == COUNTED
 
     def load(self, waiting: np.ndarray, held: np.ndarray, early: np.ndarray, late: np.ndarray) -> None:
-        """At the opening, when no host is demoted. ``early`` and ``late`` are of URLs that may be taken."""
+        """Set the counts at the opening, when no host is demoted. ``early`` and ``late`` count URLs that may be taken."""
         self.waiting = array("I", waiting.astype(np.uint32).tobytes())
         self.held = array("I", held.astype(np.uint32).tobytes())
         if self._by_class:
@@ -100,16 +100,16 @@ class HostCounts:
         self.part = bytearray(parts.astype(np.uint8).tobytes())
 
     def number(self, part: int) -> int:
-        """How many hosts are counted in this way. O(hosts), at a byte each."""
+        """How many hosts are counted in this way. O(hosts), at one byte each."""
         return self.part.count(part)
 
 
 class _FewHosts:
-    """Counts that are 0 for most hosts, and mostly for all: 4 bytes a host, up to the last one that ever had another."""
+    """Counts that are 0 for most hosts, and often for all. 4 bytes a host, up to the last one with a count."""
 
     def __init__(self) -> None:
         self._counts: Any = array("I")
-        self.known = False  # whether there ever was one
+        self.known = False  # whether there ever was a count other than 0
 
     def __getitem__(self, host: int) -> int:
         count: int = self._counts[host] if host < len(self._counts) else 0
@@ -128,7 +128,7 @@ class _FewHosts:
 
 
 class HostNumbers:
-    """Host names to numbers, in ``path``, and how many URLs of each host are known. ``total`` numbers are in use.
+    """Numbers of hosts by name, in ``path``, and how many URLs of each host are known. ``total`` numbers are in use.
 
     New numbers are gathered in ``new``, by digest, until ``write``. Raises ``StorageFailed``.
     """
@@ -146,7 +146,7 @@ class HostNumbers:
         self.known_urls = array("I")  # by host; grows with ``grow``
 
     def of_url(self, url: str) -> int:
-        """The number of the URL's host, a new one when it has none."""
+        """The number of the URL's host; a new one if it has none."""
         end = url.find("/", 8)
         origin = url[:end] if end > 0 else url
         number = self._by_origin.get(origin)
@@ -157,7 +157,7 @@ class HostNumbers:
         return number
 
     def of_name(self, host: str) -> int:
-        """The number of the host, a new one when it has none."""
+        """The number of the host; a new one if it has none."""
         digest = self._digest(host)
         number = self.new.get(digest)
         if number is None:
@@ -168,18 +168,18 @@ class HostNumbers:
         return number
 
     def known(self, host: int) -> int:
-        """Known URLs of a host."""
+        """How many URLs of a host are known."""
         return self.known_urls[host] if host < len(self.known_urls) else 0
 
     def grow(self, host: int) -> None:
         self.known_urls.frombytes(bytes(4 * (host + 1 - len(self.known_urls))))
 
     def load_known(self, counts: np.ndarray) -> None:
-        """Known URLs by host, at the opening."""
+        """Set the numbers of known URLs by host, at the opening."""
         self.known_urls = array("I", counts.astype(np.uint32).tobytes())
 
     def learn(self, numbers: Mapping[bytes, int]) -> None:
-        """Numbers from the journal."""
+        """Take over numbers from the journal."""
         self.new.update(numbers)
         self.total = max(self.total, *(number + 1 for number in numbers.values()), 0)
 

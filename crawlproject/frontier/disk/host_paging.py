@@ -20,22 +20,22 @@ from crawlproject.frontier.host_schedule import HostSchedule
 from crawlproject.frontier.k_rule import HostClasses, KRule
 from crawlproject.records import ACTIVE
 
-_FEW = 256  # URLs whose time has come that are moved one by one
+_FEW = 256  # URLs that have become due are moved one by one up to this number
 _NONE_PAGED_IN = (-1, 0.0)
 
 
 class PagedSchedule(SharedQueueSchedule):
-    """Which queue a URL is in: that of its host, a shared one, or the calendar.
+    """Decides in which queue a URL waits: that of its host, a shared one, or the calendar.
 
-    A URL that comes goes to the queue of its host at once when the host is in memory or demoted, or when the host has
-    ``crowd`` URLs already: else a host that rests could hold up a choice with all its URLs. Thus most hosts, those with few
-    URLs that have not had their turn, take no memory at all.
+    A new URL goes to the queue of its host at once if the host is in memory or demoted, or has more than ``crowd`` URLs
+    already: otherwise, all URLs of a resting host could hold up a choice. So most hosts, which have few URLs and have not had
+    their turn, take no memory at all.
 
-    The k rule counts hosts by their URLs (``HostCounts``). Under a floor the URLs of hosts up to ``ACTIVE`` never wait in a
-    shared queue, and it counts those hosts by their classes.
+    The k rule counts hosts by their URLs (``HostCounts``). Under a floor, the URLs of hosts up to ``ACTIVE`` never wait in a
+    shared queue, and the k rule counts those hosts by their classes.
 
-    URLs that are held wait in the calendar. Only when it is asked what will be due, the first of them move into the queues of
-    their hosts, as far as the answer needs them: not more than ``ahead`` of them. Beyond, the answer may be too early.
+    Held URLs wait in the calendar. Only when the next due time is asked for, the first of them move into the queues of their
+    hosts, as far as the answer needs them, and at most ``ahead`` of them. Beyond that, the answer may be too early.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class PagedSchedule(SharedQueueSchedule):
         )
 
     def count_hosts(self, change: int) -> None:
-        """One host more (1) or less (-1) has waiting URLs; the k rule is told by ``turn``."""
+        """One host more (1) or fewer (-1) has waiting URLs. ``turn`` informs the k rule."""
         self.total += change
 
     def add(self, entry: DiskEntry) -> None:
@@ -93,7 +93,7 @@ class PagedSchedule(SharedQueueSchedule):
             self.shared.push(entry.precedence, (entry.rank, entry.arrival))
 
     def add_new(self, number: int, score: float, offset: int, name: Any, precedence: int) -> None:
-        """A URL enters that was not held, with its row: as ``add``, without the way there."""
+        """Add a new URL that is not held, with its row: a short cut for ``add``."""
         rank, host = -score, self._queues.get(name)
         if precedence != ACTIVE:
             self._counts.count_class(name, precedence, 1)
@@ -103,7 +103,7 @@ class PagedSchedule(SharedQueueSchedule):
             return
         if host is None:
             host = self.queue(name)
-        # the row comes first, for a queue that spills looks at it
+        # The row comes first, because a queue that spills looks at it.
         self._rows.changed[number] = score, offset, name, PAGED | CLASS_BITS[precedence]
         host.size += 1
         if precedence != ACTIVE:
@@ -113,7 +113,7 @@ class PagedSchedule(SharedQueueSchedule):
             self.place(host)
 
     def remove(self, entry: DiskEntry) -> None:
-        """It no longer waits, or not here. Its row is still that of a waiting URL."""
+        """The URL no longer waits, or no longer in this queue. Its row must still be that of a waiting URL."""
         state = self._rows[entry.arrival].state
         if state in (SHARED, PAGED) and entry.precedence != ACTIVE:
             self._counts.count_class(entry.host, entry.precedence, -1)
@@ -136,7 +136,7 @@ class PagedSchedule(SharedQueueSchedule):
         if state == LATER and old.not_before == new.not_before:
             self.calendar.rescored(new.arrival, new.precedence, new.rank)
         elif state == PAGED and not new.not_before and old.precedence == new.precedence:
-            host = self._queues[new.host]  # in whose queue it stays
+            host = self._queues[new.host]  # the URL stays in the queue of its host
             host.ready.push_new(new.precedence, new.rank, new.arrival)
             host.ready.died(old)
             if host.held is not None or not host.first_key < min(old, new)[:3]:
@@ -147,7 +147,7 @@ class PagedSchedule(SharedQueueSchedule):
             self.turn(new.host)
 
     def turn(self, host: Any) -> None:
-        """A URL of the host has come, gone or changed, or its class has: the k rule may count it in another way."""
+        """A URL of the host came, left or changed, or the host's class did: update how the k rule counts the host."""
         old, new = self._counts.turn(host, host in self.classes.demoted)
         if old != new:
             counted = 0 if self._counts_by_class else (new == COUNTED) - (old == COUNTED)
@@ -190,11 +190,11 @@ class PagedSchedule(SharedQueueSchedule):
         super().pass_time(now)
 
     def first_wake(self) -> float | None:
-        """As in general. It may be too early when more URLs are held than it looks at."""
+        """As in ``HostSchedule``. Too early if more URLs are held than it looks at."""
         while True:
             pulled, due = self._pulled, super().first_wake()
             if pulled != self._pulled:
-                continue  # to foresee the k rule, hosts were woken up
+                continue  # foreseeing the k rule woke hosts up
             first = self.calendar.first_time()
             if first is None or (due is not None and due <= first):
                 return due
@@ -204,7 +204,7 @@ class PagedSchedule(SharedQueueSchedule):
     # ------------------------------------------------------------ the calendar
 
     def _ripen(self, number: int) -> None:
-        """The time of a URL that has left the calendar has come."""
+        """Queue a URL that has left the calendar because its time has come."""
         row = self._rows[number]
         self._counts.held[row.host] -= 1
         self.add(DiskEntry(row.precedence, -row.score, number, row.host, 0.0))
@@ -212,7 +212,7 @@ class PagedSchedule(SharedQueueSchedule):
         self.recount(row.host)
 
     def _ripen_all(self, numbers: np.ndarray) -> None:
-        """The same of many: they go into the queues as a whole, and their rows change past the journal."""
+        """The same for many URLs: they enter the queues together, and their rows change without the journal."""
         changed = np.isin(numbers, list(self._rows.changed))
         for number in numbers[changed].tolist():
             self._ripen(number)
@@ -236,7 +236,7 @@ class PagedSchedule(SharedQueueSchedule):
         self._page_in_active()
 
     def _pull(self) -> bool:
-        """Move the first URL of the calendar into the queue of its host, which holds it; False: there are too many."""
+        """Move the calendar's first URL into the queue of its host, still held. False if too many were moved already."""
         if self.calendar.ahead >= self._ahead:
             return False
         number = self.calendar.pop(math.inf)
@@ -254,7 +254,7 @@ class PagedSchedule(SharedQueueSchedule):
             pass
 
     def _count_held(self, host: Any, change: int) -> None:
-        """So many URLs of the host more or less are in the calendar."""
+        """Change the number of the host's URLs in the calendar."""
         self._counts.held[host] += change
         self.turn(host)
         self.recount(host)
@@ -262,8 +262,8 @@ class PagedSchedule(SharedQueueSchedule):
     # ------------------------------------------------------------ inside
 
     def _floor_comes_or_goes(self) -> None:
-        """Let the k rule count the hosts in the other way."""
-        self._counts_by_class = False  # so that nothing is counted here
+        """Switch between the two ways in which the k rule counts hosts."""
+        self._counts_by_class = False  # so that leaving a class counts nothing
         for host in self._queues.values():
             self._leave_class(host)
         self._counts_by_class = self.classes.has_floor
@@ -277,7 +277,7 @@ class PagedSchedule(SharedQueueSchedule):
 
     def _watch(self, host: HostQueue, precedence: int | None) -> None:
         if host.held is not None:
-            self.turn(host.name)  # URLs that were held may have ripened
+            self.turn(host.name)  # held URLs may have become due
         super()._watch(host, precedence)
 
     def _page_in_active(self) -> None:

@@ -1,4 +1,4 @@
-"""The last changes of a frontier on disk, in frames, and the little that is known without them."""
+"""The last changes of a frontier on disk, in frames, and a summary of everything before that has no row."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from crawlproject.frontier.disk.url_records import REMEDY, refuse_cut_journal, r
 from crawlproject.frontier.disk.url_table import NUMBERED_ROW, UrlRow
 from crawlproject.storage.append_log import write_atomically
 
-_PICKS = 100_000  # the k rule never needs more
+_PICKS = 100_000  # more picks than the k rule ever needs
 _PIECE = 1 << 20  # bytes by which the file grows
 _FORMAT = {"format": "disk frontier", "version": 4}
-# In version 1 the summary had the times of held URLs; before version 3 high scores stood for the classes of URLs, before version
-# 4 the records were not compressed.
+# In version 1 the summary had the times of held URLs. Before version 3, high scores encoded the classes of URLs. Before version
+# 4, the records were not compressed.
 _VERSIONS = range(1, 5)
-_HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes of all after the head
+_HEAD = struct.Struct("<IIIII")  # checksum of the rest; numbers of rows, URLs, hosts; bytes after the head
 _KNOWN = struct.Struct("<16sQ")
 
 
 class Frame(NamedTuple):
-    """One atomic step. ``rows`` by number, new ``urls`` and ``hosts`` by digest, ``urls_end`` bytes of the records.
+    """One atomic step: ``rows`` by number, new ``urls`` and ``hosts`` by digest, and ``urls_end``, the bytes of the records.
 
-    ``notes`` are what has no row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
+    ``notes`` are changes without a row, each a list: ``["pick", host]``, ``["unpick", host]``, ``["rest", host, until]``,
     ``["ask", host, seconds]``, ``["later", number, not_before]``, ``["evicted", total]``, ``["history", lines]``,
-    ``["block", host, until, name]``, ``["sizes", bytes]``, which the mapped files had grown to.
+    ``["block", host, until, name]``, and ``["sizes", bytes]``, the sizes to which the mapped files had grown.
     """
 
     rows: dict[int, UrlRow]
@@ -46,7 +46,7 @@ class Frame(NamedTuple):
 
 @dataclass
 class Summary:
-    """What has no row, when the journal of generation ``generation`` began: the notes up to there, summed up."""
+    """Everything without a row when the journal of ``generation`` began: the notes up to then, summed up."""
 
     generation: int = 0
     seed: int = 0  # of the digests
@@ -54,7 +54,7 @@ class Summary:
     urls_end: int = 0  # bytes of the records
     hosts: int = 0  # numbers given to hosts
     evicted: int = 0
-    history: int = 0  # lines that the history had
+    history: int = 0  # lines of the history
     picks: list[int] = field(default_factory=list)  # hosts, oldest first
     rests: list[tuple[int, float]] = field(default_factory=list)  # host and time of the next visit
     asks: list[tuple[int, float]] = field(default_factory=list)  # host and seconds (Crawl-delay)
@@ -64,7 +64,7 @@ class Summary:
 
 
 class HostFacts:
-    """What the summary says of hosts, and the number of evicted URLs, brought up to date by the notes since."""
+    """The summary's data on hosts and the number of evicted URLs, updated by the notes since."""
 
     def __init__(self, summary: Summary) -> None:
         self.evicted = summary.evicted
@@ -100,17 +100,17 @@ class HostFacts:
 class DiskJournal:
     """The files ``journal.N`` and ``state.json`` in ``folder``.
 
-    Frames are appended to the journal of the last generation. ``turn`` begins a new one; the old one is kept until all
-    its changes and the new summary are forced onto the disk, which a thread does meanwhile. The file is mapped, so
-    that appending costs no system call, and zeros follow the last frame. Raises ``StorageFailed``.
+    Frames are appended to the journal of the last generation. ``turn`` begins a new one. The old one is kept until a thread
+    has forced all its changes and the new summary onto the disk. The file is mapped, so that appending costs no system call,
+    and zeros follow the last frame. Raises ``StorageFailed``.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.size = 0  # bytes in the journal of the last generation
-        self.closed = True  # whether the frontier was closed when it was last open; known after ``frames``
-        self.has_classes = True  # whether the rows tell the classes of URLs,
-        self.has_blocks = True  # and the records are compressed
+        self.closed = True  # whether the frontier was closed properly last time; known after ``frames``
+        self.has_classes = True  # whether the rows store the classes of URLs,
+        self.has_blocks = True  # and whether the records are compressed
         self._file: MappedFile | None = None
         self._thread: threading.Thread | None = None
         self._failure: StorageFailed | None = None
@@ -118,7 +118,7 @@ class DiskJournal:
         self._generation = self.summary.generation
 
     def frames(self) -> Iterator[Frame]:
-        """All frames since the summary. A torn frame at the very end has not happened; raises ``BadCrawlDir`` for others."""
+        """All frames since the summary. A torn frame at the very end has not happened; others raise ``BadCrawlDir``."""
         if self.summary.sizes:
             refuse_cut_journal(self._path(self.summary.generation), _PIECE)
         for generation in self._generations():
@@ -127,7 +127,7 @@ class DiskJournal:
                 self._generation = generation
 
     def begin(self, summary: Summary) -> None:
-        """Start a new generation after everything has been read and applied; nothing older is needed. Not while one
+        """Start a new generation after everything was read and applied; nothing older is needed. Not allowed while
         ``is_turning``.
         """
         summary.generation = self._generation + 1
@@ -142,7 +142,7 @@ class DiskJournal:
         urls_end: int,
         notes: Sequence[list[Any]],
     ) -> None:
-        """Write one frame; ``rows`` are packed, each behind its number. When the disk refuses, the journal is as before."""
+        """Write one frame. ``rows`` are packed, each after its number. If the disk refuses, the journal is as before."""
         if self._thread is not None:
             self._finish_turn()
         body = b"".join((rows, _packed(urls), _packed(hosts), orjson.dumps((urls_end, notes))))
@@ -151,12 +151,12 @@ class DiskJournal:
 
     @property
     def is_turning(self) -> bool:
-        """Whether the last turn is not over, as far as is known."""
+        """Whether the last turn is not known to be over."""
         return self._thread is not None
 
     def turn(self, summary: Summary, force: Callable[[], None]) -> None:
-        """Begin a new generation with this summary; ``force`` puts what came before onto the disk, in a thread. Not while one
-        ``is_turning``.
+        """Begin a new generation with this summary. A thread calls ``force`` to put everything before onto the disk. Not allowed
+        while ``is_turning``.
         """
         summary.generation = self._generation + 1
         self._open(summary.generation)
@@ -175,7 +175,7 @@ class DiskJournal:
         self._thread.start()
 
     def wait(self) -> None:
-        """Until the last turn is over, or has failed."""
+        """Wait until the last turn is over, or has failed."""
         if self._thread is not None:
             self._thread.join()
             self._thread = None
@@ -206,7 +206,7 @@ class DiskJournal:
         self.size = end
 
     def _finish_turn(self) -> None:
-        """Look whether the thread is done; raises what it failed with."""
+        """Check whether the thread is done. Raises the error that it failed with."""
         if self._thread is None or self._thread.is_alive():
             return
         self._thread = None
@@ -214,7 +214,7 @@ class DiskJournal:
             raise self._failure
 
     def _settle(self, summary: Summary) -> None:
-        """From now on reading begins with this summary. The older journals go."""
+        """Let reading begin with this summary, and remove the older journals."""
         write_atomically(self.folder / "state.json", [orjson.dumps({**_FORMAT, **vars(summary)}) + b"\n"], sync=True)
         self.summary = summary
         for generation in self._generations():
@@ -225,7 +225,7 @@ class DiskJournal:
         path = self._path(generation)
         path.unlink(missing_ok=True)
         file = MappedFile(path, _PIECE)
-        file.grow()  # an empty journal is one that was cut
+        file.grow()  # an empty journal would look like one that was cut
         if self._file:
             self._file.close()
         self._file, self.size, self._generation = file, 0, generation

@@ -1,4 +1,4 @@
-"""Files that are mapped into memory, grow piece by piece, and give the memory back; and how much of a frontier is in memory."""
+"""Files that are mapped into memory, grow piece by piece, and give the memory back; and limits for a frontier's memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from crawlproject.errors import StorageFailed
 class MappedFile:
     """A file seen as equal pieces of ``piece`` bytes (a multiple of the page size), each mapped once and never moved.
 
-    Growing never copies: the space is allocated on the disk first, so that a full disk is an error here and not a crash at
-    the first write into a hole. What is written is in the hands of the operating system at once and survives
-    ``kill -9``. Who only wants to look opens it ``readonly``. ``maps_readonly``: it is changed by ``write``, and through its
-    descriptor ``file``, which costs less where many pages change at random. Raises ``StorageFailed``.
+    Growing never copies. The space is allocated on the disk first, so that a full disk is an error here and not a crash at
+    the first write into a hole. Written data is with the operating system at once and survives ``kill -9``. Readers open
+    the file ``readonly``. ``maps_readonly``: the file is changed by ``write`` and through its descriptor ``file``, which costs
+    less where many pages change at random. Raises ``StorageFailed``.
     """
 
     def __init__(self, path: Path, piece: int, *, readonly: bool = False, maps_readonly: bool = False) -> None:
@@ -37,7 +37,7 @@ class MappedFile:
             raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def grow(self) -> mmap.mmap:
-        """One piece more, filled with zeros."""
+        """Add a piece, filled with zeros."""
         number = len(self.maps)
         try:
             _allocate(self.file, number * self.piece, self.piece)
@@ -46,7 +46,7 @@ class MappedFile:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def write(self, place: int, data: bytes) -> None:
-        """Change the file from this byte on; its maps show it at once."""
+        """Overwrite the file from byte ``place`` on. The maps show the change at once."""
         try:
             if os.pwrite(self.file, data, place) != len(data):
                 raise OSError("the disk took only a part of it")
@@ -54,19 +54,19 @@ class MappedFile:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def give_back(self) -> None:
-        """Let the operating system have the memory; the file keeps what was written, and is read again when asked."""
+        """Give the memory to the operating system. The file keeps its content, and is read again when needed."""
         for piece in self.maps:
             piece.madvise(mmap.MADV_DONTNEED)
 
     def sync(self) -> None:
-        """Force everything onto the disk (power failure)."""
+        """Force everything onto the disk, against power failures."""
         try:
             os.fsync(self.file)
         except OSError as error:
             raise StorageFailed(f"cannot write to {self.path}: {error}") from error
 
     def close(self) -> None:
-        """The maps themselves close when nobody looks into them any more."""
+        """Close the file. The maps close when they are no longer referenced."""
         self.maps.clear()
         os.close(self.file)
 
@@ -78,7 +78,7 @@ class MappedFile:
 
 
 def by_piece(numbers: np.ndarray, bits: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Each piece of 2^bits things of which there are numbers, and for each number whether its thing is in it."""
+    """Each piece of 2^bits rows that contains some of the numbers, with a mask of these numbers."""
     pieces = numbers >> bits
     for piece in np.flatnonzero(np.bincount(pieces)).tolist():
         yield piece, pieces == piece
@@ -93,10 +93,10 @@ def _allocate(file: int, start: int, size: int) -> None:
 
 @dataclass(frozen=True)
 class MemoryLimits:
-    """How many URLs are in memory: new ones of the shared queue and of each ``host`` before they become a sorted run.
+    """How many URLs stay in memory: new URLs of the ``shared`` queue and of each ``host`` before they become a sorted run.
 
-    A host that has more than ``crowd`` URLs gets a queue of its own at once. About ``hosts`` of those that have one, and of
-    those that rest, are in memory, at a kilobyte each. Up to ``ahead`` held URLs are, when it is asked what will be due.
+    A host with more than ``crowd`` URLs gets its own queue at once. About ``hosts`` of the hosts with a queue, and of those that
+    rest, are in memory, at one kilobyte each. Up to ``ahead`` held URLs are in memory to find the next due time.
     """
 
     shared: int = 32_768

@@ -1,6 +1,6 @@
-"""What the opening of a frontier on disk makes of its rows: URLs by host, and the URLs of crowded hosts together.
+"""The first pass over the rows when a frontier on disk is opened: URL counts by host, and the URLs of crowded hosts.
 
-Of 10^8 rows and 10^7 hosts: the rows are read piece by piece, and nothing is done for each piece and each host.
+It must handle 10^8 rows and 10^7 hosts: the rows are read piece by piece, and no work is done per piece and host.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _CROWDED = np.dtype([("host", "<u4"), ("precedence", "<u4"), ("rank", "<f8"), ("
 
 
 class HostTallies(NamedTuple):
-    """URLs by the number of their host: those that wait, of these the ones that are held, those that may be taken in a class up
-    to ``FIRST`` and above ``ACTIVE``; and all that are known. ``leased``: the host of each URL that was being fetched.
+    """Counts of URLs by the number of their host: waiting URLs; of these the held ones, and those that may be taken in a class
+    up to ``FIRST`` and above ``ACTIVE``; and all known URLs. ``leased``: the host of each URL that was being fetched.
     """
 
     waiting: np.ndarray
@@ -51,12 +51,12 @@ class HostTallies(NamedTuple):
 
 
 def tally_hosts(files: DiskFiles, now: float) -> HostTallies:
-    """Count; the URLs that were leased wait again. Raises ``BadCrawlDir`` for a row that cannot be."""
+    """Count the URLs. Those that were leased wait again. Raises ``BadCrawlDir`` for an impossible row."""
     waiting, held, early, late, known = (np.zeros(files.hosts.total, np.uint32) for _ in range(5))
     leased: list[int] = []
     for first, rows in files.rows.chunks(files.urls_known):
         _refuse_damage(files, first, rows)
-        hosts = rows["host"].astype(np.int64)  # numpy counts by these in a fifth of the time
+        hosts = rows["host"].astype(np.int64)  # numpy counts with this type in a fifth of the time
         was_leased = in_states(rows, {LEASED})
         for number in np.flatnonzero(was_leased).tolist():
             files.held_until[first + number] = 0.0
@@ -92,19 +92,19 @@ def _refuse_damage(files: DiskFiles, first: int, rows: np.ndarray) -> None:
 class CrowdedHosts:
     """The URLs of the hosts that have more than ``crowd`` of them, gathered by host.
 
-    They may be too many for the memory: each chunk of them is written to ``file`` in parts, a part for some hosts.
+    They may not fit into memory: each chunk of them is written to ``file`` in parts, each part for a range of hosts.
     """
 
     def __init__(self, file: SpillFile, urls: np.ndarray, crowd: int) -> None:
         self._file = file
         hosts = np.flatnonzero(urls > crowd)
         before = np.cumsum(urls[hosts], dtype=np.int64) - urls[hosts]
-        self._part_of = np.zeros(len(urls), np.uint16)  # by host; 0: it is not crowded
+        self._part_of = np.zeros(len(urls), np.uint16)  # by host; 0: the host is not crowded
         self._part_of[hosts] = 1 + before // _TOGETHER
         self._blocks: dict[int, list[tuple[int, int]]] = {}
 
     def take(self, numbers: Numbers, rows: np.ndarray) -> np.ndarray:
-        """Take in the URLs of crowded hosts; True for each of the others."""
+        """Take the URLs of crowded hosts. Return True for each of the others."""
         parts = self._part_of[rows["host"]]
         order = np.argsort(parts, kind="stable")
         entries = np.empty(len(order), _CROWDED)
@@ -118,7 +118,7 @@ class CrowdedHosts:
         return parts == 0
 
     def __iter__(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, Numbers]]:
-        """Each crowded host, once, with classes, ranks and numbers of its URLs."""
+        """Each crowded host once, with the classes, ranks and numbers of its URLs."""
         while self._blocks:
             _, blocks = self._blocks.popitem()
             entries = np.frombuffer(b"".join(self._file.read(*block) for block in blocks), _CROWDED)

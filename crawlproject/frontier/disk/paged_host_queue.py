@@ -1,4 +1,4 @@
-"""The queue of one host of a frontier on disk, and of what Best-N-First may commit to: ``DiskEntry`` over queues of numbers."""
+"""The queue of one host of a frontier on disk, and those of Best-N-First's candidates: ``DiskEntry`` over queues of numbers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from crawlproject.frontier.disk.spilled_queue import SpilledQueue
 from crawlproject.frontier.disk.url_table import WAITING, UrlTable
 from crawlproject.records import ACTIVE, PLANTED
 
-_CHUNK = 64  # entries that are read together
+_CHUNK = 64  # entries read at once
 
 
 class DiskEntry(NamedTuple):
-    """A waiting URL as the schedule sees it: ``arrival`` is its number, ``host`` that of its host."""
+    """A waiting URL as the schedule sees it: ``arrival`` is its number, ``host`` the number of its host."""
 
     precedence: int
     rank: float
@@ -29,9 +29,9 @@ class DiskEntry(NamedTuple):
 
 
 class PagedHostQueue:
-    """The queue of one host, as ``HostQueue`` wants it: ``DiskEntry`` in, ``DiskEntry`` out.
+    """The queue of one host with the interface that ``HostQueue`` needs: ``DiskEntry`` in, ``DiskEntry`` out.
 
-    ``new_queue`` makes the queue of a class. Many hosts never need one, and few another one than that of ``ACTIVE``.
+    ``new_queue`` makes the queue of a class. Many hosts never need one, and few need one for a class other than ``ACTIVE``.
     """
 
     __slots__ = ("_active", "_calendar", "_entry", "_first", "_host", "_new_queue", "_others")
@@ -56,7 +56,7 @@ class PagedHostQueue:
         (queue or self._of(precedence)).push((rank, number))
 
     def first(self) -> DiskEntry | None:
-        if self._others is None:  # the quick way of most hosts
+        if self._others is None:  # the fast path of most hosts
             first = self._active.first() if self._active is not None else None
             if first is None:
                 return None
@@ -70,7 +70,7 @@ class PagedHostQueue:
         self._of(entry.precedence).died()
 
     def all_in_memory(self) -> list[ClassEntry] | None:
-        """All entries when there are so few that none is on disk."""
+        """All entries if none is on disk, else None."""
         active = [] if self._active is None else self._active.all_in_memory()
         others = [] if self._others is None else self._others.all_in_memory()
         return None if active is None or others is None else [*((ACTIVE, *entry) for entry in active), *others]
@@ -83,7 +83,7 @@ class PagedHostQueue:
     # ------------------------------------------------------------ inside
 
     def _of(self, precedence: int) -> SpilledQueue:
-        """The queue of a class, a new one when it has none."""
+        """The queue of a class; a new one if it has none."""
         if precedence != ACTIVE:
             if self._others is None:
                 self._others = ClassQueues(self._new_queue)
@@ -93,7 +93,7 @@ class PagedHostQueue:
         return self._active
 
     def _first_key(self) -> ClassEntry | None:
-        """The first of all classes, of which there are others than ``ACTIVE``."""
+        """The first entry of all classes, if there are classes other than ``ACTIVE``."""
         assert self._others is not None
         lower = self._others.first(PLANTED)
         if lower is not None:
@@ -103,7 +103,7 @@ class PagedHostQueue:
 
 
 class CandidateQueue:
-    """All waiting URLs that may be taken, and that are ``among`` those asked for: ``DiskEntry`` in, ``DiskEntry`` out."""
+    """All waiting URLs that may be taken and for which ``among`` is True: ``DiskEntry`` in, ``DiskEntry`` out."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class CandidateQueue:
 
 
 class HeldQueue:
-    """All waiting URLs that are held, by time: ``(time, DiskEntry)`` in and out."""
+    """All held URLs, by time: ``(time, DiskEntry)`` in and out."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A schedule of the hosts in use, fed from queues that all other hosts share."""
+"""A schedule of the hosts in memory, fed from queues that all other hosts share."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from crawlproject.frontier.host_states import LATE, READY
 from crawlproject.frontier.k_rule import CLASSES, HostClasses, KRule
 from crawlproject.records import ACTIVE, INACTIVE, SPARE
 
-_PAGED_OUT = 256  # hosts that are considered together
+_PAGED_OUT = 256  # hosts of a state that are considered at once
 
 
 class SharedQueueSchedule(HostSchedule):
-    """Chooses among the hosts in memory and the heads of the shared queues, one for each class of URLs.
+    """Chooses among the hosts in memory and the heads of the shared queues, of which there is one for each class of URLs.
 
-    Before a choice is made, URLs of hosts that cannot be visited move from the heads of the shared queues into the queues
-    of their hosts, until the better of a head and the best ready host can be taken: so every choice is the same as if all
-    URLs were in host queues. When more than ``most`` hosts are in memory, some that are ready, but have nothing better than
-    others, are paged out.
+    Before a choice, URLs of hosts that cannot be visited move from the heads of the shared queues into the queues of their
+    hosts, until the better of a head and the best ready host can be taken. So every choice is the same as if all URLs were in
+    host queues. When more than ``most`` hosts are in memory, some hosts that are ready, but come after others, are paged
+    out.
     """
 
     def __init__(
@@ -44,15 +44,15 @@ class SharedQueueSchedule(HostSchedule):
         self.shared = shared
         self._rows = rows
         self._most = self._next_look = most
-        self._has_strayed = False  # whether a URL was paged in to a lower class than that in which it was looked for
+        self._has_strayed = False  # whether a URL was paged in to a lower class than that of the search
 
     def first_in_order(self) -> ClassEntry | None:
-        """The first by class and rank of all waiting URLs that are not in the calendar."""
+        """The first entry, by class and rank, of all waiting URLs outside the calendar."""
         first, entry = self.shared.first(), self.best()
         return min((found for found in (first, entry and entry[:3]) if found is not None), default=None)
 
     def load(self, host: Hashable, precedences: np.ndarray, ranks: np.ndarray, numbers: np.ndarray) -> None:
-        """Add many URLs at once to the queue of their host; their rows say so already."""
+        """Add many URLs at once to the queue of their host. Their rows must be up to date already."""
         queue = self.queue(host)
         queue.ready.load(precedences, ranks, numbers)
         queue.size += len(ranks)
@@ -62,7 +62,7 @@ class SharedQueueSchedule(HostSchedule):
     # ------------------------------------------------------------ choices
 
     def choose(self, now: float) -> Any:
-        """As in general. Under a floor a host's class may be lower than those of its URLs' scores: then look again."""
+        """As in ``HostSchedule``. Under a floor, paging in may put a host in a lower class than expected: then choose again."""
         while True:
             self._has_strayed = False
             entry = super().choose(now)
@@ -70,9 +70,9 @@ class SharedQueueSchedule(HostSchedule):
                 return entry
 
     def _first_ready(self, limit: int) -> Any:
-        """Of the hosts in memory, or the head of the shared queues, if that comes before."""
+        """The first URL of the hosts in memory, or the head of the shared queues if that comes before."""
         if self.classes.has_floor:
-            return super()._first_ready(limit)  # all of them are in memory
+            return super()._first_ready(limit)  # all these hosts are in memory
         highest = self.classes.highest_active if limit == ACTIVE else limit
         shared = self.shared
         while True:
@@ -89,7 +89,7 @@ class SharedQueueSchedule(HostSchedule):
         return CLASSES[SPARE:] if self.classes.has_floor or self.shared.has_late else self._late
 
     def _first_late(self, precedence: int) -> Any:
-        """Of the hosts of this class in memory, or the head of the shared queues in which it waits, if that is better."""
+        """The best URL of the hosts of this class in memory, or of the shared queues if that is better."""
         while True:
             host = self.first(LATE + precedence) if precedence in self._late else None
             head = self._head(precedence)
@@ -103,7 +103,7 @@ class SharedQueueSchedule(HostSchedule):
         return next((late for late in CLASSES if self._has_head(late) or self.classes.is_awake(late)), None)
 
     def _has_head(self, precedence: int) -> bool:
-        """Whether a host that is not in memory is visited in this class; others have no URL at the head afterwards."""
+        """Whether a host that is not in memory is visited in this class. Pages in the URLs of other hosts on the way."""
         while head := self._head(precedence):
             if self._is_out(head.host):
                 return True
@@ -111,7 +111,7 @@ class SharedQueueSchedule(HostSchedule):
         return False
 
     def _head(self, precedence: int) -> DiskEntry | None:
-        """The best URL of the shared queues that waits in this class, its host aside."""
+        """The best URL of the shared queues that waits in this class, its host disregarded."""
         first = self.shared.first_of(precedence)
         if self.classes.has_floor and ACTIVE <= precedence <= INACTIVE:
             active = self.shared.first_of(ACTIVE)
@@ -122,7 +122,7 @@ class SharedQueueSchedule(HostSchedule):
         return self._entry(first) if first else None
 
     def _is_out(self, host: Hashable) -> bool:
-        """Whether nothing but what its URLs are decides when they are taken: the host is not in memory, nor demoted."""
+        """Whether only its URLs decide when the host is visited: it is not in memory, not demoted, and its address is free."""
         return host not in self._queues and host not in self.classes.demoted and not self.is_address_barred(host)
 
     # ------------------------------------------------------------ paging
@@ -132,19 +132,19 @@ class SharedQueueSchedule(HostSchedule):
         return DiskEntry(precedence, rank, number, self._rows[number].host, 0.0)
 
     def _page_in(self, entry: DiskEntry) -> None:
-        """From the head of a shared queue into the queue of its host."""
+        """Move a URL from the head of a shared queue into the queue of its host."""
         self.shared.drop(entry[:3])
         self._rows.set_state(entry.arrival, PAGED)
         HostSchedule.add(self, entry)
 
     def _page_in_late(self, head: DiskEntry, precedence: int) -> None:
-        """The same of a URL that was looked for in a class."""
+        """The same for a URL that was found in a search of this class."""
         self._page_in(head)
         found = self._queues[head.host].precedence
         self._has_strayed |= found is not None and found < precedence
 
     def _expendable(self) -> list[HostQueue]:
-        """Hosts that need no queue now: they may be visited, but others have something better."""
+        """Hosts that need no queue now: they may be visited, but other hosts come first."""
         late = [LATE + precedence for precedence in reversed(self._late)]
         states = late if self.classes.has_floor else [*late, READY]
         hosts = [host for state in states for host in self.last(state, _PAGED_OUT)]
@@ -152,7 +152,7 @@ class SharedQueueSchedule(HostSchedule):
         return [host for host in hosts if host.name not in demoted and not host.blocked_until]
 
     def _page_out(self) -> None:
-        """Move the URLs of hosts that need no queue of their own now to the shared queue."""
+        """Move the URLs of hosts that need no queue of their own now to the shared queues."""
         before = len(self._queues)
         for host in self._expendable():
             entries = host.ready.all_in_memory() if not host.held else None
@@ -161,5 +161,5 @@ class SharedQueueSchedule(HostSchedule):
                 for precedence, rank, number in entries:
                     self._rows.set_state(number, SHARED)
                     self.shared.push(precedence, (rank, number))
-        few = before - len(self._queues) < _PAGED_OUT // 8  # the others rest, or have too much to move
+        few = before - len(self._queues) < _PAGED_OUT // 8  # the others rest, or have too many URLs to move
         self._next_look = max(self._most, before + _PAGED_OUT // 2 if few else 0)

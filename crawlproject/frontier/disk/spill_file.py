@@ -1,4 +1,4 @@
-"""The entries of a ``SpilledQueue``: those in memory, and the file of their sorted runs."""
+"""The entries of a ``SpilledQueue``: the heap of those in memory, and the file of the sorted runs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 
 from crawlproject.errors import StorageFailed
 
-Entry = tuple[float, int]  # rank and number of a URL: least first, then first come
+Entry = tuple[float, int]  # rank and number of a URL: the least rank first, then the first arrival
 ENTRY = struct.Struct("<dq")
 
 _SMALLEST_BLOCK = 1024  # bytes
 
 
 class SpillFile:
-    """The file of the sorted runs: blocks of powers of two, reused when freed. It is removed on closing.
+    """The file of the sorted runs: blocks whose sizes are powers of two, reused when freed. It is removed on closing.
 
-    What a killed process left in it is written over: to cut off gigabytes that are on their way to the disk takes seconds.
-    Raises ``StorageFailed``.
+    The content that a killed process left is overwritten, not cut off: to cut off gigabytes that are still on their way to the
+    disk takes seconds. Raises ``StorageFailed``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -35,7 +35,7 @@ class SpillFile:
             raise StorageFailed(f"cannot open {path}: {error}") from error
 
     def write(self, data: bytes) -> int:
-        """Store ``data``; its offset."""
+        """Store ``data``. Return its offset."""
         block = _block(len(data))
         if self._free[block]:
             offset = self._free[block].pop()
@@ -50,7 +50,7 @@ class SpillFile:
         return offset
 
     def count(self) -> int:
-        """A number that grows: the age of runs."""
+        """The serial number of a new run: older runs have lower numbers."""
         self._serial += 1
         return self._serial
 
@@ -61,7 +61,7 @@ class SpillFile:
         self._free[_block(size)].append(offset)
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """The size in bytes on disk."""
         return self._end
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ def _block(size: int) -> int:
 
 
 class PlainEntryHeap:
-    """A min-heap of entries. ``packed_heap.PackedHeap`` is the same in compiled code, at 16 bytes an entry."""
+    """A min-heap of entries. ``packed_heap.PackedHeap`` is the same in compiled code, with 16 bytes per entry."""
 
     __slots__ = ("_entries",)
 
@@ -86,7 +86,7 @@ class PlainEntryHeap:
         return len(self._entries)
 
     def push(self, entry: Entry) -> int:
-        """Add an entry; how many there are then."""
+        """Add an entry. Return how many there are now."""
         heappush(self._entries, entry)
         return len(self._entries)
 
@@ -103,5 +103,5 @@ class PlainEntryHeap:
         return list(self._entries)
 
     def packed(self) -> bytes:
-        """All entries, the least first."""
+        """All entries in ascending order, packed."""
         return b"".join([ENTRY.pack(*entry) for entry in sorted(self._entries)])

@@ -1,4 +1,4 @@
-"""External priority queue of waiting URLs: sorted runs on disk, the newest entries in memory."""
+"""An external priority queue of waiting URLs: sorted runs on disk, the newest entries in memory."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ except Exception:  # not built, or in a zip file
     EntryHeap = PlainEntryHeap  # type: ignore[assignment, misc]
 
 _DTYPE = np.dtype([("rank", "<f8"), ("number", "<i8")])
-_FAN = 8  # runs of about one size that are merged into one
-_READ = 1 << 16  # bytes that are read together when many entries leave
-_LARGEST_MERGE = 1 << 18  # entries: longer runs stay as they are, so that no merge holds anybody up
+_FAN = 8  # this many runs of about one size are merged into one
+_READ = 1 << 16  # bytes read at once when many entries leave
+_LARGEST_MERGE = 1 << 18  # entries: longer runs stay as they are, so that no merge causes a delay
 
 
 class _Run:
@@ -36,7 +36,7 @@ class _Run:
         self.at = 0
 
     def next(self) -> Entry | None:
-        """The first entry, which leaves; None, and the block is free, when there is none."""
+        """Remove and return the first entry. If there is none, free the block and return None."""
         if self.at == len(self.buffer):
             if self.position == self.length:
                 self.file.free(self.offset, self.length)
@@ -50,7 +50,7 @@ class _Run:
         return entry
 
     def until(self, rank: float) -> np.ndarray:
-        """The entries up to this rank, which leave; the block is only freed by the next look for one."""
+        """Remove and return the entries up to this rank. The block is freed only by the next call of ``next``."""
         parts: list[np.ndarray] = []
         while True:
             entries = np.frombuffer(self.buffer, _DTYPE)[self.at // ENTRY.size :]
@@ -65,7 +65,7 @@ class _Run:
             self.at = 0
 
     def rest(self) -> np.ndarray:
-        """All entries that have not left; the block is free then."""
+        """Return all entries that have not left, and free the block."""
         size = self.length - self.position
         data = self.buffer[self.at :] + self.file.read(self.offset + self.position, size)
         self.file.free(self.offset, self.length)
@@ -73,12 +73,12 @@ class _Run:
 
 
 class SpilledQueue:
-    """A min-heap of entries with lazy deletion, like ``LazyHeap``, of which at most ``limit`` new ones are in memory.
+    """A min-heap of entries with lazy deletion, like ``LazyHeap``, with at most ``limit`` new entries in memory.
 
-    When there are more they become a sorted run on disk, and ``first`` merges the runs. An entry is dead when
-    ``alive(entry)`` is False; ``alive_many`` asks it of arrays of ranks and numbers. Eight runs of a size are merged
-    into one, without their dead; and when the dead outnumber the living, runs are merged for that alone. Each entry is so written
-    O(log n) times, and a step never touches more than 2^18 of them.
+    Beyond that, the new entries become a sorted run on disk, and ``first`` merges the runs. An entry is dead when
+    ``alive(entry)`` is False; ``alive_many`` tests arrays of ranks and numbers. Eight runs of similar size are merged into one,
+    without their dead entries. When the dead outnumber the living, runs are merged just to remove the dead. So each entry is
+    written O(log n) times, and a step never touches more than 2^18 entries.
     """
 
     __slots__ = (
@@ -111,8 +111,8 @@ class SpilledQueue:
         self._fresh = EntryHeap()
         self._heads: list[tuple[float, int, int, _Run]] = []  # the first entry of each run
         self._tiers: dict[int, list[_Run]] = {}
-        self._in_runs = 0  # entries, dead ones too
-        self._dead = 0  # entries, as reported
+        self._in_runs = 0  # entries, including dead ones
+        self._dead = 0  # entries reported as dead
 
     def push(self, entry: Entry) -> None:
         if self._fresh.push(entry) > self._limit:
@@ -137,14 +137,14 @@ class SpilledQueue:
             self._dead -= 1
 
     def pop(self) -> Entry | None:
-        """Take the least living entry out, and its like: a URL whose score went away and came back is there twice."""
+        """Remove the least living entry with its duplicates: a URL whose score changed and changed back is there twice."""
         entry = self.first()
         if entry is not None:
             self.drop(entry)
         return entry
 
     def drop(self, entry: Entry) -> None:
-        """Take out what ``first`` has given."""
+        """Remove an entry that ``first`` returned."""
         fresh, heads = self._fresh, self._heads
         rank, number = entry
         while fresh.first() == entry:
@@ -153,7 +153,7 @@ class SpilledQueue:
             self._step()
 
     def pop_until(self, rank: float) -> tuple[np.ndarray, np.ndarray]:
-        """Take out everything up to this rank: ranks and numbers, in no order. A number may be there twice."""
+        """Remove all entries up to this rank. Return ranks and numbers of the living, unordered; a number may occur twice."""
         fresh = self._fresh.entries()
         taken = [np.array([entry for entry in fresh if entry[0] <= rank], _DTYPE)]
         self._fresh = EntryHeap(entry for entry in fresh if entry[0] > rank)
@@ -168,7 +168,7 @@ class SpilledQueue:
         return entries["rank"][keep], entries["number"][keep]
 
     def died(self) -> None:
-        """An entry inside is not alive any more."""
+        """Report that an entry inside is no longer alive."""
         self._dead += 1
         if self._dead > 4 * self._limit and 2 * self._dead > self._size():
             self._sweep()
@@ -179,13 +179,13 @@ class SpilledQueue:
             self._add_run(ranks, numbers)
 
     def all_in_memory(self) -> list[Entry] | None:
-        """The living entries, in no order, when none is on disk."""
+        """The living entries, in no order; None if some are on disk."""
         return None if self._heads else [entry for entry in self._fresh.entries() if self._alive(entry)]
 
     # ------------------------------------------------------------ inside
 
     def _step(self) -> None:
-        """The first of the run heads leaves."""
+        """Remove the first of the run heads."""
         run = self._heads[0][3]
         self._in_runs -= 1
         entry = run.next()
@@ -196,7 +196,7 @@ class SpilledQueue:
             heapreplace(self._heads, (*entry, run.serial, run))
 
     def _size(self) -> int:
-        """Entries, dead ones too."""
+        """The number of entries, including dead ones."""
         return len(self._fresh) + self._in_runs
 
     def _spill(self) -> None:
@@ -208,7 +208,7 @@ class SpilledQueue:
                 self._merge(runs)
 
     def _sweep(self) -> None:
-        """Clear away dead entries: all of them when the queue is short, those of the oldest runs when it is long."""
+        """Remove dead entries: all of them if the queue is short, those of the oldest runs if it is long."""
         before = self._size()
         self._fresh = EntryHeap(filter(self._alive, self._fresh.entries()))
         some: list[_Run] = []
@@ -220,10 +220,10 @@ class SpilledQueue:
             some.append(run)
         self._merge(some)
         swept = before - self._size()
-        self._dead = max(0, self._dead - swept) if 8 * swept > before else 0  # few: they were counted twice
+        self._dead = max(0, self._dead - swept) if 8 * swept > before else 0  # so few: some were counted twice
 
     def _merge(self, runs: list[_Run]) -> None:
-        """Make one run of several, without the dead."""
+        """Merge several runs into one, without dead entries."""
         if not runs:
             return
         going = {run.serial for run in runs}
@@ -240,7 +240,7 @@ class SpilledQueue:
             self._add_run(entries["rank"][keep], entries["number"][keep])
 
     def _add_run(self, ranks: np.ndarray, numbers: np.ndarray) -> None:
-        order = np.argsort(ranks)  # a third of the time of a stable one
+        order = np.argsort(ranks)  # takes a third of the time of a stable sort
         entries = np.empty(len(order), _DTYPE)
         entries["rank"] = ranks[order]
         if (entries["rank"][1:] == entries["rank"][:-1]).any():

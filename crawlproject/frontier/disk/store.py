@@ -1,4 +1,4 @@
-"""The URLs and hosts of a frontier on disk, and how each change changes them."""
+"""The URLs and hosts of a frontier on disk, and the effect of each change on them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _WAITING = frozenset(standing for standing, name in _STANDINGS.items() if name =
 
 
 class DiskStore:
-    """A ``UrlStore`` in ``folder``. Hosts are known by numbers.
+    """A ``UrlStore`` in ``folder``. Hosts are identified by numbers.
 
-    Opening it lets the URLs that were leased wait again, at the time ``now``.
+    When it is opened, at the time ``now``, the URLs that were leased wait again.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class DiskStore:
         self.hosts = self._queues.pool
         self.evicted = files.facts.evicted
         self._leases: dict[str, tuple[int, CrawlUrl]] = {}
-        self._names: dict[int, str] = {}  # of the hosts that were blocked
+        self._names: dict[int, str] = {}  # of hosts that were ever blocked
         self._chosen: tuple[DiskEntry, UrlRow, CrawlUrl] | None = None
         self.best = self._queues.best
         self.host_of = files.hosts.of_url
@@ -151,7 +151,7 @@ class DiskStore:
         return found
 
     def close(self) -> None:
-        """Force everything onto the disk. When that fails, the folder stays as it is, and ``StorageFailed`` is raised."""
+        """Force everything onto the disk. If that fails, the folder stays as it is, and ``StorageFailed`` is raised."""
         try:
             self.files.finish()
         finally:
@@ -168,7 +168,7 @@ class DiskStore:
             other = UrlRow(record.score, files.urls.add(record), row.host, standing)
             is_same_place = (row.score, row.standing) == (record.score, standing)
             if is_same_place and files.held_until[number] == record.not_before:
-                self._rows.changed[number] = other  # the queues know nothing of the rest
+                self._rows.changed[number] = other  # the queues do not depend on the rest
             else:
                 self._replace(number, row, other, record.not_before)
             return
@@ -198,7 +198,7 @@ class DiskStore:
         self._replace(number, row, row, until)
 
     def lease(self, url: str) -> None:
-        """Of the URL that was chosen."""
+        """Lease the URL that ``chosen`` returned last."""
         assert self._chosen is not None
         entry, row, record = self._chosen
         self._leases[url] = entry.arrival, record
@@ -290,24 +290,24 @@ class DiskStore:
         self._rows.changed[number] = score, row.offset, row.host, with_state(row.standing, SHARED)
 
     def _leave(self, number: int, state: int) -> None:
-        """The URL no longer waits; the queues are informed before its row changes."""
+        """The URL no longer waits. The queues are informed before its row changes."""
         row = self._rows[number]
         self._queues.leave(self._queues.entry(number))
         self._rows.changed[number] = row.score, row.offset, row.host, state
         self.files.hold(number, 0.0)
 
     def _replace(self, number: int, old: UrlRow, new: UrlRow, not_before: float) -> None:
-        """The waiting URL has another row or time, and keeps its place."""
+        """Give a waiting URL another row or time. It keeps its place."""
         before = self._queues.entry_in(number, old)
         self.files.hold(number, not_before)
         self._rows.changed[number] = new
         self._queues.replace(before, self._queues.entry_in(number, new))
 
     def _recover(self, now: float, behind: float) -> None:
-        """Nobody holds the leases any more: their URLs wait again, their hosts rest from ``now`` on.
+        """No process holds the leases any longer: their URLs wait again, and their hosts rest from ``now`` on.
 
-        The clock was set back by ``behind`` seconds since, and perhaps by more: no rest and no block lasts longer from
-        ``now`` on than one can.
+        The clock was set back by ``behind`` seconds since, or perhaps by more. So every rest and block is shortened by that much,
+        and limited to the longest possible one from ``now`` on.
         """
         facts = self.files.facts
         latest, latest_block = now + self.politeness.longest, now + LONGEST_BLOCK
@@ -327,7 +327,7 @@ class DiskStore:
         self.files.begin()
 
     def _host_facts(self) -> dict[str, Any]:
-        """What the summary of the journal says of hosts."""
+        """What the summary of the journal stores about hosts."""
         return {
             "picks": list(self.hosts.rule.picks()),
             "rests": list(self.hosts.clocks()),

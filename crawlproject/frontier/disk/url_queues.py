@@ -1,4 +1,4 @@
-"""The queues of the waiting URLs of a frontier on disk, and how many wait on each host."""
+"""The queues of the waiting URLs of a frontier on disk, and the number of waiting URLs of each host."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _CHUNK = 1 << 20  # rows that are sorted together at the opening
 
 
 class UrlQueues:
-    """The schedule and its queues, made anew from the rows at every opening.
+    """The schedule and its queues, built anew from the rows at every opening.
 
-    ``waiting`` URLs are counted here, and the hosts of the k rule.
+    Counts the ``waiting`` URLs, and the hosts for the k rule.
     """
 
     def __init__(self, files: DiskFiles, *, rule: KRule, commit: int, random: Random, limits: MemoryLimits) -> None:
@@ -75,10 +75,10 @@ class UrlQueues:
             self.pool = self.schedule.pool
             self.committed = self.schedule.committed
 
-    # ------------------------------------------------------------ URLs come and leave
+    # ------------------------------------------------------------ adding and removing URLs
 
     def enter_new(self, number: int, score: float, offset: int, host: int, not_before: float, precedence: int) -> None:
-        """A URL waits; its record is at ``offset``."""
+        """Queue a URL, whose record is at ``offset``."""
         self._count(host)
         if not_before or self.candidates is not None:
             self._rows.changed[number] = score, offset, host, SHARED | CLASS_BITS[precedence]
@@ -91,7 +91,7 @@ class UrlQueues:
             self.pool.turn(host)
 
     def enter_again(self, entry: DiskEntry) -> None:
-        """A URL that was leased waits."""
+        """Queue a URL that was leased."""
         self._count(entry.host)
         if self._worst is not None:
             self._worst.push(WASTE - entry.precedence, (-entry.rank, -entry.arrival))
@@ -99,7 +99,7 @@ class UrlQueues:
         self.pool.turn(entry.host)
 
     def leave(self, entry: DiskEntry) -> None:
-        """A URL no longer waits. Its row is still that of a waiting URL."""
+        """A URL no longer waits. Its row must still be that of a waiting URL."""
         was_last = self._left(entry)
         self.schedule.remove(entry)
         self.pool.turn(entry.host)
@@ -107,7 +107,7 @@ class UrlQueues:
             self.pool.count_hosts(-1)
 
     def take(self, entry: DiskEntry) -> None:
-        """The URL that was chosen is being fetched."""
+        """The chosen URL is now being fetched."""
         was_last = self._left(entry)
         self.schedule.take(entry)
         self.pool.turn(entry.host)
@@ -115,14 +115,14 @@ class UrlQueues:
             self.pool.count_hosts(-1)
 
     def replace(self, old: DiskEntry, new: DiskEntry) -> None:
-        """A waiting URL has another class, score or time; its row says so already."""
+        """Give a waiting URL another class, score or time. Its row must have it already."""
         if self._worst is not None:
             self._worst.push(WASTE - new.precedence, (-new.rank, -new.arrival))
             self._worst.died(WASTE - old.precedence)
         self.schedule.replace(old, new)
 
     def _count(self, host: Any) -> None:
-        """One URL more of the host waits."""
+        """Count one more waiting URL of the host."""
         on_host = self.counts.waiting
         if host >= len(on_host):
             self.counts.grow(host)
@@ -132,7 +132,7 @@ class UrlQueues:
             self.pool.count_hosts(1)
 
     def _left(self, entry: DiskEntry) -> bool:
-        """Count; whether it was the last URL of its host."""
+        """Count one waiting URL less. Return whether it was the last of its host."""
         host: Any = entry.host
         self.counts.waiting[host] -= 1
         self.waiting -= 1
@@ -140,10 +140,10 @@ class UrlQueues:
             self._worst.died(WASTE - entry.precedence)
         return not self.counts.waiting[host]
 
-    # ------------------------------------------------------------ asked
+    # ------------------------------------------------------------ queries
 
     def entry(self, number: int) -> DiskEntry:
-        """The entry of a URL by its number, from its row."""
+        """The entry of the URL with this number, from its row."""
         return self.entry_in(number, self._rows[number])
 
     def entry_in(self, number: int, row: UrlRow) -> DiskEntry:
@@ -151,12 +151,12 @@ class UrlQueues:
         return DiskEntry(row.precedence, -row.score, number, row.host, self._files.held_until[number])
 
     def entry_of(self, precedence: int, queued: Entry) -> DiskEntry:
-        """The entry of a rank and number that were queued in a class; the row may have another score or class by now."""
+        """The entry of a rank and number that were queued in a class. The row may have another score or class by now."""
         rank, number = queued
         return DiskEntry(precedence, rank, number, self._rows[number].host, self._files.held_until[number])
 
     def best(self) -> float | None:
-        """The best score in the lowest class of URLs; one look at every host in memory, of which there may be many."""
+        """The best score in the lowest class of URLs. Looks at every host in memory, of which there may be many."""
         waiting = ((numbers, rows, in_states(rows, {LATER})) for numbers, rows in self._waiting_rows())
         later = ((numbers[inside], rows[inside]) for numbers, rows, inside in waiting)
         firsts = [self.pool.first_in_order(), self._calendar.first_in_order(later)]
@@ -165,7 +165,7 @@ class UrlQueues:
         return -first[1] if first is not None else None
 
     def worst(self) -> int | None:
-        """The number of the URL to evict. The order is built when first asked for."""
+        """The number of the URL to evict. The order is built on first use."""
         if self._worst is None:
             self._worst = ClassQueues(self._new_worst)
             for numbers, rows in self._waiting_rows():
@@ -176,7 +176,7 @@ class UrlQueues:
     # ------------------------------------------------------------ the opening
 
     def load(self, now: float) -> list[int]:
-        """Queue all waiting URLs, those that were leased too; the hosts of the latter. Raises ``BadCrawlDir``."""
+        """Queue all waiting URLs and those that were leased. Return the hosts of the latter. Raises ``BadCrawlDir``."""
         files = self._files
         tallies = tally_hosts(files, now)
         files.hosts.load_known(tallies.known)
@@ -203,7 +203,7 @@ class UrlQueues:
         return tallies.leased
 
     def _waiting_rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Numbers and copies of the rows of all waiting URLs, by large chunks."""
+        """The numbers of all waiting URLs and copies of their rows, in large chunks."""
         numbers: list[np.ndarray] = []
         rows: list[np.ndarray] = []
         for first, chunk in self._rows.snapshot(self._files.urls_known):
@@ -219,7 +219,7 @@ class UrlQueues:
     # ------------------------------------------------------------ making queues
 
     def _new_pool(self, among: Callable[[Any], bool] | None) -> PagedSchedule:
-        """The schedule of all waiting URLs, or of those ``among`` them."""
+        """The schedule of all waiting URLs, or of those for which ``among`` is True."""
         rows, limits = self._rows, self._limits
 
         @cache

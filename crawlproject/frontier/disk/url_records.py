@@ -1,5 +1,5 @@
-"""The records of all URLs, one line of JSON each, compressed; and what to do when files of the frontier were removed or cut from
-outside: zeros in place of what is gone would read as URLs that nobody knows, so nothing is opened then.
+"""The records of all URLs, one line of JSON each, compressed; and the check for files that were removed or cut from outside.
+Zeros in place of lost data would read as unknown URLs, so a damaged frontier is not opened.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ RECORDS = "urls.jsonl.zst"
 EARLIER = "urls.jsonl"  # of versions before 4
 REMEDY = "restore the folder; or remove it, then a topical crawl makes it again from its history and pages"
 
-_COMPRESSED = 1 << 63  # of an offset: it is one of ``RECORDS``
-_READ = 512  # bytes that are read at a guess; a longer line is read in a second go
+_COMPRESSED = 1 << 63  # the bit of an offset that says that it is in ``RECORDS``
+_READ = 512  # bytes of the first read; a longer line takes a second one
 
 
 class UrlRecords:
-    """``urls.jsonl.zst``. A line holds what never changes of a ``CrawlUrl``: all but its score, its class and ``not_before``.
+    """``urls.jsonl.zst``. A line holds what never changes in a ``CrawlUrl``: all but its score, its class and ``not_before``.
 
-    Lines are gathered until ``write``. Until then ``load`` finds them in memory. A folder of an earlier version has lines in
-    ``urls.jsonl``, too. Raises ``StorageFailed``, and ``BadCrawlDir`` for a line that cannot be read.
+    Lines are gathered until ``write``; until then, ``load`` finds them in memory. A folder of an earlier version also has
+    lines in ``urls.jsonl``. Raises ``StorageFailed``, and ``BadCrawlDir`` for a line that cannot be read.
     """
 
     def __init__(self, folder: Path, *, readonly: bool = False) -> None:
@@ -43,11 +43,11 @@ class UrlRecords:
 
     @property
     def end(self) -> int:
-        """Bytes of the file, when everything is written."""
+        """The size of the file in bytes once everything is written."""
         return self._file.end
 
     def add(self, record: CrawlUrl) -> int:
-        """The offset of the record."""
+        """Add a record. Return its offset."""
         key, parent = record.key, record.parent
         fields = [key, record.depth, parent, record.anchor, json_number(record.context_score)]
         kind = written_kind(key, parent, record.kind)
@@ -78,8 +78,8 @@ class UrlRecords:
         return self._fields(offset)[0]
 
     def cut(self, end: int, *, is_earlier: bool = False) -> None:
-        """Remove what follows ``end``: lines of a step that has not happened. ``is_earlier``: in the file of an earlier
-        version; the other one has none that has.
+        """Remove what follows ``end``: lines of a step that has not happened. ``is_earlier``: ``end`` is in the file of an
+        earlier version; the present file then has no valid lines yet.
         """
         if is_earlier and self._earlier is not None:
             self._earlier.cut(end)
@@ -107,7 +107,7 @@ class UrlRecords:
 
 
 class EarlierRecords:
-    """``urls.jsonl``, which versions before 4 appended the records to, each at its offset in bytes."""
+    """``urls.jsonl``, to which versions before 4 appended the records. Offsets are in bytes."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -135,18 +135,18 @@ class EarlierRecords:
 
 
 def sizes_of(folder: Path) -> dict[str, int]:
-    """Bytes of the mapped files, which never shrink, and of the records."""
+    """The sizes in bytes of the mapped files, which never shrink, and of the records."""
     return {name: _size(folder / name) for name in (*MAPPED, RECORDS, EARLIER)}
 
 
 def refuse_losses(folder: Path, found: Mapping[str, int], expected: Mapping[str, int]) -> None:
-    """Raises ``BadCrawlDir`` when one of the files, of ``found`` bytes, was longer before."""
+    """Raises ``BadCrawlDir`` when a file, which has ``found`` bytes now, was longer before."""
     for name, size in expected.items():
         _refuse_shorter(folder / name, found[name], size)
 
 
 def refuse_stateless(folder: Path) -> None:
-    """Raises ``BadCrawlDir`` when there are records of URLs, although ``state.json`` is missing."""
+    """Raises ``BadCrawlDir`` when there are records of URLs although ``state.json`` is missing."""
     for name in (RECORDS, EARLIER):
         if _size(folder / name):
             raise BadCrawlDir(str(folder / "state.json"), f"missing, although {name} is there; {REMEDY}")

@@ -1,4 +1,4 @@
-"""What is known of each URL, in 24 bytes, by the number of the URL."""
+"""The state of each URL in 24 bytes, by the URL's number."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ NUMBERED_ROW = struct.Struct("<QdQII")
 _BITS = 16
 _ROWS_A_PIECE = 1 << _BITS  # 1.5 MiB
 _INSIDE = _ROWS_A_PIECE - 1
-_AHEAD = 4  # pieces that are asked of the disk before they are read
+_AHEAD = 4  # pieces that are requested from the disk before they are read
 DTYPE = np.dtype([("score", "<f8"), ("offset", "<u8"), ("host", "<u4"), ("standing", "<u4")])
 
 
 class UrlRow(NamedTuple):
-    """``score``; ``offset`` of the record (``url_records``); number of the ``host``; ``standing``: state and class in one."""
+    """``score``; ``offset`` of the record (``url_records``); number of the ``host``; ``standing``: state and class together."""
 
     score: float
     offset: int
@@ -69,12 +69,12 @@ def states_of(rows: np.ndarray) -> np.ndarray:
 
 
 def in_states(rows: np.ndarray, states: Collection[int]) -> np.ndarray:
-    """Of many rows, whether each is in one of the states."""
+    """For each of many rows, whether it is in one of the states."""
     return np.array([state in states for state in range(_STATE + 1)])[states_of(rows)]
 
 
 def have_a_meaning(rows: np.ndarray) -> np.ndarray:
-    """Of many rows, whether each has a state and a class that there are."""
+    """For each of many rows, whether its state and class exist."""
     standings = rows["standing"]
     return _STANDINGS[standings & len(_STANDINGS) - 1] & (standings < len(_STANDINGS))
 
@@ -85,12 +85,12 @@ def classes_of(rows: np.ndarray) -> np.ndarray:
 
 
 def with_state(standing: Any, state: int) -> Any:
-    """The same class, in another state; of one row, or of many."""
+    """The same class with another state, for one row or for many."""
     return standing & _CLASS | state
 
 
 class UrlTable:
-    """Rows by number, and those that the step under way has changed: they are written when ``apply`` says so.
+    """Rows by number. Rows that the step under way has changed are in ``changed`` until ``apply`` writes them.
 
     Raises ``StorageFailed``.
     """
@@ -109,7 +109,7 @@ class UrlTable:
         row = self.changed.get(number)
         if row is not None:
             return UrlRow(*row)
-        if number != self._last:  # the row of a URL is asked for several times in a row
+        if number != self._last:  # the row of a URL is needed several times in succession
             self._last_row = UrlRow(*ROW.unpack_from(self._maps[number >> _BITS], (number & _INSIDE) * 24))
             self._last = number
         return self._last_row
@@ -129,9 +129,9 @@ class UrlTable:
     def match_many(
         self, numbers: np.ndarray, scores: np.ndarray | None, states: Collection[int], precedence: int | None = None
     ) -> np.ndarray:
-        """Of many, whether each is in one of the states; those that the step under way has changed count as True.
+        """For each URL, whether it is in one of the states; True if the step under way has changed it.
 
-        Without ``scores`` they may be any, and so may the classes without ``precedence``.
+        Without ``scores``, any score matches; without ``precedence``, any class.
         """
         found = np.empty(len(numbers), bool)
         if url_rows is not None:
@@ -143,7 +143,7 @@ class UrlTable:
         return found
 
     def many(self, numbers: np.ndarray) -> np.ndarray:
-        """Copies of the rows of many URLs, which the step under way has not changed."""
+        """Copies of the rows of many URLs, none of which the step under way has changed."""
         found = np.empty(len(numbers), DTYPE)
         for piece, inside in by_piece(numbers, _BITS):
             found[inside] = self._array(piece)[numbers[inside] & _INSIDE]
@@ -154,13 +154,13 @@ class UrlTable:
         self.changed[number] = score, offset, host, standing & _CLASS | state
 
     def pack(self) -> bytes:
-        """The changed rows, each behind its number (8 bytes), in the order of ``changed``."""
+        """The changed rows, each after its number (8 bytes), in the order of ``changed``."""
         if url_rows is not None:
             return url_rows.pack(self.changed)
         return b"".join([NUMBERED_ROW.pack(number, *row) for number, row in self.changed.items()])
 
     def apply(self, packed: bytes) -> None:
-        """Write the changed rows, which ``pack`` has given. They stay changed when the disk is full."""
+        """Write the changed rows, as ``pack`` returned them. If the disk is full, they stay changed."""
         self._last = -1
         maps = self._maps
         while max(self.changed, default=-1) >= len(maps) << _BITS:
@@ -175,15 +175,15 @@ class UrlTable:
         self.changed.clear()
 
     def chunks(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
-        """The rows before number ``end`` as arrays that may be written to, each with the number of its first row."""
+        """The rows before number ``end`` as writable arrays, each with the number of its first row."""
         pieces = min(len(self._maps), (end + _ROWS_A_PIECE - 1) >> _BITS)
         for piece in range(pieces):
-            self._maps[min(piece + _AHEAD, pieces - 1)].madvise(mmap.MADV_WILLNEED)  # else it is read page by page
+            self._maps[min(piece + _AHEAD, pieces - 1)].madvise(mmap.MADV_WILLNEED)  # otherwise it is read page by page
             first = piece << _BITS
             yield first, self._array(piece)[: end - first]
 
     def snapshot(self, end: int) -> Iterator[tuple[int, np.ndarray]]:
-        """The rows before number ``end``, for reading, each chunk with the number of its first row, and with all changes."""
+        """The rows before ``end`` with all changes, for reading: arrays, each with the number of its first row."""
         changed = sorted(self.changed.items())
         at = 0
         for first, rows in self.chunks(end):
@@ -194,25 +194,25 @@ class UrlTable:
                 rows[number - first] = row
                 at += 1
             yield first, rows
-        if at < len(changed):  # the file has no space for them yet; they have the numbers up to the end
+        if at < len(changed):  # rows that the file has no space for yet; their numbers are the last ones, without gaps
             yield changed[at][0], np.array([row for _, row in changed[at:]], DTYPE)
 
     def pieces(self) -> int:
         return len(self._maps)
 
     def capacity(self) -> int:
-        """Rows that the file has space for."""
+        """The number of rows that the file has space for."""
         return len(self._maps) << _BITS
 
     def wipe(self, start: int) -> int:
-        """Zero all rows from number ``start`` on; the first number that has no row yet."""
+        """Zero all rows from number ``start`` on. Return the first number that is certain to have no row."""
         self._last = -1
         for piece in range(start >> _BITS, len(self._maps)):
             self._array(piece)[max(0, start - (piece << _BITS)) :] = (0.0, 0, 0, 0)
         return max(start, self.capacity())
 
     def set_states(self, numbers: np.ndarray, state: int) -> None:
-        """Write the state of many rows at once, past the journal."""
+        """Write the state of many rows at once, without the journal."""
         self._last = -1
         for piece, inside in by_piece(numbers, _BITS):
             standings, places = self._array(piece)["standing"], numbers[inside] & _INSIDE

@@ -1,4 +1,4 @@
-"""Connections by the settings that users of scrapy-redis know, made by its own helper."""
+"""Connections to Redis with the settings of scrapy-redis, made by its own helper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scrapy_redis.connection import get_redis
 
 from crawlproject.errors import BadSetting, ServerFailed
 
-Server = Any  # redis.Redis or redis.cluster.RedisCluster: what is called here, both have
+Server = Any  # redis.Redis or redis.cluster.RedisCluster: both have everything that is called here
 
 TIMEOUTS: Mapping[str, Any] = {"socket_timeout": 10.0, "socket_connect_timeout": 10.0}  # seconds; scrapy-redis has 30
 _PATIENCE = 5.0  # seconds that a server may be away when a worker starts
@@ -42,13 +42,13 @@ _PASSING_CODES = (
 
 
 def will_pass(error: redis.exceptions.ResponseError) -> bool:
-    """Whether the server may take the same call later: it is full, is loading, or finds no master."""
+    """Whether the server may accept the same call later: it is full, is loading, or has no master."""
     return isinstance(error, _PASSING) or str(error).startswith(_PASSING_CODES)
 
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """What the server refuses inside, or does not answer, is a ``ServerFailed``."""
+    """Turn a refusal or a missing reply of the server inside into ``ServerFailed``."""
     try:
         yield
     except redis.exceptions.RedisError as error:
@@ -58,9 +58,9 @@ def answering() -> Iterator[None]:
 def connect(
     *, url: str = "", host: str = "", port: int = 0, db: int = 0, params: Mapping[str, Any] | None = None
 ) -> Server:
-    """A client for the server. ``url`` wins over ``host``, ``port`` and ``db``; ``params`` are arguments of the client.
+    """A client for the server. ``url`` overrides ``host``, ``port`` and ``db``; ``params`` are arguments of the client.
 
-    A node of a Redis Cluster gets a client for clusters. Raises ``BadSetting`` for an invalid URL, and ``StorageFailed`` when
+    A node of a Redis Cluster gets a client for clusters. Raises ``BadSetting`` for an invalid URL, and ``ServerFailed`` when
     no server answers for 5 seconds (it may be restarting) or when it refuses the connection.
     """
     client = make_client(url, host, port, db, params or {})
@@ -82,7 +82,7 @@ def make_client(url: str, host: str, port: int, db: int, params: Mapping[str, An
 
 
 def _arguments(params: Mapping[str, Any]) -> dict[str, Any]:
-    """``REDIS_PARAMS`` over our time-outs, without what would change the type of replies.
+    """``REDIS_PARAMS`` on top of our time-outs, without those that would change the type of replies.
 
     The client does not retry: its callers do, and mark the call as a repetition.
     """
@@ -97,7 +97,7 @@ def _is_clustered(client: Server, where: str) -> bool:
         try:
             return bool(client.info("cluster").get("cluster_enabled"))
         except redis.exceptions.BusyLoadingError:
-            pass  # it is loading its files, however long that takes
+            pass  # it is loading its files, which may take any time
         except redis.exceptions.RedisError as error:
             if isinstance(error, redis.exceptions.AuthenticationError) or not isinstance(error, LOST):
                 raise ServerFailed(f"Redis at {where} refused the connection: {error}") from error

@@ -1,4 +1,4 @@
-"""What workers write to each other about URLs: letters out to the owners of hosts, and what becomes of those that come in."""
+"""What workers write to each other about URLs: letters to the owners of hosts, and the handling of letters received."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ logger = logging.getLogger(__name__)
 
 REMEMBERED = 200_000  # URLs of others' hosts, or found by others
 
-_TOLD = 0.1  # of a score that was told: a difference that the owner of a URL need not know
+_TOLD = 0.1  # of the score sent last: a smaller difference is not sent to the owner of a URL
 
-_OF_NO_EPOCH = -1  # letters that may not have come to the owner of their hosts
+_OF_NO_EPOCH = -1  # for letters that may not have reached the owner of their hosts
 
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
-Answers = dict[tuple[str, int], list[list[Any]]]  # to a worker, why: URLs and their scores
+Answers = dict[tuple[str, int], list[list[Any]]]  # (worker, reason) -> URLs and their scores
 
 
 class Correspondence:
-    """The letters of the worker ``name``. ``own`` has the URLs of its hosts, ``max_urls_per_host`` of each; 0: no limit.
-    ``held`` are those that are being fetched.
+    """The letters of the worker ``name``. ``own`` holds the URLs of its hosts, at most ``max_urls_per_host`` of each (0: no
+    limit). ``held`` are the URLs being fetched.
 
-    ``rejected`` is called with URLs that owners have not taken. ``offset``: seconds by which the server's clock is ahead.
+    ``rejected`` is called with URLs that their owners rejected. ``offset``: seconds by which the server's clock is ahead.
     """
 
     def __init__(
@@ -63,13 +63,13 @@ class Correspondence:
         self.rejected: Callable[[CrawlUrl, int], None] = lambda url, why: None
         self.offset = 0.0
         self.sent: dict[str, float] = {}  # URLs of others' hosts -> the best score that was sent
-        self._finders: dict[str, str] = {}  # own URLs -> who found them first
+        self._finders: dict[str, str] = {}  # own URLs -> the worker that found them first
         self._warned = False
 
     # ------------------------------------------------------------ out
 
     def send(self, url: CrawlUrl) -> bool:
-        """A URL of another's host was found. Whether it is new here."""
+        """Send a URL of another worker's host to its owner. Return whether it is new here."""
         refuse_nan(url.key, url.score)
         best = self.sent.get(url.key)
         if best is None or url.score > best or url.inherited:
@@ -78,7 +78,7 @@ class Correspondence:
         return best is None
 
     def rescore(self, url: str, score: float) -> bool:
-        """A URL of another's host has this score. Its owner is told when it was wrong by a tenth."""
+        """Send a new score to the owner of a URL, if it differs from the one sent last by more than a tenth."""
         refuse_nan(url, score)
         told = self.sent.get(url)
         if told is None or not abs(score - told) <= _TOLD * abs(told):
@@ -87,15 +87,15 @@ class Correspondence:
         return True
 
     def hold(self, url: str, until: float) -> None:
-        """A URL of another's host is not to be taken before."""
+        """Tell the owner of a URL not to take it before ``until``."""
         self._steps.post(self._shares.owner_of(url), [mail.HOLD, url, until and until + self.offset])
 
     def write(self, kind: str, url: str, *values: Any) -> None:
-        """The rest that owners are told."""
+        """Send the owner of a URL any other letter."""
         self._steps.post(self._shares.owner_of(url), [kind, url, *values])
 
     def give(self, key: str, is_done: bool) -> None:
-        """A URL goes to the owner of its host. One that is being fetched goes when its lease ends."""
+        """Send a URL to the owner of its host. A URL that is being fetched is sent when its lease ends."""
         if is_done:
             self.write(mail.DONE, key)
         elif (record := self._own.record(key)) is not None:
@@ -104,17 +104,17 @@ class Correspondence:
             self._own.forget(key)
 
     def note(self, url: str) -> None:
-        """A URL of another's host is known."""
+        """Note that a URL of another worker's host is known."""
         _remember(self.sent, url, float("inf"))
 
     def forget_sent(self) -> None:
-        """Hosts have changed hands: what was sent to who had them is not known to be here, nor with the heir of a lost worker."""
+        """Hosts changed hands: forget the sent URLs that now belong here or to the heir of a lost worker, who may lack them."""
         was_lost = self._handover.was_lost
         for url in [url for url in self.sent if self._shares.has(url) or was_lost(queue_of(url))]:
             del self.sent[url]
 
     def readdress(self) -> None:
-        """Letters that wait for workers that are not there any more are for who has the hosts now."""
+        """Send the waiting letters to workers that are gone to the present owners of the hosts."""
         joined = self._shares.members.joined
         answers: Answers = {}
         with self._steps.step():
@@ -125,15 +125,15 @@ class Correspondence:
             self._answer(answers)
 
     def was_found_by_another(self, key: str) -> bool:
-        """Whether an own URL came in a letter."""
+        """Whether an own URL arrived in a letter."""
         return key in self._finders
 
     # ------------------------------------------------------------ in
 
     def read(self, inbox: Sequence[tuple[Id, bytes, bytes]], *, is_of_lost: bool = False) -> None:
-        """Do what letters say, in one step; of those to a worker that is lost only what is about hosts of this one.
+        """Apply letters, in one step; of those to a lost worker, only the letters about hosts that are now this worker's.
 
-        A letter that cannot be read is passed over, which is told once.
+        A letter that cannot be read is skipped; the first one is logged.
         """
         answers: Answers = {}
         with self._steps.step():
@@ -152,13 +152,13 @@ class Correspondence:
         except _UNREADABLE as damage:
             self._pass_over(sender, damage)
             return
-        is_known = epoch == self._shares.members.epoch  # they have come to the owner of their hosts
+        is_known = epoch == self._shares.members.epoch  # then they have reached the owner of their hosts
         for letter in letters:
             try:
                 if is_of_lost and (letter[0] in (mail.ANSWER, mail.HANDED) or not self._shares.has(letter[1])):
                     continue  # for that worker only, or for another heir
                 self._read(sender.decode(), letter, answers, is_known)
-            except BadCrawlDir:  # of this worker, whatever the letter says
+            except BadCrawlDir:  # this worker's own files are damaged, whatever the letter says
                 raise
             except _UNREADABLE as damage:
                 self._pass_over(sender, damage)
@@ -188,7 +188,7 @@ class Correspondence:
         elif not isinstance(rest[0], str):
             raise TypeError(f"expected a URL, not {rest[0]!r}")
         elif not is_known and (owner := self._shares.owner_of(rest[0])) != self._name:
-            self._steps.post(owner, letter)  # it has changed hands
+            self._steps.post(owner, letter)  # the host has changed hands
         elif kind == mail.PAGE:
             key, score, depth, parent, anchor, context_score = rest
             self._receive(sender, CrawlUrl(key, float(score), depth, parent, anchor, context_score), answers)
@@ -200,7 +200,7 @@ class Correspondence:
             self._change(sender, kind, rest, answers)
 
     def _receive(self, sender: str, url: CrawlUrl, answers: Answers) -> None:
-        """A URL of an own host was found by another worker."""
+        """Take a URL of an own host that another worker found."""
         if url.not_before:
             url = replace(url, not_before=url.not_before - self.offset)
         key, own, why = url.key, self._own, 0
@@ -213,7 +213,7 @@ class Correspondence:
         elif most and isinstance(own, DiskFrontier) and own.urls_of_host(key) >= most:
             why = HOST_FULL
         elif own.put(url):
-            if sender != self._name:  # as with what was meant for a lost worker
+            if sender != self._name:  # it is the own name for a readdressed letter to a lost worker
                 _remember(self._finders, key, sender)
         else:
             why = FULL
@@ -221,7 +221,7 @@ class Correspondence:
             answers.setdefault((sender, why), []).append([key, json_number(url.score)])
 
     def _is_done(self, key: str) -> None:
-        """A URL was fetched by whoever had its host, or in passing."""
+        """A URL was fetched by the earlier owner of its host, or in passing."""
         owner = self._shares.owner_of(key)
         if owner != self._name:
             self._steps.post(owner, [mail.DONE, key])
@@ -229,7 +229,7 @@ class Correspondence:
             self._own.drop(key)
 
     def _change(self, sender: str, kind: str, values: Sequence[Any], answers: Answers) -> None:
-        """What another worker has learned of a URL of an own host. One that is being fetched stays as it is."""
+        """Apply a change to a URL of an own host that another worker sent. A URL that is being fetched stays as it is."""
         key, *rest = values
         if self._own.state_of(key) == "leased":
             return

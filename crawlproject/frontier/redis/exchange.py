@@ -1,4 +1,4 @@
-"""The thread that speaks with Redis, so that nobody else waits for it."""
+"""The thread that talks to Redis, so that no other code has to wait for it."""
 
 from __future__ import annotations
 
@@ -22,32 +22,25 @@ from crawlproject.frontier.redis.crew import AT_ONCE, BURST, Answer, Crew, HostV
 logger = logging.getLogger(__name__)
 
 BEAT = 1.0  # seconds between two looks at the other workers,
-QUICK_BEAT = 0.1  # while this one has nothing to do,
-LISTEN = 0.1  # between two looks into the inbox then,
+QUICK_BEAT = 0.1  # while this worker has nothing to do
+LISTEN = 0.1  # seconds between two looks into the inbox, while this worker has nothing to do,
 CALM = 0.25  # and while it has
-_LESSON = 0.25  # between two looks at what others have learned, while there is something to do
+_LESSON = 0.25  # seconds between two looks at the messages of others, while there is something to do
 
-_PAUSES = (
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1.0,
-    2.0,
-)  # seconds between tries while the server is away; the last one again and again
-_REMIND = 30.0  # seconds between messages that the server is still away
-_APART = 0.02  # seconds between two steps: what comes meanwhile goes with the next one
+_PAUSES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)  # seconds between tries while the server is away; the last value repeats
+_REMIND = 30.0  # seconds between log messages that the server is still away
+_APART = 0.02  # seconds between two steps: what arrives meanwhile goes with the next one
 _LETTERS = 500  # groups of letters in a step
 _PACED = 0.02  # seconds until the rate of all workers is asked for again
-DENIED = -1.0  # in place of the time at which a visit may begin: there are pages enough
+DENIED = -1.0  # instead of the time at which a visit may begin: there are enough pages
 
 Found = TypeVar("Found")
 
 
 @dataclass(slots=True)
 class VisitCandidate:
-    """A URL that the frontier has given, and the visit that it needs, which may begin ``until`` then. ``attached``: what
-    others attached to it is wanted.
+    """A URL from the frontier, and the visit that it needs, which must begin by ``until``. ``attached``: the messages that
+    others attached to the URL are wanted.
     """
 
     url: str
@@ -58,7 +51,7 @@ class VisitCandidate:
 
 @dataclass(slots=True)
 class Batch:
-    """A step, and whose its visits are: first so many that go on elsewhere, then those of the candidates."""
+    """A step. Its visits are first ``further`` visits that were extended to another place, then those of the candidates."""
 
     step: Step
     further: int
@@ -67,36 +60,36 @@ class Batch:
 
 @dataclass(slots=True)
 class Arrival:
-    """What a step brought. ``opens`` tells of each candidate when it may be visited; 0.0: the visit has begun."""
+    """The result of a step. ``opens`` says when each candidate may be visited; 0.0: the visit has begun."""
 
     answer: Answer
     candidates: list[tuple[VisitCandidate, float]] = field(default_factory=list)
     attached: list[bytes] = field(default_factory=list)
     letters_sent: int = 0  # groups
-    has_read_lost: bool = False  # the inbox of a lost worker to its end
-    at: float = 0.0  # what this worker's clock showed
+    has_read_lost: bool = False  # whether the inbox of a lost worker was read to its end
+    at: float = 0.0  # this worker's clock
 
 
 @dataclass(slots=True)
 class Work:
-    """What waits for the next step, in its order."""
+    """What waits for the next step, in order."""
 
     letters: deque[tuple[str, bytes]] = field(default_factory=deque)
     messages: deque[tuple[int, bytes]] = field(default_factory=deque)
     attached: deque[tuple[str, float, bytes]] = field(default_factory=deque)
-    ended: deque[tuple[HostVisit, float]] = field(default_factory=deque)  # with the end of the rest, monotonic
+    ended: deque[tuple[HostVisit, float]] = field(default_factory=deque)  # with the end of the rest, monotonic clock
     passed: deque[tuple[str, float]] = field(default_factory=deque)
-    visits: deque[HostVisit] = field(default_factory=deque)  # begun already, to further places
+    visits: deque[HostVisit] = field(default_factory=deque)  # visits under way that extend to another place
     candidates: deque[VisitCandidate] = field(default_factory=deque)
     applied: Id | None = None
-    lost: deque[tuple[str, Id]] = field(default_factory=deque)  # workers, and how far their inboxes are read
+    lost: deque[tuple[str, Id]] = field(default_factory=deque)  # workers, and how far their inboxes have been read
 
     def end(self, visit: HostVisit, rest: float) -> None:
-        """A visit has ended just now, and its places rest for so many seconds."""
+        """End a visit now. Its places rest for ``rest`` seconds."""
         self.ended.append((visit, time.monotonic() + rest))
 
     def step(self) -> Step:
-        """All of it but the candidates, of the letters the first."""
+        """The work as a step: the first letters, and everything else but the candidates."""
         now = time.monotonic()
         return Step(
             letters=list(islice(self.letters, _LETTERS)),
@@ -110,16 +103,17 @@ class Work:
         )
 
     def is_urgent(self) -> bool:
-        """Whether somebody waits for it."""
+        """Whether the work should not wait for the next look."""
         return bool(self.letters or self.ended or self.candidates or self.visits or self.passed)
 
 
 class RedisExchange:
-    """Carries a worker's ``Work`` to the server, step by step, and hands over what comes.
+    """Carries a worker's ``Work`` to the server, step by step, and delivers what arrives.
 
-    ``beat`` gives mode, stored pages, those that are stored or being fetched, and report, ``reserve`` the latter and the most
-    that all workers may store (0: no limit), ``is_idle`` whether this worker has nothing to do; they are called in the thread, as
-    are ``deliver`` and ``failed``. While the server is away, loading or full, a step is tried again and again: nothing is lost.
+    ``beat`` returns mode, stored pages, pages stored or being fetched, and report. ``reserve`` returns the pages stored or being
+    fetched, and how many all workers may store (0: no limit). ``is_idle`` says whether this worker has nothing to do. These are
+    called in the thread, as are ``deliver`` and ``failed``. While the server is away, loading or full, a step is repeated until
+    it succeeds: nothing is lost.
     """
 
     def __init__(
@@ -150,16 +144,16 @@ class RedisExchange:
         self._next_beat = 0.0
         self._next_lesson = 0.0
         self._questions = 0
-        self._has_more = False  # the last look has not brought all
+        self._has_more = False  # whether the last look did not bring everything
         self.unused = 0  # fetches that the rate of all workers allowed, and that were not made
-        self.granted = 0  # visits that have begun, of which the worker has not heard yet
+        self.granted = 0  # visits that have begun, but that the worker has not heard of yet
         self._thread = Thread(target=self._run, name="redis-frontier", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def __enter__(self) -> Work:
-        """Inside, what waits for the next step may be changed."""
+        """Inside, the work for the next step may be changed."""
         self._condition.acquire()
         return self.work
 
@@ -169,7 +163,7 @@ class RedisExchange:
         self._condition.release()
 
     def close(self, patience: float) -> bool:
-        """Carry what is left, for ``patience`` seconds at most. False: the server was away for so long."""
+        """Carry what is left, for at most ``patience`` seconds. False if the server was away for so long."""
         with self._condition:
             self._closing = True
             self.work.candidates.clear()
@@ -191,7 +185,7 @@ class RedisExchange:
             self._failed(ServerFailed(f"Redis refused: {error}"))
 
     def _step(self) -> bool:
-        """One step; False: it was the last."""
+        """Make one step. False if it was the last."""
         with self._condition:
             if not self._closing and not self._has_more and not self.work.is_urgent():
                 now = time.monotonic()
@@ -219,7 +213,7 @@ class RedisExchange:
         step.read_messages = self._receives and (self._has_more or now >= self._next_lesson or self._is_idle())
         if step.read_messages:
             self._next_lesson = now + _LESSON
-        if len(step.letters) < len(work.letters):  # a visit ends when all that it led to has arrived
+        if len(step.letters) < len(work.letters):  # a visit ends only when everything that it led to has arrived
             step.ended, step.passed, candidates, step.inbox_of = [], [], [], None
         step.begin += [candidate.visit for candidate in candidates]
         if now >= self._next_beat or self._closing:
@@ -228,7 +222,7 @@ class RedisExchange:
         return Batch(step, len(work.visits), candidates)
 
     def _pace(self, batch: Batch) -> None:
-        """Of the candidates no more than the rate of all workers allows; the others ask again with the next step."""
+        """Keep only as many candidates as the rate of all workers allows; the others ask again with the next step."""
         with self._condition:
             granted = min(self.unused, len(batch.candidates))
             self.unused -= granted
@@ -243,7 +237,7 @@ class RedisExchange:
 
     def _arrival(self, batch: Batch, answer: Answer) -> Arrival:
         arrival = Arrival(answer, at=self._clock())
-        # What ends a candidate may be in the rest.
+        # The remaining letters may end a candidate.
         while batch.candidates and answer.inbox and len(answer.inbox) % AT_ONCE == 0:
             more = self._persist(lambda: self._crew.take(Step(read_messages=False)), answer)
             if not more.inbox:
@@ -262,7 +256,7 @@ class RedisExchange:
             found = self._persist(lambda: self._crew.take(attached), answer).attachments
             arrival.attached = [message for message in found if message]
         halves = [candidate.visit for candidate in refused if len(candidate.visit.places) > 1]
-        if halves:  # one of its places may have been free
+        if halves:  # one of the places may have been free, and is now visited
             with self._condition:
                 for visit in halves:
                     self.work.end(visit, 0.0)
@@ -271,7 +265,7 @@ class RedisExchange:
         return arrival
 
     def _reserve_pages(self, arrival: Arrival) -> None:
-        """Of the visits that have begun, only as many go on as all workers may still make for their pages."""
+        """Of the visits that have begun, keep only as many as the page limit of all workers allows."""
         begun = [place for place, (_, at) in enumerate(arrival.candidates) if not at]
         own, most = self._reserve()
         if not most or not begun:
@@ -286,7 +280,7 @@ class RedisExchange:
                 self.work.end(arrival.candidates[place][0].visit, 0.0)
 
     def _done(self, batch: Batch) -> None:
-        """That much has arrived."""
+        """Remove from the work what has arrived with this step."""
         work, step = self.work, batch.step
         for queue, gone in (
             (work.letters, len(step.letters)),
@@ -297,13 +291,13 @@ class RedisExchange:
             (work.visits, batch.further),
             (work.candidates, len(batch.candidates)),
         ):
-            for _ in range(min(gone, len(queue))):  # whoever closes takes the candidates back
+            for _ in range(min(gone, len(queue))):  # ``close`` may have taken the candidates back
                 queue.popleft()
         if work.applied == step.applied:
             work.applied = None
 
     def _read_lost(self, step: Step, answer: Answer) -> bool:
-        """Go on in the inbox of a lost worker. Whether that was its end."""
+        """Continue in the inbox of a lost worker. Return whether this was its end."""
         if step.inbox_of is None:
             return False
         if len(answer.inbox_of) == AT_ONCE:
@@ -313,7 +307,7 @@ class RedisExchange:
         return True
 
     def _read_on(self, undelivered: Answer) -> bool:
-        """What fills a server may be letters to this worker: read them, and drop those that are done. Whether there were any."""
+        """Letters to this worker may be what fills the server: read them, and drop those done. Whether there were any."""
         with suppress(*LOST, redis.exceptions.ResponseError):
             undelivered.inbox += self._crew.take(Step(read_messages=False, applied=self.work.applied)).inbox
         inbox, undelivered.inbox = undelivered.inbox, []
@@ -322,7 +316,7 @@ class RedisExchange:
         return bool(inbox)
 
     def _persist(self, call: Callable[[], Found], undelivered: Answer) -> Found:
-        """Call until there is an answer. While the server is full, letters are read all the same, after the ``undelivered``."""
+        """Call until there is a reply. While the server is full, letters are still read, after those ``undelivered``."""
         since, reminded, tries = time.monotonic(), 0.0, 0
         while True:
             try:

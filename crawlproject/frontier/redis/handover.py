@@ -1,10 +1,11 @@
-"""Hosts change hands when a worker joins a crawl, or leaves it.
+"""The handover of hosts when a worker joins a crawl or leaves it.
 
-Whoever has hosts that are another's now sends their waiting URLs, and the keys of those that are done, to the new owner; then it
-says that it has handed over what it had. A worker that joins takes nothing until all who were there before have said so, and
-nobody takes anything while one is leaving: so no URL is fetched twice. What is being fetched meanwhile is sent when its lease
-ends, and before the visit does: the new owner cannot be there earlier. Whoever leaves stays until all others have handed over,
-too: one that does not know of it yet sends it URLs, and sends back what it was handed.
+A worker sends the waiting URLs of hosts that now belong to another worker, and the keys of their URLs that are done, to the new
+owner. Then it announces that its handover is complete. A worker that joins takes no URL until all earlier members have
+announced this, and no worker takes any while another is leaving: so no URL is fetched twice. A URL that is being fetched
+meanwhile is sent when its lease ends, before the visit ends: the new owner cannot visit the host earlier. A worker that leaves
+stays until all others have handed over as well: a worker that does not know of the departure yet still sends it URLs, and
+sends back those that it was handed.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from crawlproject.frontier.disk.frontier import DiskFrontier
 from crawlproject.frontier.redis.members import Members, Shares
 from crawlproject.storage.append_log import write_atomically
 
-MEMBERS = "members.json"  # the file with the members for which everything was handed over last
-AT_ONCE = 1000  # URLs that are looked at in one go: the crawl goes on in between
+MEMBERS = "members.json"  # the file with the members at the last complete handover
+AT_ONCE = 1000  # URLs that are examined at a time: the crawl continues in between
 
 
 class Handover:
-    """The changes of the members, as ``worker`` sees them. ``epoch`` is the last one that it has handed over for, as ``folder``
-    keeps it with the members of then; without a folder, there was none.
+    """The changes of membership, as ``worker`` sees them. ``epoch`` is that of its last complete handover. ``folder`` keeps it
+    with the members at that time; without a folder, it starts from none.
     """
 
     def __init__(self, worker: str, shares: Shares, frontier: FrontierCore, folder: Path | None) -> None:
@@ -37,13 +38,13 @@ class Handover:
         self._shares = shares
         self._frontier = frontier
         self._handed: dict[str, int] = {}  # worker -> epoch for which it has handed over
-        self._awaited: dict[str, int] = {}  # worker -> epoch for which it is to
+        self._awaited: dict[str, int] = {}  # worker -> epoch for which it must still hand over
         self._scan: Iterator[tuple[str, bool]] | None = None
         self._inherits: list[Callable[[str], bool]] = []
-        self._ready = 0  # epoch for which nobody is awaited any more
+        self._ready = 0  # last epoch for which no worker is awaited
         self._saved = self._read()
         self.is_new = not self._saved
-        self._over = shares.members  # for which all was handed over
+        self._over = shares.members  # the members at the last complete handover
         self._patient_until = 0.0
         if self._saved:
             self._wait_for()
@@ -53,8 +54,8 @@ class Handover:
         return self._over.epoch
 
     def begin_anew(self, until: float) -> None:
-        """The server has lost the crawl, and counts its epochs from 1 again. Those who had a share keep it ``until`` then, as
-        they may come back, or until somebody else joins.
+        """The server has lost the crawl, and counts its epochs from 1 again. The workers with a share keep it until ``until``,
+        since they may come back, or until another worker joins.
         """
         names = {*self._shares.members.sharing(), self._worker}
         self._shares.set_members(Members(0, dict.fromkeys(names, 1)))
@@ -63,12 +64,13 @@ class Handover:
         self.save()
 
     def meet(self, members: Members, away: Collection[str] = (), now: float = inf) -> bool:
-        """These are the members now; whether that is news. Who waits for others does not turn to the next change before.
+        """Learn the present members. Return whether this worker turns to them as a change. While it waits for others or hands
+        over, it does not turn to the next change.
 
-        Those that are ``away`` hand over nothing until they are back: of what they have fetched, their messages tell.
+        Workers that are ``away`` hand over nothing until they are back; their messages tell what they have fetched.
         """
         for worker in list(self._awaited):
-            if worker not in members.joined or worker in away:  # it is lost with what it was to hand over
+            if worker not in members.joined or worker in away:  # it is lost, together with what it was to hand over
                 del self._awaited[worker]
                 self.inherit_all()
         before = self._shares.members
@@ -89,7 +91,7 @@ class Handover:
         return True
 
     def _wait_for(self, away: Collection[str] = ()) -> None:
-        """Those who were here before and have not handed over yet are awaited."""
+        """Await the earlier members that have not handed over yet."""
         members, self._awaited = self._shares.members, {}
         joined = members.joined.get(self._worker, 0)
         for worker, at in members.joined.items():
@@ -103,48 +105,48 @@ class Handover:
                 self._awaited[worker] = needed
 
     def inherited(self) -> Callable[[str], bool] | None:
-        """Whether a host was a lost worker's, and is this worker's now; None: nobody was lost since this was asked."""
+        """A test whether a host moved to this worker from a lost one; None if no worker was lost since the last call."""
         if not self._inherits:
             return None
         were_theirs, self._inherits = self._inherits, []
         return lambda host: self._shares.is_own(host) and any(was_theirs(host) for was_theirs in were_theirs)
 
     def was_lost(self, host: str) -> bool:
-        """Whether a host was that of a worker that was lost since that was asked."""
+        """Whether the host belonged to a worker that was lost since the last call of ``inherited``."""
         return any(was_theirs(host) for was_theirs in self._inherits)
 
     @property
     def inherits(self) -> bool:
-        """Whether somebody was lost since that was asked."""
+        """Whether a worker was lost since the last call of ``inherited``."""
         return bool(self._inherits)
 
     def inherit_all(self) -> None:
-        """Whoever was here before is lost, and nobody knows which hosts it had."""
+        """An earlier member is lost, and it is not known which hosts it had: any host may be inherited."""
         self._inherits.append(lambda host: True)
 
     def has_left(self, away: Collection[str]) -> bool:
-        """Whether this worker has no share any more, has handed over what it had, and gets nothing more: all others know that it
-        leaves, but those that are ``away``.
+        """Whether this worker no longer has a share, has handed over everything, and gets nothing more, since all others, except
+        those that are ``away``, know that it leaves.
         """
         left_at = -self._shares.members.joined.get(self._worker, 0)
         return left_at > 0 and not self.is_scanning and self.all_know(left_at, away)
 
     def all_know(self, epoch: int, away: Collection[str]) -> bool:
-        """Whether all others, but those that are ``away``, know the members of this epoch: who was lost by then is sent nothing
-        any more.
+        """Whether all others, except those that are ``away``, know the members of this epoch. Then they no longer write to
+        workers that were lost by that epoch.
         """
         return all(worker in away or self._handed.get(worker, 0) >= epoch for worker in self._shares.others())
 
     def hear(self, worker: str, epoch: int) -> None:
-        """A worker has handed over what it had for this epoch."""
+        """Note that a worker has handed over for this epoch."""
         self._handed[worker] = handed = max(epoch, self._handed.get(worker, 0))
-        # For a later epoch than this worker knows of, hosts that seem to be its own were given to others.
+        # If its epoch is later than the present one here, it gave hosts that seem to be this worker's to others.
         if self._awaited.get(worker, epoch + 1) <= handed <= self._shares.members.epoch:
             del self._awaited[worker]
 
     @property
     def is_open(self) -> bool:
-        """Whether no URL may be taken yet."""
+        """Whether URLs may not be taken yet."""
         return bool(self._awaited)
 
     @property
@@ -153,7 +155,7 @@ class Handover:
         return self._scan is not None
 
     def hand_over(self, give: Callable[[str, bool], None]) -> bool:
-        """Go on: ``give`` a few URLs away, each with whether it is done. Whether all have been given just now."""
+        """Continue: ``give`` the next URLs away, each with whether it is done. Return whether that completed the handover."""
         if self._scan is None:
             return False
         some = list(islice(self._scan, AT_ONCE))
@@ -166,7 +168,7 @@ class Handover:
         return True
 
     def save(self) -> None:
-        """Remember for which members all was handed over, and who has done so. Raises ``StorageFailed``."""
+        """Save the members at the last complete handover, and which workers have handed over. Raises ``StorageFailed``."""
         if not self._awaited and self._scan is None:
             self._ready = self.epoch
         content = orjson.dumps([self._over.epoch, dict(self._over.joined), self._handed, self._ready])

@@ -1,4 +1,4 @@
-"""A worker joins a crawl in Redis."""
+"""How a worker joins a crawl in Redis."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def join(
     max_pages: int = 0,
     max_urls_per_host: int = 0,
 ) -> RedisWorker:
-    """The frontier of a crawl as one of its workers sees it, ``own`` for its own hosts. Raises ``ServerFailed``.
+    """Join a crawl. Return its frontier as this worker sees it; ``own`` holds its own hosts. Raises ``ServerFailed``.
 
-    ``lease``: seconds that it may be silent before others get its hosts. ``messages``: so many of what workers tell each other
-    are kept; 0: they tell nothing. ``pages``: stored by it so far. The rest is as in ``RedisWorker``.
+    ``lease``: seconds that the worker may be silent before others get its hosts. ``messages``: how many messages of workers the
+    server keeps; 0: workers publish none. ``pages``: stored by this worker so far. The rest is as in ``RedisWorker``.
     """
     with answering():
         crew = Crew(server, crawl, worker, urandom(8).hex(), lease=lease, kept=messages)

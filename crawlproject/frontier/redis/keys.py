@@ -1,19 +1,19 @@
-"""How the keys in Redis are called. Those of one crawl carry its hash tag, so that one step may change several; the inbox of
-each worker, and the clock of each host, lie on any node of a Redis Cluster.
+"""The names of the keys in Redis. The keys of a crawl carry its hash tag, so that one step may change several of them. The inbox
+of each worker and the clock of each host may lie on any node of a Redis Cluster.
 """
 
 from __future__ import annotations
 
-NAMESPACE = "topical"  # of all keys, besides the keys to push seeds to
+NAMESPACE = "topical"  # the prefix of all keys, except those that seeds are pushed to
 
 _OF_CRAWL = (
     "members",  # hash: worker -> epoch at which it joined; negative: at which it began to leave
-    "alive",  # zset: worker -> when it counts as lost unless it calls again
+    "alive",  # zset: worker -> when it counts as lost, unless it gives another sign of life
     "tokens",  # hash: worker -> token of the process that uses this name
-    "reserved",  # hash: worker -> pages that it has stored, or is fetching
+    "reserved",  # hash: worker -> pages that it has stored or is fetching
     "pages",  # hash: worker -> pages that it has stored
-    "reports",  # hash: worker -> what it says of itself (``report.Report``)
-    "epoch",  # number of the changes of the members
+    "reports",  # hash: worker -> its report about itself (``report.Report``)
+    "epoch",  # number of changes of the members so far
 )
 
 
@@ -25,16 +25,18 @@ class CrawlKeys:
         self.root = f"{NAMESPACE}:{{{crawl}}}"
         self.beat = [f"{self.root}:{name}" for name in _OF_CRAWL]
         self.members, self.alive, self.tokens, self.reserved, self.pages, self.reports, self.epoch = self.beat
-        self.messages = f"{self.root}:messages"  # stream: what workers tell each other, worker -> message
-        self.published = f"{self.root}:published"  # hash: worker -> number of its last message that has one
-        self.attached = f"{self.root}:attached"  # hash: URL -> number, newline, message for whoever fetches it next
+        self.messages = f"{self.root}:messages"  # stream: what workers publish, worker -> message
+        self.published = f"{self.root}:published"  # hash: worker -> number of its last numbered message
+        self.attached = (
+            f"{self.root}:attached"  # hash: URL -> number, newline, message for the worker that fetches it next
+        )
         self.pace = [f"{self.root}:pace", f"{self.root}:grants"]
 
     def inbox(self, worker: str) -> str:
-        """A stream: what is for this worker, as its hosts are concerned."""
+        """The stream of letters to this worker."""
         return f"{NAMESPACE}:{{{self.crawl}/{worker}}}:inbox"
 
 
 def clock_of(place: str) -> str:
-    """The clock of a host, or of an address (``@192.0.2.1``): of all crawls, as it sees one visitor of us at a time."""
+    """The clock of a host or an address (``@192.0.2.1``). All crawls share it: the server sees one visitor of ours at a time."""
     return f"{NAMESPACE}:clock:{place}"

@@ -1,8 +1,8 @@
-"""What workers send each other about hosts: the owner of a host puts its URLs into its own frontier, whoever has found them.
+"""The letters that workers send each other about hosts. Whichever worker finds a URL, the owner of its host queues it.
 
-A letter is a list for JSON: a change of a frontier (``changes.py``), or one of those below. It may arrive twice, and with a
-worker that has no such host any more, which passes it on. What no server has yet lies in the *outbox* on disk, written before the
-step of the frontier that it belongs to: it survives ``kill -9``.
+A letter is a list for JSON: a change of a frontier (``changes.py``), or one of the kinds below. It may arrive twice, or reach a
+worker that no longer owns the host; that worker forwards it. Letters that have not reached a server lie in the *outbox* on
+disk. They are written before the frontier step that they belong to, and survive ``kill -9``.
 """
 
 from __future__ import annotations
@@ -15,43 +15,43 @@ import orjson
 
 from crawlproject.storage.append_log import AppendLog, json_of, read_lines, unexpected
 
-PAGE = "page"  # a page that was found, with the fields of ``CrawlUrl`` that it has: most letters are of this kind
+PAGE = "page"  # a page that was found, with only the fields of ``CrawlUrl`` that it needs: the most frequent kind
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
 DONE = "done"  # URLs that are done
-ANSWER = "answer"  # why (``shared.py``), then URLs that were sent, with their scores
-HANDED = "handed"  # epoch: the hosts of that epoch's workers are handed over, as far as the sender had them
+ANSWER = "answer"  # a reason (``shared.py``), then the URLs that were sent, with their scores
+HANDED = "handed"  # an epoch: the sender has handed over what it had of the hosts of that epoch's other workers
 
 Letter = list[Any]
 
-BETWEEN = b"\n"  # groups of letters that travel together: JSON has it nowhere
+BETWEEN = b"\n"  # separates groups of letters that travel together: it does not occur in the JSON
 
 OUTBOX = "outbox.jsonl"
-_WORTH_CUTTING = 1 << 22  # bytes of an outbox that is never quite empty
-_FEW = 100  # groups that are left then
+_WORTH_CUTTING = 1 << 22  # bytes from which an outbox that is never quite empty is rewritten,
+_FEW = 100  # if fewer groups than these are left
 
 
 def dump(letters: Sequence[Letter], epoch: int = 0) -> bytes:
-    """Letters as one text, to an owner of hosts at this ``epoch``. Times in them are by the server's clock."""
+    """The bytes of letters to an owner of hosts at this ``epoch``. Times in letters are by the server's clock."""
     return json_of([epoch, letters])
 
 
 def load(content: bytes) -> tuple[int, list[Letter]]:
-    """What was written so. Raises ``ValueError`` and ``TypeError`` for what are no letters."""
+    """Read what ``dump`` wrote. Raises ``ValueError`` and ``TypeError`` for anything else."""
     epoch, letters = orjson.loads(content)
     return int(epoch), list(letters)
 
 
 class Outbox:
-    """Letters that no server has yet, by worker, in the file ``outbox.jsonl`` of ``folder``; in memory only without one.
+    """Letters that have not reached a server, by worker, in the file ``outbox.jsonl`` of ``folder``; without one, in memory.
 
     Raises ``BadCrawlDir`` for a damaged file, and ``StorageFailed``.
     """
 
     def __init__(self, folder: Path | None) -> None:
         self._new: list[tuple[str, Letter]] = []
-        self._waiting: list[tuple[str, list[Letter]]] = []  # committed, each as it is in the file
+        self._waiting: list[tuple[str, list[Letter]]] = []  # collected, each as it is in the file
         self._log: AppendLog | None = None
-        self._unwritten = 0  # of those, the last ones that are not in the file yet
+        self._unwritten = 0  # how many of the last ones are not in the file yet
         self._size = 0  # bytes of the file
         if folder is not None:
             self._log = AppendLog(folder / OUTBOX)
@@ -59,13 +59,13 @@ class Outbox:
             self._cut()
 
     def add(self, worker: str, letter: Letter) -> None:
-        """A letter of the step under way."""
+        """Add a letter to the step under way."""
         self._new.append((worker, letter))
 
     def collect(self) -> list[tuple[str, list[Letter]]]:
-        """The letters of this step, by worker: they are to be sent, also when the disk refuses them (``write``)."""
+        """The letters of this step, grouped by worker. They must be sent even if the disk refuses them (``write``)."""
         groups: dict[str, list[Letter]] = {}
-        # What is done comes before what was found on its page: the limit of URLs of a host counts it.
+        # URLs that are done come before those found on their pages, for the limit of URLs per host counts them.
         for worker, letter in sorted(self._new, key=lambda new: new[1][0] != DONE):
             groups.setdefault(worker, []).append(letter)
         self._new = []
@@ -75,7 +75,7 @@ class Outbox:
         return step
 
     def write(self) -> None:
-        """Write what ``collect`` gave, unless that was done, or it has arrived."""
+        """Write what ``collect`` returned, unless it was written already or has arrived."""
         if self._log is not None and self._unwritten:
             lines = _lines(self._waiting[-self._unwritten :])
             self._log.append_lines(lines)
@@ -83,7 +83,7 @@ class Outbox:
         self._unwritten = 0
 
     def arrived(self, number: int) -> None:
-        """So many of the groups that ``collect`` gave first are with the server."""
+        """The first ``number`` of the waiting groups have reached the server."""
         del self._waiting[:number]
         self._unwritten = min(self._unwritten, len(self._waiting))
         is_worth_it = self._size > _WORTH_CUTTING and len(self._waiting) < _FEW
@@ -91,7 +91,7 @@ class Outbox:
             self._cut()
 
     def waiting(self) -> list[tuple[str, list[Letter]]]:
-        """What has not arrived, as ``collect`` gave it."""
+        """The groups that have not arrived, as ``collect`` returned them."""
         return list(self._waiting)
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class Outbox:
             self._log.close()
 
     def _cut(self) -> None:
-        """Leave only what has not arrived. Killed in between, letters are sent twice."""
+        """Keep only what has not arrived. After a crash in the middle, letters are sent twice."""
         if self._log is not None and self._waiting:
             self._log.replace_all([self._waiting])
             self._size = len(_lines(self._waiting))

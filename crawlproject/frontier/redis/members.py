@@ -1,4 +1,4 @@
-"""Which worker of a crawl has which hosts: rendezvous hashing (Thaler and Ravishankar 1998), as UbiCrawler's consistent hashing
+"""Which worker owns which hosts: rendezvous hashing (Thaler and Ravishankar 1998), in place of UbiCrawler's consistent hashing
 (Boldi and others 2004; 004 section 2.3.4). When a worker comes or goes, only its share moves.
 """
 
@@ -15,18 +15,18 @@ _REMEMBERED = 200_000  # hosts
 
 
 class Members(NamedTuple):
-    """The workers at one ``epoch``: the epoch at which each ``joined``; negative, at which it began to leave."""
+    """The workers at one ``epoch``. ``joined``: the epoch at which each joined, or minus that at which it began to leave."""
 
     epoch: int
     joined: Mapping[str, int]
 
     def sharing(self) -> list[str]:
-        """Those that have a share of the hosts."""
+        """The workers that have a share of the hosts."""
         return [name for name, at in self.joined.items() if at > 0]
 
 
 class Shares:
-    """The hosts of ``worker`` and of all others. Until ``set_members`` all are its own: it ``is_alone``."""
+    """The hosts of ``worker`` and of all others. Until ``set_members``, it ``is_alone`` and owns all hosts."""
 
     def __init__(self, worker: str) -> None:
         self._worker = worker
@@ -48,7 +48,7 @@ class Shares:
         return len(self._seeds)
 
     def owner(self, host: str) -> str:
-        """The worker that visits the host."""
+        """The worker that owns the host."""
         found = self._owners.get(host)
         if found is None:
             name = host.encode("utf-8", "replace")
@@ -59,19 +59,19 @@ class Shares:
         return found
 
     def owner_of(self, url: str) -> str:
-        """The worker that visits the host of a URL. The last answer is remembered: it is asked for again."""
+        """The worker that owns the host of a URL. The last answer is cached, for callers ask several times in a row."""
         if url != self._asked:
             self._asked, self._answer = url, self.owner(queue_of(url))
         return self._answer
 
     def is_own(self, host: str) -> bool:
-        """Whether the host is one of this worker's."""
+        """Whether this worker owns the host."""
         return self.is_alone or self.owner(host) == self._worker
 
     def has(self, url: str) -> bool:
-        """Whether the host of a URL is."""
+        """Whether this worker owns the host of a URL."""
         return self.is_alone or self.owner_of(url) == self._worker
 
     def others(self) -> list[str]:
-        """All other workers, also those that are leaving."""
+        """All other workers, including those that are leaving."""
         return [name for name in self.members.joined if name != self._worker]

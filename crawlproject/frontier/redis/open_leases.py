@@ -1,4 +1,4 @@
-"""The URLs that one worker is fetching, from the question to Redis to the end of the visit."""
+"""The URLs that one worker is fetching, from the request to Redis to the end of the visit."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from crawlproject.records import CrawlUrl
 
 
 class OpenLeases:
-    """``held`` are the URLs that were taken, at most ``limit`` with those that are on their way. The methods are those of the
-    contract (``frontier/base.py``). ``exchange`` is there from the start of the worker on; before, Redis is waited for.
+    """``held`` are the URLs that were taken; with those on their way, there are at most ``limit``. The methods are those of the
+    contract (``frontier/base.py``). ``exchange`` is set when the worker starts; before, calls wait for Redis.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class OpenLeases:
         self.rate = 0.0  # fetches a second of all workers; 0: any number
 
     def give_back(self) -> None:
-        """The worker ends: what nobody has taken waits again, and the hosts of what was cut off rest."""
+        """The worker ends: URLs that the caller has not taken wait again, and the hosts of interrupted fetches rest."""
         for url in [*self._visits.asked, *(self._visits.begun.keys() - self._held.keys())]:
             if (lease := self._own.leased(url)) is not None:
                 self._own.hold(url, lease.not_before)
-        for url in self._held:  # its host has seen a visit
+        for url in self._held:  # their hosts have been visited
             self._visits.end(url, self._rest(queue_of(url), self._clock(), 0.0))
         for host in list(self._visits.by_scripts):
             self._visits.end_by_script(host, self._rest(host, self._clock(), 0.0))
@@ -82,7 +82,7 @@ class OpenLeases:
         return None
 
     def _take_waiting(self, now: float) -> CrawlUrl | None:
-        """The next URL, before ``start``: this waits for the server."""
+        """The next URL before ``start``. Waits for the server."""
         while (url := self._own.take(now)) is not None:
             opens = self._visits.begin(url)
             if not opens:
@@ -113,14 +113,14 @@ class OpenLeases:
             self._ended(url, rest)
 
     def _ended_unfetched(self, url: str) -> None:
-        """A lease has ended, if there was one, without a visit: others may have the fetch."""
+        """End a lease, if there is one, without a visit: its share of the rate is free for another fetch."""
         if url in self._held and self.rate and self.exchange is not None:
             with self.exchange:
                 self.exchange.unused = min(BURST, self.exchange.unused + 1)
         self._ended(url, 0.0)
 
     def _ended(self, url: str, rest: float) -> None:
-        """The lease of a URL has ended, if there was one. Another may have its host by now, and visits it when it knows."""
+        """End the lease of a URL, if there is one. If its host now belongs to another worker, send the URL there."""
         if self._held.pop(url, None) is None:
             return
         with self._steps.step():
@@ -158,7 +158,7 @@ class OpenLeases:
         self._ended_unfetched(url)
 
     def _is_on_its_way(self, url: str) -> bool:
-        """Whether the URL is leased, and with nobody yet: whoever takes it is asked then whether it has to wait."""
+        """Whether the URL is leased but not yet taken: whether it must wait is then checked again when it is taken."""
         return url not in self._held and (url in self._visits.asked or url in self._visits.begun)
 
     def visited(self, host: str, now: float, seconds: float) -> None:
@@ -166,6 +166,6 @@ class OpenLeases:
         self._visits.end_by_script(host, self._rest(host, now, seconds))
 
     def _rest(self, host: str, now: float, seconds: float) -> float:
-        """Seconds from this moment on that a host rests after a visit. ``now`` may be later: it has asked for a rest besides."""
+        """Seconds from now that a host rests after a visit. ``now`` may be in the future: the host asked for a further rest."""
         since = now if self.exchange is None else self._clock()
         return self._own.next_visit(host, now, seconds) - since

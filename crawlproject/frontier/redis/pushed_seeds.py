@@ -15,7 +15,7 @@ _AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """An entry as it is in Redis, and its key."""
+    """An entry as Redis stores it, and its key."""
 
     key: str
     raw: bytes
@@ -24,8 +24,8 @@ class Pushed:
 class PushedSeeds:
     """The seeds under ``keys``: a list, a set or a sorted set (highest score first) of URLs or JSON objects with a ``url``.
 
-    An entry is removed when its seed is in a frontier, or in an outbox: a worker that is killed in between leaves it to the
-    next one. Every method waits for the reply and raises what ``redis`` raises.
+    An entry is removed once its seed is in a frontier or an outbox: a worker that is killed before leaves it to the next
+    one. Every method waits for the reply and raises what ``redis`` raises.
     """
 
     def __init__(self, server: Server, keys: Iterable[str]) -> None:
@@ -33,7 +33,7 @@ class PushedSeeds:
         self._keys = list(dict.fromkeys(keys))
 
     def look(self) -> list[Pushed]:
-        """The first entries."""
+        """The first entries under each key."""
         return [Pushed(key, raw) for key in self._keys for raw in self._first(key)]
 
     def remove(self, entries: Iterable[Pushed]) -> None:

@@ -1,4 +1,4 @@
-"""What a worker does with what comes from Redis."""
+"""What a worker does with the replies and letters that it gets from Redis."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from crawlproject.frontier.redis.steps import Steps
 from crawlproject.frontier.redis.visits import Visits
 from crawlproject.records import CrawlUrl
 
-_REPORT_EVERY = 0.5  # seconds, while there is work: it is told once a second
-_AHEAD = 20  # groups of letters that may wait while more is handed over, of a thousand URLs at most
-BUSY_LOOK = 0.25  # seconds until a host is looked at again that somebody else visits
+_REPORT_EVERY = 0.5  # seconds between reports while there is work: the server gets one a second
+_AHEAD = 20  # groups of letters that may wait before the handover pauses, each with at most a thousand URLs
+BUSY_LOOK = 0.25  # seconds until the next look at a host that another worker visits
 
 
 class Reception:
-    """``arrived`` are URLs that may be fetched now, each until a time, ``report`` what this worker last said of itself.
-    ``is_over``: nobody has anything left. ``no_pages_until``: before that time the budget of pages is in flight. ``wake`` is
-    called when there is news.
+    """``arrived``: URLs that may be fetched now, each until a time. ``report``: this worker's last report about itself.
+    ``is_over``: no worker has anything left. ``no_pages_until``: until that time, the pages in flight may use up the page limit.
+    ``wake`` is called when there is news.
     """
 
     def __init__(
@@ -56,35 +56,35 @@ class Reception:
         self._wake = wake
         self._call_soon: Callable[[Callable[[], None]], object] | None = None
         self._sent: dict[str, Id] = {}  # the last letters to each worker
-        self.applied: Id = (0, 0)  # the last entry of the own inbox that is done
+        self.applied: Id = (0, 0)  # the last entry of the own inbox that was applied
         self._is_closed = False
-        self._has_failed = False  # the disk: what comes is left to the next process
+        self._has_failed = False  # the disk failed: what arrives is left to the next process
         self._is_ahead = False  # whether the handover waits for the outbox
-        self._is_first = True  # whether nothing was handed over by this process
-        self._left_by_before: set[str] = set()  # hosts that a process before this one visits no more, as was told
+        self._is_first = True  # whether this process has not completed a handover yet
+        self._left_by_before: set[str] = set()  # hosts whose visits by an earlier process were reported as ended
         self._report_due = 0.0
         self.receive: Callable[[Sequence[bytes]], None] | None = None
         self.arrived: deque[tuple[CrawlUrl, float]] = deque()
         self.report = b""
         self.is_over = False
-        self._is_quiet = False  # whether nobody had anything left, as was heard last
+        self._is_quiet = False  # whether the last reports said that no worker had anything left
         self.no_pages_until = 0.0
         self._lost: list[str] = []
-        self._awaits_news = True  # whether somebody may still write to those that are lost
-        self._unread = 0  # inboxes of theirs
+        self._awaits_news = True  # whether other workers may still write to the lost ones
+        self._unread = 0  # inboxes of lost workers still to be read
 
     def start(
         self, call_soon: Callable[[Callable[[], None]], object], failed: Callable[[StorageFailed | BadCrawlDir], object]
     ) -> None:
-        """From now on there is something to receive."""
+        """From now on, replies arrive."""
         self._call_soon = call_soon
         self._failed = failed
         self.make_report()
 
     def settle(self, arrival: Arrival, exchange: RedisExchange) -> None:
-        """A step of the exchange has come back."""
+        """Handle the result of a step of the exchange."""
         if self._is_closed:
-            return  # what was not done is read again by the next process
+            return  # the next process reads again what was not applied
         try:
             self._settle(arrival, exchange)
         except (StorageFailed, BadCrawlDir) as failure:
@@ -106,9 +106,9 @@ class Reception:
                 self._unread += len(self._lost)
                 with exchange as work:
                     work.lost.extend((worker, (0, 0)) for worker in self._lost)
-        # Not before: letters to a worker that was just heard to be lost have gone to others by now.
+        # Not earlier: letters to a worker that was just reported lost have been readdressed by now.
         self._steps.outbox.arrived(arrival.letters_sent)
-        if answer.inbox and not self._has_failed:  # later ones would trim those that it failed at
+        if answer.inbox and not self._has_failed:  # applying later ones would trim those that failed
             self._letters.read(answer.inbox)
             self._handover.save()
             self.applied = answer.inbox[-1][0]
@@ -118,7 +118,7 @@ class Reception:
             self._letters.read(answer.inbox_of, is_of_lost=True)
         self._unread -= arrival.has_read_lost
         if self.receive is not None and (messages := [*answer.messages, *arrival.attached]):
-            self.receive(messages)  # before anybody can take what it is about
+            self.receive(messages)  # before the caller can take the URLs that they are about
         if arrival.candidates:
             with self._steps.step():
                 begun = self._grant(arrival)
@@ -129,23 +129,23 @@ class Reception:
             self.make_report()
             self._report_due = arrival.at + _REPORT_EVERY
         if answer.heard is not None:
-            # Twice: letters of a worker that has left since the inbox was read come with the next step.
+            # Twice: letters of a worker that has left since the inbox was read arrive with the next step.
             was_quiet, self._is_quiet = self._is_quiet, is_idle and self._colleagues.are_over(self._own_report())
             self.is_over = was_quiet and self._is_quiet
         if arrival.candidates or answer.inbox or before != self._what_matters():
             self._wake()
 
     def _what_matters(self) -> tuple[Any, ...]:
-        """What lets a worker go on when it changes."""
+        """The facts that let a waiting worker continue when they change."""
         return self._handover.is_open, self.is_over, self._colleagues.pages, self._colleagues.lowest
 
     def close(self) -> None:
-        """Nothing that arrives is looked at any more."""
+        """Ignore everything that arrives from now on."""
         self._is_closed = True
         self._wake = lambda: None
 
     def _grant(self, arrival: Arrival) -> int:
-        """The candidates whose visits have begun may be taken, the others wait on. How many have begun."""
+        """Make the candidates whose visits have begun available; the others wait on. Return how many have begun."""
         now, begun = self._clock(), 0
         for candidate, opens in arrival.candidates:
             self._visits.asked.pop(candidate.url, None)
@@ -164,18 +164,18 @@ class Reception:
                 self._own.hold(url.key, url.not_before)
                 self._visits.end(url.key, 0.0)
             if url is not None and not self._shares.is_own(queue_of(url.url)) and self._own.record(url.key):
-                self._letters.give(url.key, False)  # it waits on, and its host has changed hands meanwhile
+                self._letters.give(url.key, False)  # it waits again, and its host now belongs to another worker
         return begun
 
     def refuse(self, url: CrawlUrl, now: float, opens: float) -> None:
-        """The host of a URL may not be visited before so many seconds; infinity: somebody else is there."""
+        """The host of a URL may not be visited for ``opens`` seconds; infinity: another visit is under way."""
         self._own.hold(url.key, url.not_before)
         self._own.rest_host(queue_of(url.url), now + (BUSY_LOOK if opens == inf else opens))
 
     # ------------------------------------------------------------ the other workers
 
     def hear(self, heard: Heard, at: float) -> None:
-        """The server has said what others do, when this worker's clock showed ``at``."""
+        """Learn from the server what the others do, when this worker's clock showed ``at``."""
         self._letters.offset = heard.time - at
         self._colleagues.hear(heard)
         self._own.set_awake_elsewhere(self._colleagues.lowest)
@@ -188,7 +188,7 @@ class Reception:
                 self.hand_over()
 
     def hand_over(self) -> None:
-        """Give some of the hosts away that are others' now, and soon some more."""
+        """Send some of the URLs whose hosts now belong to another worker, and schedule the rest."""
         assert self._call_soon is not None
         if self._is_closed:
             return
@@ -215,10 +215,10 @@ class Reception:
     def _give(self, key: str, is_done: bool) -> None:
         self._letters.give(key, is_done)
         if self._is_first:
-            self._end_of_before([key])  # it may be done, and the end of its visit not told
+            self._end_of_before([key])  # the URL may be done without the end of its visit having been reported
 
     def end_visits_of_before(self) -> None:
-        """Visits whose last letters a process before this one could not send, and so not end either."""
+        """End visits of an earlier process of this worker that could not send their last letters, and so did not end them."""
         about = {mail.PAGE: slice(1), mail.WAIT: slice(1), mail.DONE: slice(None)}
         letters = (letter for _, some in self._steps.outbox.waiting() for letter in some)
         self._end_of_before(str(key) for kind, *rest in letters if kind in about for key in rest[about[kind]])
@@ -230,18 +230,18 @@ class Reception:
             self._visits.end_of_before(host, self._own.next_visit(host, now, 0.0) - now)
 
     def has_work(self) -> bool:
-        """Whether this worker has anything left, or may get it from one that is not ready yet."""
+        """Whether this worker has anything left, or may get work from a worker that is not ready yet."""
         visits, outbox = self._visits, self._steps.outbox
         inherits = self.receive is not None and self._handover.inherits
         waits = self._handover.is_open or self._waits_for_letters()
         return bool(visits.begun or visits.asked or outbox or len(self._own) or waits or inherits)
 
     def _waits_for_letters(self) -> bool:
-        """Whether workers that are lost were sent something that may be for this one."""
+        """Whether lost workers were sent letters that may concern this worker."""
         return self._unread > 0 or (self._awaits_news and bool(self._lost))
 
     def make_report(self, *, is_away: bool = False) -> None:
-        """What the server is told with the next beat."""
+        """Prepare the report for the next beat."""
         self.report = self._own_report(is_away=is_away).dump()
 
     def _own_report(self, *, is_away: bool = False) -> Report:

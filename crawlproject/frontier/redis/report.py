@@ -1,4 +1,4 @@
-"""What a worker says of itself, so that all know when the crawl is over."""
+"""What a worker reports about itself, so that all workers know when the crawl is over."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import orjson
 
 from crawlproject.frontier.redis.crew import Heard, Id
 
-_AT_WORK = 10.0  # seconds in which the report of a worker that has hosts to visit changes; else nobody waits for these
+_AT_WORK = (
+    10.0  # seconds within which the report of a worker with hosts to visit changes; otherwise no worker waits for it
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``leases``: URLs that are being fetched, or asked for. ``lowest``: the lowest class of which a host is awake. ``unsent``:
-    letters that no server has yet. ``applied``: the last entry of its inbox that is in its frontier; ``sent``: of each worker's
-    inbox the last entry that it has written itself. ``is_away``: it has ended, and may come back.
+    """``leases``: URLs that are being fetched, or asked for. ``lowest``: the lowest class that has an awake host. ``unsent``:
+    groups of letters that no server has yet. ``applied``: the last entry of the worker's own inbox that its frontier has.
+    ``sent``: for each other worker's inbox, the last entry that this worker wrote. ``is_away``: it has ended, and may come back.
     """
 
     waiting: int = 0
@@ -32,12 +34,12 @@ class Report:
     is_away: bool = False
 
     def dump(self) -> bytes:
-        """As it is kept in the server."""
+        """The report as the server stores it."""
         return orjson.dumps(astuple(self))
 
     @classmethod
     def load(cls, content: bytes) -> Report:
-        """What was written so. Raises ``ValueError``, ``TypeError`` and ``IndexError``."""
+        """Read what ``dump`` wrote. Raises ``ValueError``, ``TypeError`` and ``IndexError``."""
         values: list[Any] = orjson.loads(content)
         *numbers, lowest, unsent, applied, sent, is_away = values
         waiting, leases, hosts, evicted = map(int, numbers)
@@ -48,19 +50,19 @@ class Report:
 
 
 class Colleagues:
-    """What the other workers have said last."""
+    """The latest reports of the other workers."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._reports: dict[str, Report] = {}
-        self._changed_at: dict[str, float] = {}  # when each report was another one than before
-        self.pages = 0  # stored by them
-        self.lowest: int | None = None  # the lowest class of which one of their hosts is awake
+        self._changed_at: dict[str, float] = {}  # when each report last changed
+        self.pages = 0  # stored by the others
+        self.lowest: int | None = None  # the lowest class in which one of their hosts is awake
 
     def hear(self, heard: Heard) -> None:
-        """The server has told this."""
+        """Take over the reports in a reply of the server."""
         for name, content in heard.reports.items():
-            with suppress(ValueError, TypeError, IndexError):  # of another version
+            with suppress(ValueError, TypeError, IndexError):  # a report of another version
                 report = Report.load(content)
                 if report != self._reports.get(name):
                     self._reports[name], self._changed_at[name] = report, heard.time
@@ -71,7 +73,7 @@ class Colleagues:
         self.lowest = min(self._awake(heard.time), default=None)
 
     def _awake(self, now: float) -> Iterator[int]:
-        """What each worker that is at work has last said of its hosts."""
+        """The lowest awake class of each worker that is at work."""
         for name, report in self._reports.items():
             if report.lowest is not None and not report.is_away and now - self._changed_at[name] <= _AT_WORK:
                 yield report.lowest
@@ -80,19 +82,20 @@ class Colleagues:
         return (report for report in self._reports.values() if not report.is_away)
 
     def away(self) -> set[str]:
-        """Those that have ended, and may come back."""
+        """The workers that have ended, and may come back."""
         return {name for name, report in self._reports.items() if report.is_away}
 
     def are_over(self, own: Report) -> bool:
-        """As ``is_over``, when this worker reports ``own``."""
+        """As ``is_over``, with ``own`` as the report of this worker."""
         return is_over({**self._reports, self._name: own})
 
 
 def is_over(reports: Mapping[str, Report]) -> bool:
     """Whether no worker has anything left, and nothing is on its way.
 
-    The reports are of different moments. But whoever had nothing when it reported, and has something now, got it in a letter; the
-    first such letter was sent before its sender's report, which tells of it, and after that of its receiver, which does not.
+    The reports are from different moments. But a worker that reported nothing left, and has something now, got it in a letter.
+    The first such letter was sent before its sender's report, which therefore lists it, and applied after its receiver's
+    report, which does not.
     """
     here = {name: report for name, report in reports.items() if not report.is_away}
     for report in here.values():

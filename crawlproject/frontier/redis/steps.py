@@ -1,4 +1,4 @@
-"""A step of a worker: of its own frontier, of the outbox, and of what Redis is told afterwards."""
+"""A step of a worker: a step of its own frontier, the letters for the outbox, and what Redis is told afterwards."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Change = Callable[[Work], object]
 
 
 class Steps:
-    """The steps of one worker. A letter is on disk before the frontier takes for done what it came of, and leaves after that.
+    """The steps of one worker. A letter is on disk before the frontier commits the change that caused it, and is sent afterwards.
 
-    Until ``start``, letters wait in the outbox, and what else Redis is told ``send_now`` sends. ``epoch`` is that of the members.
+    Until ``start``, letters wait in the outbox, and ``send_now`` sends everything else. ``epoch`` returns the members' epoch.
     """
 
     def __init__(
@@ -29,19 +29,19 @@ class Steps:
         self._epoch = epoch
         self._exchange: RedisExchange | None = None
         self._is_open = False
-        self._after: list[Change] = []  # what is told after the step under way
+        self._after: list[Change] = []  # changes of the work to make after the step under way
         if isinstance(own, DiskFrontier):
             own.before_commit(outbox.write)
 
     def start(self, exchange: RedisExchange) -> None:
-        """From now on ``exchange`` carries what leaves."""
+        """From now on, ``exchange`` carries everything that is sent."""
         with exchange as work:
             work.letters.extend((worker, mail.dump(letters)) for worker, letters in self.outbox.waiting())
         self._exchange = exchange
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """What happens inside is one atomic step; inside another one, a part of that."""
+        """Make the calls inside one atomic step. A step inside another is a part of it."""
         if self._is_open:
             yield
             return
@@ -60,7 +60,7 @@ class Steps:
             self._send(letters, changes)
 
     def post(self, worker: str, letter: Letter) -> None:
-        """A letter for another worker."""
+        """Send a letter to another worker."""
         if self._is_open:
             self.outbox.add(worker, letter)
         else:
@@ -68,7 +68,7 @@ class Steps:
                 self.outbox.add(worker, letter)
 
     def tell(self, change: Change) -> None:
-        """Change what Redis is told after this step."""
+        """Change the work for Redis, after the step under way if there is one."""
         if self._is_open:
             self._after.append(change)
         else:

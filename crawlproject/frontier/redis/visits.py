@@ -1,4 +1,4 @@
-"""The visits of one worker: which hosts and addresses it visits, as Redis knows."""
+"""The visits of one worker: the hosts and addresses that it visits, as registered in Redis."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _REMEMBERED = 200_000  # hosts
 
 
 class Visits:
-    """``asked`` are the candidates of which Redis has not answered yet, ``begun`` the visits of URLs that may be fetched.
+    """``asked``: candidates that Redis has not answered yet. ``begun``: the visits of URLs that may be fetched.
 
-    ``blocked``: hosts that are not to be visited before a time, whatever for.
+    ``blocked``: hosts that must not be visited before a time, for any purpose.
     """
 
     def __init__(self, crew: Crew, steps: Steps, blocked: dict[str, float]) -> None:
@@ -31,20 +31,20 @@ class Visits:
         self.begun: dict[str, HostVisit] = {}
         self._crew = crew
         self._steps = steps
-        self.by_scripts: dict[str, HostVisit] = {}  # of hosts, for what is no URL of a frontier
-        self._unanswered: deque[HostVisit] = deque()  # asked for by scripts: they may have begun
+        self.by_scripts: dict[str, HostVisit] = {}  # by host, for fetches that are not URLs of the frontier
+        self._unanswered: deque[HostVisit] = deque()  # requests of scripts without a reply: they may have begun
         self._addresses: dict[str, str] = {}
         self._numbers = count(1)
 
     def candidate(self, url: CrawlUrl, now: float) -> VisitCandidate:
-        """The visit of this URL is asked for. An answer that takes too long is none: the host may be another's by then."""
+        """Ask for the visit of this URL. A reply that comes too late is ignored: another may visit the host by then."""
         until = now + self._crew.lease / 2  # the other half is for the fetch
         candidate = VisitCandidate(url.key, self._new(queue_of(url.url)), until, url.kind == REVISIT)
         self.asked[url.key] = candidate
         return candidate
 
     def begin(self, url: CrawlUrl) -> float:
-        """Ask for the visit of a URL, and wait for the answer: 0.0, or seconds until it may be asked for again."""
+        """Ask for the visit of a URL, and wait for the reply: 0.0, or seconds until the next request may succeed."""
         visit = self._new(queue_of(url.url))
         opens = self._crew.begin(visit)
         if not opens:
@@ -52,13 +52,13 @@ class Visits:
         return opens
 
     def end(self, url: str, rest: float) -> None:
-        """The visit of a URL has ended, if there was one: its host rests for so many seconds."""
+        """End the visit of a URL, if there is one. Its host rests for ``rest`` seconds."""
         visit = self.begun.pop(url, None)
         if visit is not None:
             self._steps.tell(lambda work: work.end(visit, rest))
 
     def end_all(self) -> None:
-        """Nothing is visited any more, nor by what was asked for and has no answer yet."""
+        """End all visits, and those that were requested but not answered yet."""
         self.end_unanswered()
         for candidate in self.asked.values():
             self._steps.tell(partial(_end, candidate.visit, 0.0))
@@ -67,21 +67,21 @@ class Visits:
             self.end(url, 0.0)
 
     def end_unanswered(self) -> None:
-        """What scripts have asked for while Redis was away is visited by nobody."""
+        """End the visits that scripts requested while Redis was away: no fetch came of them."""
         while self._unanswered:
             self._steps.tell(partial(_end, self._unanswered.popleft(), 0.0))
 
     def end_of_before(self, host: str, rest: float) -> None:
-        """An earlier process of this worker, which was killed, may have been visiting a host that is another's now."""
+        """End a visit of an earlier, killed process of this worker: the host may belong to another worker now."""
         self._steps.tell(partial(_end, HostVisit(0, (host,)), rest))
 
     def passed(self, host: str, rest: float) -> None:
-        """A host was visited without a visit that Redis knows of."""
+        """Report a visit to a host that was not registered in Redis."""
         if rest > 0:
             self._steps.tell(lambda work: work.passed.append((host, rest)))
 
     def move(self, host: str, address: str) -> None:
-        """The host is at this address: a visit under way is one to it as well, and no more to the address before."""
+        """The host is at this address. A visit under way extends to it, and no longer to the host's previous address."""
         if self._addresses.get(host, "") == address:
             return
         self._addresses[host] = address
@@ -95,13 +95,13 @@ class Visits:
                 self._steps.tell(partial(_go_on, HostVisit(visit.number, moved.places[1:])))
 
     def block(self, host: str, until: float) -> None:
-        """The host is not to be visited before."""
+        """Do not visit the host before ``until``."""
         self._blocked[host] = until
         if len(self._blocked) > _REMEMBERED:
             del self._blocked[next(iter(self._blocked))]
 
     def begin_by_script(self, host: str, now: float, beside: str) -> float:
-        """As ``Frontier.visit``. It is called from other threads; infinity while Redis is away."""
+        """As ``Frontier.visit``. Called from other threads; infinity while Redis is away."""
         if (until := self._blocked.get(host, 0.0)) > now:
             return until
         address = self._addresses.get(host)
@@ -118,7 +118,7 @@ class Visits:
         return now + opens
 
     def end_by_script(self, host: str, rest: float) -> None:
-        """Such a visit has ended."""
+        """End such a visit."""
         visit = self.by_scripts.pop(host, None)
         if visit is not None:
             self._steps.tell(lambda work: work.end(visit, rest))

@@ -1,16 +1,17 @@
-"""The frontier of one worker of several: its own hosts in a frontier of its own, the rest of the crawl behind Redis.
+"""The frontier of one worker of several: it keeps the URLs of its own hosts, and reaches the other workers through Redis.
 
 How a URL travels:
 
-1. A worker finds it. If its host is the worker's own (``members.py``), it enters the worker's frontier, as in any crawl.
-2. Else it leaves in a letter for the owner of the host, who puts it into its frontier, or answers that it knows it
-   (``correspondence.py``).
-3. The frontier gives a URL, a *candidate*. Redis is asked for the visit: nobody else may be visiting the host, or its address,
-   nor any other crawl in this Redis. With the answer come the letters that were sent before: what these ended is not fetched.
-4. The URL is fetched. What its page leads to is on disk, in this frontier or in the outbox, when its lease ends (``steps.py``);
-   what is for others is with Redis before the visit ends there, and the host rests.
+1. A worker finds it. If the worker owns its host (``members.py``), the URL enters the worker's frontier, as in any crawl.
+2. Otherwise the worker sends it in a letter to the owner of the host. The owner puts it into its frontier, or answers that it
+   knows it already (``correspondence.py``).
+3. The owner's frontier selects the URL: it is now a *candidate*. The owner asks Redis for the visit: no other worker may be
+   visiting the host or its address, nor any other crawl in this Redis. The reply brings the letters that were sent before; a
+   candidate that they end is not fetched.
+4. The URL is fetched. When its lease ends, everything that its page leads to is on disk, in this frontier or in the outbox
+   (``steps.py``). What is for other workers reaches Redis before the visit ends there and the host rests.
 
-So Redis keeps who is there, who visits whom, and what is on its way, and no URL that waits.
+So Redis stores the members, the visits under way and the messages in transit, but no waiting URL.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ _PATIENCE = 30.0  # seconds that ``close`` waits for a server that is away
 
 class RedisWorker:
     """A ``SharedFrontier`` around ``own``, which keeps the URLs of this worker's hosts. Not thread-safe: it is used from one
-    thread, and keeps one of its own.
+    thread, and runs another one.
 
-    ``applied``: so far a process before this one has read its inbox. ``folder`` keeps the outbox, beside the files of ``own``
-    (None: in memory). ``pages`` it has stored so far, ``max_pages`` are those of all workers; 0, as for ``max_urls_per_host``: no
-    limit.
+    ``applied``: the last inbox entry that an earlier process of this worker applied. ``folder`` keeps the outbox, beside the
+    files of ``own`` (None: in memory). ``pages``: stored by this worker so far. ``max_pages``: the limit for all workers. 0, also
+    for ``max_urls_per_host``, means no limit.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class RedisWorker:
         self.attached, self.kept_messages, self.last_published = crew.attached, crew.kept_messages, crew.published
         self.is_own, self.note, self.inherited = shares.is_own, letters.note, handover.inherited
 
-    # ------------------------------------------------------------ beginning and end
+    # ------------------------------------------------------------ start and end
 
     def start(self, limit: int, loop: CallerLoop) -> None:
         self._leases.limit = limit
@@ -117,7 +118,7 @@ class RedisWorker:
         reception.start(loop.call_soon, loop.failed)
 
         def reserved() -> int:
-            """Pages stored or being fetched. The exchange's thread asks: what moves on meanwhile counts twice, not never."""
+            """Pages stored or being fetched. Called in the exchange's thread: a page in transition counts twice, not never."""
             return exchange.granted + len(self._visits.begun) + self._pages
 
         exchange = RedisExchange(
@@ -139,15 +140,15 @@ class RedisWorker:
         exchange.start()
 
     def close(self) -> None:
-        """Send what is left, and say that this worker is away. Raises ``StorageFailed`` when the server stays away."""
-        self._reception.receive = None  # nobody learns any more from what still arrives
+        """Send what is left, and report this worker as away. Raises ``StorageFailed`` when the server stays away."""
+        self._reception.receive = None  # the caller no longer learns from messages that still arrive
         ended = True
         try:
             self._leases.give_back()
         except ServerFailed:
             raise
         except StorageFailed:
-            pass  # the disk is full, which closing the own frontier tells
+            pass  # the disk is full: closing the own frontier reports that
         if self._exchange is not None:
             self._reception.make_report(is_away=True)
             self._has_left = self.has_left
@@ -177,14 +178,14 @@ class RedisWorker:
     def __contains__(self, url: str) -> bool:
         if url in self._letters.sent or url in self._own:
             return True
-        # What pages of before linked to has left, unless the server has lost it.
+        # Links of earlier pages were sent to their owners, unless the server has lost them.
         return self._exchange is None and not self.was_forgotten and not self._shares.has(url)
 
     def leased(self, url: str) -> CrawlUrl | None:
         return self._held.get(url)
 
     def leases(self) -> int:
-        """Of this worker."""
+        """The leases of this worker only."""
         return len(self._held)
 
     def hosts(self) -> int:
@@ -194,7 +195,7 @@ class RedisWorker:
         return self._own.evicted() + sum(report.evicted for report in self._colleagues)
 
     def urls_of_host(self, url: str) -> int:
-        """As ``CountingFrontier`` says, of own hosts."""
+        """As in ``CountingFrontier``, for own hosts."""
         return self._own.urls_of_host(url) if isinstance(self._own, DiskFrontier) else 0
 
     @property
@@ -217,7 +218,7 @@ class RedisWorker:
         if self._exchange is not None:
             is_busy = self._handover.is_open or self._visits.asked or self._reception.arrived
             if is_busy or len(self._held) >= self._leases.limit:
-                return None  # whoever takes is woken
+                return None  # the caller is woken
         due = self._own.next_due(now)
         return due if due is None else max(due, self._reception.no_pages_until)
 
@@ -251,7 +252,7 @@ class RedisWorker:
         self._pages += 1
 
     def host_address(self, host: str, address: str) -> bool:
-        """As the contract says. Of the hosts of others only those are known that were visited when this one was asked for."""
+        """As the contract says. A host of another worker is known only if it was visited when its address was resolved."""
         self._visits.move(host, address)
         return self._own.host_address(host, address)
 
@@ -260,11 +261,11 @@ class RedisWorker:
         self._visits.block(host, until)
 
     def visit(self, host: str, now: float, beside: str = "") -> float:
-        """As the contract says. This waits for the answer, so it is called from a thread; infinity while Redis is away."""
+        """As the contract says. Waits for the reply, so call it from another thread; infinity while Redis is away."""
         return self._visits.begin_by_script(host, now, beside)
 
     def batch(self) -> AbstractContextManager[None]:
-        """What happens inside is one step, of this frontier and the outbox."""
+        """Make the calls inside one step of this frontier and the outbox."""
         return self._steps.step()
 
     # ------------------------------------------------------------ messages
@@ -300,7 +301,7 @@ class RedisWorker:
 
 
 def _send_only(crew: Crew, step: Step) -> None:
-    """Before the start nothing is received, and the server is waited for."""
+    """Before ``start``: wait for the server, and receive nothing."""
     step.read_inbox = step.read_messages = False
     with answering():
         crew.take(step)

@@ -1,4 +1,4 @@
-"""Looking into a frontier on disk without opening it for a crawl."""
+"""A view of a frontier on disk that is not opened for a crawl."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from crawlproject.records import CrawlUrl
 
 
 class DiskView:
-    """A ``FrontierView`` of the files in ``folder``, at the moment of opening; nothing is written.
+    """A ``FrontierView`` of the files in ``folder`` at the moment of opening. Nothing is written.
 
-    The steps in the journal are read into memory, at most some tens of megabytes of them. Raises ``BadCrawlDir``, and
+    The steps in the journal are read into memory, at most some tens of megabytes. Raises ``BadCrawlDir``, and
     ``StorageFailed`` when the files cannot be read.
     """
 
@@ -42,7 +42,7 @@ class DiskView:
         return self._files.records(WAITING)
 
     def best(self, n: int) -> list[CrawlUrl]:
-        """The ``n`` first waiting URLs by class and score, of equal ones those that came first. Reads their records only."""
+        """The ``n`` first waiting URLs by class, score and arrival. Reads only their records."""
         found: list[tuple[int, float, int]] = []
         for first, rows in self._files.rows.snapshot(self._files.urls_known):
             numbers = np.flatnonzero(in_states(rows, WAITING))
@@ -78,7 +78,7 @@ class DiskView:
     # ------------------------------------------------------------ inside
 
     def _named(self, values: Mapping[int, float]) -> dict[str, float]:
-        """Host names for numbers: that of the first URL of each. Hosts without one are left out."""
+        """Replace host numbers by names, taken from a URL of each host. Hosts without a URL are left out."""
         wanted = np.fromiter(values, np.int64, len(values))
         named: dict[str, float] = {}
         for rows in self._chunks():
@@ -92,5 +92,5 @@ class DiskView:
         return named
 
     def _chunks(self) -> Iterator[np.ndarray]:
-        """All rows, with the changes of the journal."""
+        """All rows, with the changes in the journal."""
         return (rows for _, rows in self._files.rows.snapshot(self._files.urls_known))

@@ -1,5 +1,5 @@
-"""Looking into a frontier without opening it for a crawl: nothing is written, and a crawl may run meanwhile. Which one a person
-means, and who has it in use, is asked by ``scrapy frontier``.
+"""Views of a frontier that is not opened for a crawl: nothing is written, and a crawl may run meanwhile. ``scrapy frontier``
+finds the frontier that a person means, and shows which process is using it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crawlproject.storage.crawl_files import holder_of
 
 
 class JournalView:
-    """A ``FrontierView`` of the journal in a folder. Raises ``BadCrawlDir`` for a damaged one."""
+    """A ``FrontierView`` of a journal. Raises ``BadCrawlDir`` if it is damaged."""
 
     kind = "memory"
 
@@ -41,7 +41,7 @@ class JournalView:
         return Counts(len(store.entries), len(store.leases), len(store.finished), hosts, store.evicted)
 
     def waiting(self) -> Iterator[CrawlUrl]:
-        """As the protocol says: a journal's summary, and so its replay, is in the order of arrival."""
+        """As the protocol says: a journal's summary, and so its replay, is in order of arrival."""
         return (entry.record for entry in sorted(self._store.entries.values(), key=lambda entry: entry.arrival))
 
     def leased(self) -> Iterator[CrawlUrl]:
@@ -63,7 +63,7 @@ class JournalView:
 
 
 def read_frontier(folder: Path) -> FrontierView | None:
-    """The frontier that the files in ``folder`` are of; None when there is none. Raises ``BadCrawlDir`` for damaged files."""
+    """A view of the frontier whose files are in ``folder``; None if there is none. Raises ``BadCrawlDir`` for damaged files."""
     if (folder / NAME).exists():
         return JournalView(ChangeLog(folder / NAME))
     if is_disk_frontier(folder):
@@ -72,7 +72,7 @@ def read_frontier(folder: Path) -> FrontierView | None:
 
 
 def clear_frontier(folder: Path) -> bool:
-    """Remove the files of a frontier from ``folder``, and nothing else; whether there were any. Not while it is in use."""
+    """Remove a frontier's files from ``folder``, and nothing else. Return whether there were any. Not while it is in use."""
     if (folder / NAME).exists():
         (folder / NAME).unlink()
         return True
@@ -81,7 +81,7 @@ def clear_frontier(folder: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FrontierPlace:
-    """A frontier: its ``title``, what looks into it, what removes it, and who uses it now (None: nobody, as far as known)."""
+    """A frontier: its ``title``, its ``view``, a function to ``clear`` it, and its user (None if none is known)."""
 
     title: str
     view: FrontierView
@@ -90,10 +90,10 @@ class FrontierPlace:
 
 
 def find_place(asked: str) -> FrontierPlace:
-    """The frontier in a crawl folder, of one process or of several workers, in a ``JOBDIR``, in a folder of its own, or what
-    Redis has of one (``redis://host:port/db/crawl``).
+    """The frontier of a crawl folder (of one process or several workers), of a ``JOBDIR``, or of a folder of its own; or what
+    Redis stores of one (``redis://host:port/db/crawl``).
 
-    Raises ``BadCrawlDir``, and ``StorageFailed`` when there is no Redis.
+    Raises ``BadCrawlDir``, and ``StorageFailed`` when no Redis answers.
     """
     if asked.startswith(("redis://", "rediss://")):
         return _in_redis(asked)

@@ -1,4 +1,4 @@
-"""Looking into what Redis has of a crawl without being one of its workers, and removing it."""
+"""A view of what Redis stores of a crawl, without being one of its workers; and its removal."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _AT_ONCE = 500  # keys a call
 
 
 class RedisView:
-    """A ``FrontierView`` of crawl ``crawl``: what its workers have said last. Their URLs are in their folders, and asking for
-    these raises ``BadCrawlDir``. Nothing is written. Raises what ``redis`` raises.
+    """A ``FrontierView`` of ``crawl``, from the last reports of its workers. The URLs are in the workers' folders, and asking for
+    them here raises ``BadCrawlDir``. Nothing is written, except by ``drain`` and ``clear``. Raises what ``redis`` raises.
     """
 
     kind = "redis"
@@ -50,7 +50,7 @@ class RedisView:
         raise BadCrawlDir(f"crawl {self._keys.crawl!r} in Redis", wish)
 
     def rests(self) -> Mapping[str, float]:
-        """Of all crawls in the server."""
+        """As the protocol says, but for the hosts of all crawls on the server."""
         now, found = float(self._server.time()[0]), {}
         prefix = clock_of("")
         for key in self._server.scan_iter(match=f"{prefix}*", count=_AT_ONCE):
@@ -65,11 +65,11 @@ class RedisView:
         return {}
 
     def exists(self) -> bool:
-        """Whether a crawl of this name is in the server."""
+        """Whether the server has a crawl of this name."""
         return bool(self._server.exists(self._keys.tokens))
 
     def workers(self) -> list[str]:
-        """The workers that called lately, and have not ended."""
+        """The workers that gave a sign of life recently, and have not ended."""
         now = self._server.time()[0]
         alive = {name.decode() for name in self._server.zrangebyscore(self._keys.alive, now, "+inf")}
         reports = self._server.hgetall(self._keys.reports)
@@ -78,9 +78,9 @@ class RedisView:
         )
 
     def drain(self, worker: str) -> bool:
-        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already.
+        """Let a worker give its hosts to the others, and end. False if there is no such worker, or it is leaving already.
 
-        One that is not running is given up: the others take its hosts.
+        A worker that is not running counts as lost: the others take its hosts.
         """
         keys, server = self._keys, self._server
         joined = int(server.hget(keys.members, worker) or 0)
@@ -95,7 +95,7 @@ class RedisView:
         return joined > 0
 
     def clear(self) -> None:
-        """Remove everything of this crawl. The clocks of hosts stay: they are not the crawl's alone."""
+        """Remove everything of this crawl, except the clocks of hosts: other crawls use them too."""
         for worker in self._server.hkeys(self._keys.tokens):
             self._server.unlink(self._keys.inbox(worker.decode()))
         for keys in _groups(self._server.scan_iter(match=f"{_escaped(self._keys.root)}:*", count=_AT_ONCE)):
@@ -109,5 +109,5 @@ def _groups(items: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def _escaped(text: str) -> str:
-    """The text as a pattern that matches nothing else."""
+    """A pattern that matches only this text."""
     return "".join(f"\\{letter}" if letter in "*?[]^-\\" else letter for letter in text)

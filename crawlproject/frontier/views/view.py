@@ -1,4 +1,4 @@
-"""A read-only view of a frontier, of whatever kind, and what a person asks it: its hosts, the best that wait, why a URL waits."""
+"""A read-only view of any kind of frontier, for a person's questions: its hosts, its best URLs, and why a URL waits."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FrontierView(Protocol):
     def counts(self) -> Counts: ...
 
     def waiting(self) -> Iterator[CrawlUrl]:
-        """The waiting URLs; of equal scores, those that came first are first."""
+        """The waiting URLs; among equal scores, in order of arrival."""
         ...
 
     def leased(self) -> Iterator[CrawlUrl]:
@@ -39,19 +39,19 @@ class FrontierView(Protocol):
         ...
 
     def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
-        """Where the URL is, with its record when it waits or is leased; an empty state: it is not known."""
+        """The state of the URL, with its record if it waits or is leased; an empty state if it is not known."""
         ...
 
     def rests(self) -> Mapping[str, float]:
-        """The hosts whose clock runs, or ran out unnoticed, with the time of their next visit."""
+        """The hosts that rest, or rested until a past time, with the time of their next visit."""
         ...
 
     def blocks(self) -> Mapping[str, float]:
-        """The hosts that are blocked, or were until a time that is past, with the end of the block."""
+        """The hosts that are blocked, or were until a past time, with the end of the block."""
         ...
 
     def crawl_delays(self) -> Mapping[str, float]:
-        """The hosts whose robots.txt asks for a delay, with the seconds."""
+        """The hosts whose robots.txt asks for a delay, with the delay in seconds."""
         ...
 
 
@@ -60,16 +60,16 @@ class RankedView(Protocol):
     """A view that finds its best URLs without going through all of them."""
 
     def best(self, n: int) -> list[CrawlUrl]:
-        """The ``n`` waiting URLs with the highest scores, of equal ones those that came first."""
+        """The ``n`` best waiting URLs; among equal ones, those that arrived first."""
         ...
 
 
 @runtime_checkable
 class DrainingView(Protocol):
-    """A view of several workers, of which one may be told to leave."""
+    """A view of several workers, one of which may be asked to leave."""
 
     def drain(self, worker: str) -> bool:
-        """Let a worker give its hosts to the others, and end. False: there is no such worker, or it is leaving already."""
+        """Let a worker give its hosts to the others, and end. False if there is no such worker, or it is leaving already."""
         ...
 
 
@@ -77,7 +77,7 @@ class DrainingView(Protocol):
 class HostRow:
     """A host with waiting or leased URLs.
 
-    ``rests`` and ``blocked`` are the seconds from now until the end of its rest, and of a block; 0 without.
+    ``rests`` and ``blocked`` are the seconds from now until the end of its rest or its block; 0 without one.
     """
 
     host: str
@@ -91,9 +91,9 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Where a URL is. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of these on its own host.
+    """The place of a URL. ``ahead`` waiting URLs come before it, ``ahead_on_host`` of them on its own host.
 
-    ``held``: seconds from now for which it is held itself.
+    ``held``: the seconds from now for which the URL itself is held.
     """
 
     url: str
@@ -124,7 +124,7 @@ def host_rows(view: FrontierView, now: float) -> list[HostRow]:
 
 
 def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[CrawlUrl]:
-    """The ``n`` waiting URLs with the highest scores, of equal ones those that came first; of one host if it is named."""
+    """The ``n`` best waiting URLs, of ``host`` if it is given; among equal ones, those that arrived first."""
     if host is None and isinstance(view, RankedView):
         return view.best(n)
     records: Iterator[CrawlUrl] = view.waiting()
@@ -134,7 +134,7 @@ def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[Cr
 
 
 def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
-    """Where ``url`` is, and what comes before it. O(waiting URLs) when it waits."""
+    """The place of ``url``, and how many URLs come before it. O(waiting URLs) if it waits."""
     state, record = view.find(url)
     row = HostRow(queue_of(url))
     row.rests = max(0.0, view.rests().get(row.host, 0.0) - now)
@@ -144,7 +144,7 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     if state != "waiting" or record is None:
         return QueuePosition(url, state, record, row)
     ahead = ahead_on_host = 0
-    passed = False  # of equal scores, those that came before it are ahead
+    passed = False  # among equal scores, those that arrived before it are ahead
     for other in view.waiting():
         passed = passed or other.key == url
         first = other.score > record.score or (other.score == record.score and not passed)

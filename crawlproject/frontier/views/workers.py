@@ -1,4 +1,4 @@
-"""The frontiers of several workers of a crawl, seen as one."""
+"""The frontiers of the workers of a crawl, viewed as one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawlproject.records import CrawlUrl
 
 
 class WorkersView:
-    """A ``FrontierView`` of ``views``, each of which has hosts of its own."""
+    """A ``FrontierView`` of ``views``, each with its own hosts."""
 
     kind = "redis"
 
@@ -30,7 +30,7 @@ class WorkersView:
             yield from view.leased()
 
     def best(self, n: int) -> list[CrawlUrl]:
-        """As ``RankedView`` says."""
+        """As in ``RankedView``."""
         every = (record for view in self._views for record in best_waiting(view, n))
         return nlargest(n, every, key=lambda record: record.score)
 
