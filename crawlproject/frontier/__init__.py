@@ -1,1 +1,1 @@
-"""The frontier: the URLs that wait, and the rules by which one of them is taken."""
+"""The frontier: the URLs that wait to be fetched, and the rules that select the next one."""

@@ -1,4 +1,4 @@
-"""What a frontier refuses: each raises ``ValueError``."""
+"""Checks of a frontier's arguments: each raises ``ValueError``."""
 
 from __future__ import annotations
 

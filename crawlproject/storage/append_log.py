@@ -1,12 +1,12 @@
-"""Append-only files of JSON lines that survive ``kill -9``, and reading what is new in them.
+"""Append-only files of JSON lines that survive ``kill -9``, and readers for their new lines.
 
 Each line is one write, so a killed process leaves complete lines and at most one incomplete line, which opening removes. A power
-failure may leave zeros where the last lines were, as file systems make a file longer before they write what is in it; no line
-has one, and opening cuts the file there. Of
-several logs that belong together, the one written last decides: opening cuts off what the others hold beyond it (``trim``).
+failure may leave zeros in place of the last lines, as file systems extend a file before they write its content. No line contains
+a zero byte, so opening cuts the file at the first one. Of several logs that belong together, the one written last decides:
+opening cuts off what the others contain beyond it (``trim``).
 
 A crawl appends to a file such as ``items.jsonl``, a resumed crawl may replace lines at its end, and merging the folders of
-workers rewrites it. So a position in it includes a digest of the bytes before it. When these have changed, reading restarts
+workers rewrites it. So a position in the file includes a digest of the bytes before it. If these have changed, reading restarts
 at the beginning, and the reader sees some lines again.
 """
 
@@ -82,12 +82,12 @@ class AppendLog:
         return lines
 
     def place(self, lines: int) -> TailPosition:
-        """The position at the end, which is behind so many lines."""
+        """The position at the end of the file, which has ``lines`` lines."""
         first = max(0, self._size - _TAIL)
         return TailPosition(self._size, lines, _digest(os.pread(self._file, self._size - first, first)))
 
     def replace_all(self, steps: Iterable[Sequence[Any]]) -> None:
-        """Replace the file, whole or not at all, by one with these records. Raises ``StorageFailed``."""
+        """Replace the file atomically by one with these records. Raises ``StorageFailed``."""
         write_atomically(self.path, map(_line, chain.from_iterable(steps)), private=self._private)
         self.close()
         try:
@@ -134,7 +134,7 @@ class AppendLog:
             self._file = -1
 
     def _first_zero(self, size: int) -> int:
-        """Where the first zero is among the bytes that a power failure may have spoiled; ``size``: there is none."""
+        """The offset of the first zero byte among those that a power failure may have spoiled; ``size`` if there is none."""
         for start in range(max(0, size - _UNSAFE), size, _BLOCK):
             zero = os.pread(self._file, _BLOCK, start).find(b"\0")
             if zero >= 0:
@@ -153,7 +153,7 @@ class AppendLog:
 
 
 def json_of(value: Any, option: int | None = None) -> bytes:
-    """JSON; half a surrogate pair, which JSON cannot carry, becomes a question mark."""
+    """JSON. An unpaired surrogate, which JSON cannot represent, becomes a question mark."""
     try:
         return orjson.dumps(value, option=option)
     except TypeError:
@@ -182,12 +182,12 @@ def unexpected(path: Path, number: int | None, damage: Exception) -> BadCrawlDir
 
 
 def unreadable(path: Path, error: OSError) -> BadCrawlDir:
-    """The error for a file that is there and that, for example, this user may not read."""
+    """The error for a file that exists but cannot be read, for example for lack of permission."""
     return BadCrawlDir(str(path), f"cannot be read: {error.strerror}")
 
 
 def open_to_read(path: Path) -> IO[bytes]:
-    """Raises ``FileNotFoundError``, and ``BadCrawlDir`` for a file that cannot be read."""
+    """Open a file to read. Raises ``FileNotFoundError``, and ``BadCrawlDir`` for a file that cannot be read."""
     try:
         return path.open("rb")
     except FileNotFoundError:
@@ -199,9 +199,9 @@ def open_to_read(path: Path) -> IO[bytes]:
 def read_lines(path: Path, behind: TailPosition | None = None, *, without: Container[int] = ()) -> Iterator[Any]:
     """Stream the records of a file of JSON lines, without an incomplete last line. A missing file has no records.
 
-    ``behind``: only those behind this position. ``without``: numbers of lines, from 1, that are passed over. Where a power
-    failure has left zeros, it ends, as ``AppendLog`` will cut it. Raises ``BadCrawlDir`` for other damage, and for a file
-    that cannot be read.
+    ``behind``: only the records after this position. ``without``: the numbers of lines, from 1, to skip. Reading ends where a
+    power failure has left zeros, since ``AppendLog`` will cut the file there. Raises ``BadCrawlDir`` for other damage, and for a
+    file that cannot be read.
     """
     if not path.exists():
         return
@@ -254,7 +254,7 @@ class TailPosition(NamedTuple):
 
     @classmethod
     def from_json(cls, found: Any) -> TailPosition:
-        """Parse a position; anything invalid gives the start of the file."""
+        """Parse a position; anything invalid yields the start of the file."""
         try:
             return cls(int(found["offset"]), int(found["lines"]), str(found["tail"]))
         except (KeyError, TypeError, ValueError):
@@ -265,10 +265,10 @@ START = TailPosition()
 
 
 class TailReader:
-    """Reads the complete lines of the file at ``path`` behind ``place``.
+    """Reads the complete lines of the file at ``path`` after ``place``.
 
     ``restarted`` says that the file was replaced, so that reading began at its start. An incomplete last line is left for
-    the next time. Raises ``BadCrawlDir`` for a damaged line, and for a file that cannot be read.
+    the next reader. Raises ``BadCrawlDir`` for a damaged line, and for a file that cannot be read.
     """
 
     def __init__(self, path: Path, place: TailPosition = START) -> None:
@@ -303,7 +303,7 @@ class TailReader:
 
     @property
     def place(self) -> TailPosition:
-        """The position behind the last line that was yielded."""
+        """The position after the last line that was yielded."""
         return TailPosition(self._offset, self._lines, _digest(self._tail))
 
     @property
@@ -313,7 +313,7 @@ class TailReader:
 
     @property
     def share(self) -> float:
-        """The share of the file that was read, 0 to 1."""
+        """The share of the file that has been read, 0 to 1."""
         size = self._path.stat().st_size if self._path.exists() else 0
         return self._offset / size if size else 1.0
 
@@ -323,7 +323,7 @@ def _digest(tail: bytes) -> str:
 
 
 def _bytes_before(path: Path, offset: int) -> bytes:
-    """The digest before ``offset``; empty when the file is shorter."""
+    """The bytes before ``offset`` that are digested; empty if the file is shorter."""
     length = min(offset, _TAIL)
     try:
         with open_to_read(path) as file:

@@ -1,8 +1,8 @@
-"""A log whose lines are known again: a bit that a disk has flipped is noticed at the next opening, and in which line.
+"""A log with a checksum for each line: if the disk flips a bit, the next opening notices it, and knows the line.
 
-Beside ``items.jsonl`` there is ``items.sums``, with four bytes of the XXH3 digest of each line. Where it is behind the log, as
-after a power failure, the lines without a sum are taken as they are; so are those of earlier versions. A line that stands at
-another place than it did is none that was damaged: somebody has removed one before it.
+``items.sums`` beside ``items.jsonl`` contains four bytes of the XXH3 digest of each line. Lines without a sum are accepted as
+they are: those that the sums lack after a power failure, and those of earlier versions. A line that only moved to another
+place, because a line before it was removed, does not count as damaged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _BUFFER = 1 << 20
 
 
 class CheckedLog(AppendLog):
-    """Sums are compared and kept from ``count`` on. Raises ``StorageFailed`` when they cannot be."""
+    """Sums are compared, and maintained, from the first ``count`` on. Raises ``StorageFailed`` if they cannot be."""
 
     def __init__(self, path: Path) -> None:
         self._sums = -1
@@ -32,7 +32,7 @@ class CheckedLog(AppendLog):
         super().__init__(path)
 
     def count(self) -> int:
-        """The number of lines; reads the file, and sets ``damaged``."""
+        """The number of lines. Reads the file, and sets ``damaged``."""
         with self.path.open("rb", buffering=_BUFFER) as file:
             now = np.fromiter(map(_sum_of, file), _SUM)
         before = self._open_sums()
@@ -41,7 +41,7 @@ class CheckedLog(AppendLog):
         changed = changed[~np.isin(now[changed], before)]
         self.damaged = (changed + 1).tolist()
         self._lines = len(now)
-        now[changed] = before[changed]  # until the line is replaced, it is a damaged one
+        now[changed] = before[changed]  # the line counts as damaged until it is replaced
         if not np.array_equal(now, before):
             self._write_sums(now.tobytes(), 0)
         self._cut_sums()
@@ -73,7 +73,7 @@ class CheckedLog(AppendLog):
             self._sums = -1
 
     def _open_sums(self) -> npt.NDArray[np.uint32]:
-        """The sums that are there."""
+        """The sums in the file, which is opened if necessary."""
         try:
             if self._sums < 0:
                 self._sums = os.open(self.path.with_suffix(".sums"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -99,5 +99,5 @@ class CheckedLog(AppendLog):
 
 
 def _sum_of(line: bytes) -> int:
-    """Never 0."""
+    """The sum of a line, never 0."""
     return xxh3_64_intdigest(line) & 0xFFFFFFFF or 1

@@ -14,9 +14,9 @@ WISH = "expected a query, a URL and a number of clicks above 0, with tabs betwee
 
 
 def read_clicks(path: Path) -> Mapping[str, Mapping[str, float]]:
-    """The clicks by query and canonical URL, from a query, a URL and a number on each line, tabs between them.
+    """The clicks by query and canonical URL. Each line of the file has a query, a URL and a number, separated by tabs.
 
-    Clicks of several lines add up. Empty lines, and those that begin with #, do not count. Raises ``BadInput``, which names
+    Clicks of several lines add up. Empty lines, and those that begin with #, are ignored. Raises ``BadInput``, which names
     file and line.
     """
     canonicalize = Canonicalizer()

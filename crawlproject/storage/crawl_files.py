@@ -1,7 +1,7 @@
-"""Whose file is it: nobody writes over the files of a crawl, and a crawl writes over nobody else's.
+"""Protects files: other programs do not overwrite the files of a crawl, and a crawl overwrites only its own files.
 
 A lock lets one process at a time write to a folder. ``finished.json`` is a small file that exists exactly while the crawl in
-the folder is complete: other programs can wait for it, for it is written last, atomically, and removed when the crawl
+the folder is complete. Other programs can wait for it: it is written last, atomically, and removed when the crawl
 resumes.
 """
 
@@ -26,12 +26,12 @@ SITEMAPS = "sitemaps.jsonl"
 TOPICS = "topics.jsonl"
 REPORT = "report.html"
 SIGNS = (b'<meta name="generator" content="topical crawler">',)
-REPORT_SIGNS = (*SIGNS, " – crawl report</title>".encode())  # the latter is older
+REPORT_SIGNS = (*SIGNS, " – crawl report</title>".encode())  # the latter is that of older reports
 LOCK = "lock"
 MARKER = "finished.json"
 MARKER_VERSION = 1
 
-_BEGINNING = 4_096  # bytes in which a sign must be
+_BEGINNING = 4_096  # bytes at the start of a file among which a sign must be
 _LOGS = (
     "answers.jsonl",
     "changes.jsonl",
@@ -82,7 +82,7 @@ _FILES = frozenset(_LOGS) | {
 
 
 def refuse_crawl_file(target: Path, *, crawl_dir: Path | None = None) -> None:
-    """Raise ``BadInput`` when ``target`` is a file of a crawl: of ``crawl_dir``, which may not be there yet, or any other."""
+    """Raise ``BadInput`` if ``target`` is a file of a crawl: of ``crawl_dir``, which need not exist yet, or of any other."""
     place = target.parent.resolve() / target.name
     own = crawl_dir.resolve() if crawl_dir else None
     for folder in place.parents:
@@ -92,7 +92,7 @@ def refuse_crawl_file(target: Path, *, crawl_dir: Path | None = None) -> None:
 
 
 def refuse_foreign_files(folder: Path) -> None:
-    """Raise ``BadCrawlDir`` when a crawl in ``folder`` would write over the files of somebody else."""
+    """Raise ``BadCrawlDir`` if a crawl in ``folder`` would overwrite files that are not a crawl's."""
     if not (folder / MANIFEST).exists():
         for name in _LOGS:
             path = folder / name
@@ -104,7 +104,7 @@ def refuse_foreign_files(folder: Path) -> None:
 
 
 def refuse_unsigned(path: Path, signs: tuple[bytes, ...]) -> None:
-    """Raise ``BadInput`` when there is a file at ``path`` that does not begin with one of our ``signs``."""
+    """Raise ``BadInput`` if there is a file at ``path`` without one of our ``signs`` near its beginning."""
     try:
         with path.open("rb") as file:
             beginning = file.read(_BEGINNING)
@@ -117,7 +117,7 @@ def refuse_unsigned(path: Path, signs: tuple[bytes, ...]) -> None:
 
 
 def replace_signed(path: Path, content: bytes, signs: tuple[bytes, ...]) -> None:
-    """Write a file, over an earlier one only if that is ours. Raises ``BadInput`` and ``StorageFailed``."""
+    """Write a file. Replace an earlier one only if it is ours. Raises ``BadInput`` and ``StorageFailed``."""
     refuse_unsigned(path, signs)
     write_atomically(path, [content], sync=False)
 
@@ -125,8 +125,8 @@ def replace_signed(path: Path, content: bytes, signs: tuple[bytes, ...]) -> None
 class FolderLock:
     """Holds ``folder`` for this process until ``close`` or until the process ends, however it ends.
 
-    It is a kernel lock on the file ``lock``, which also contains the process id and stays behind, unless the crawl is refused
-    before it begins (``withdraw``). Raises ``BadCrawlDir`` when it is held already, by another process or by this one, and
+    The lock is a kernel lock on the file ``lock``, which also contains the process id. The file stays, unless the crawl is
+    refused before it begins (``withdraw``). Raises ``BadCrawlDir`` when this or another process holds the lock already, and
     ``StorageFailed``.
     """
 
@@ -138,7 +138,7 @@ class FolderLock:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise StorageFailed(f"cannot open {path} for writing: {error}") from error
-        if not _locked(self._file) or not _is_at(path, self._file):  # else somebody has just withdrawn it
+        if not _locked(self._file) or not _is_at(path, self._file):  # if not there, its owner has just withdrawn it
             self.close()
             wish = "wait until it has ended, or choose another folder"
             raise BadCrawlDir(str(folder), f"in use by process {_holder(path)}; {wish}")
@@ -147,7 +147,7 @@ class FolderLock:
             os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def withdraw(self) -> None:
-        """Release the lock of a crawl that is refused, and leave no file where there was none."""
+        """Release the lock of a refused crawl, and remove the file if this lock created it."""
         if self._file >= 0 and self._is_new:
             with suppress(OSError):
                 self._path.unlink()
@@ -157,7 +157,7 @@ class FolderLock:
         """Release the lock; idempotent."""
         if self._file >= 0:
             with suppress(OSError):
-                fcntl.flock(self._file, fcntl.LOCK_UN)  # else a fork of this process still holds it
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # otherwise a fork of this process would still hold it
             os.close(self._file)
             self._file = -1
 
@@ -178,7 +178,7 @@ def holder_of(folder: Path) -> str | None:
 def _locked(file: int) -> bool:
     """Try to take the lock; return success. On a file system without locks, the crawl runs unlocked.
 
-    The lock is that of the open file. One by ``lockf`` is the process's, and lost as soon as it closes any file at this path.
+    ``flock`` ties the lock to the open file. ``lockf`` would tie it to the process, which loses it on closing any file here.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -32,12 +32,12 @@ class Closing(Protocol):
 
 class CrawlFolder:
     """``crawl.json``, ``history.jsonl``, ``links.jsonl``, ``items.jsonl``, ``refused.json`` and ``pages/`` of one crawl,
-    and what its parts write ``beside``.
+    and the files of the parts in ``beside``.
 
     ``bodies=False`` (rehearsals) writes the history only, without page files, items and links. Since a rehearsal restarts
     after an interruption, its refusal counts are saved only at the end, not every ``SAVE_EVERY`` fetches. ``versions`` of each
     page are kept.
-    Raises ``BadCrawlDir`` when the folder holds another crawl or another process crawls in it, ``StorageFailed`` when it
+    Raises ``BadCrawlDir`` if the folder belongs to another crawl or another process crawls in it, ``StorageFailed`` if it
     cannot be written.
     """
 
@@ -54,7 +54,7 @@ class CrawlFolder:
         self.path = path
         self.bodies = bodies
         self._fetches_at_save = 0
-        self.sync: PeriodicSync | None = None  # set if the crawl is to be safe from power failures
+        self.sync: PeriodicSync | None = None  # set if the crawl must be safe from power failures
         try:
             path.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
@@ -83,10 +83,10 @@ class CrawlFolder:
         self.robots = RobotsLog(path)
         self.archive: CrawlArchive | None = None  # set if the crawl writes an archive
         self.beside: list[Closing] = []  # other writers to the folder
-        self.warnings = list(self.manifest.warnings)  # what had been lost when the folder was opened
+        self.warnings = list(self.manifest.warnings)  # losses found when the folder was opened
 
     def abandon(self) -> None:
-        """The crawl is refused before it begins: a folder that was empty is removed, and others may have it."""
+        """Give up a crawl that is refused before it begins: remove the folder if it was empty, and release the lock."""
         if self._lock is None:
             return
         if self.sync:
@@ -100,11 +100,11 @@ class CrawlFolder:
                         place.unlink()
         self._lock.withdraw()
         if self.is_new:
-            with suppress(OSError):  # somebody has just begun a crawl there
+            with suppress(OSError):  # another process has just begun a crawl there
                 self.path.rmdir()
 
     def hide(self) -> None:
-        """From now on no other program can read what is logged, and it is gone when this process ends, killed or not.
+        """From now on no other program can read the logs, and they vanish when this process ends, killed or not.
 
         For crawls that keep no pages. Raises ``StorageFailed``.
         """
@@ -116,7 +116,7 @@ class CrawlFolder:
             raise StorageFailed(f"cannot remove the logs in {self.path}: {error}") from error
 
     def keep(self, page: Page, visit: Visit) -> None:
-        """Write the links of a fetched page, its item if it is stored, and last its visit: all of these or none."""
+        """Write the links of a fetched page, its item if it is stored, and last its visit: all of them or none."""
         try:
             if self.links:
                 self.links.append(*link_lines(page))
@@ -128,7 +128,7 @@ class CrawlFolder:
             raise
 
     def keep_again(self, visit: Visit, page: Page | None) -> None:
-        """Write a further visit of a page; with another text also its new links and its item."""
+        """Write a further visit of a page. If its text changed, also write its new links and its item."""
         if page is not None and self.links:
             self.links.append(*link_lines(page))
         if self.items and page is not None and visit.md5:
@@ -138,12 +138,12 @@ class CrawlFolder:
         self.note(visit)
 
     def withdraw(self, url: str, at: float, version: int, state: str) -> None:
-        """Write an item that takes a page back: it is ``GONE``, ``MOVED`` or ``RETIRED``."""
+        """Write an item that withdraws a page, which is ``GONE``, ``MOVED`` or ``RETIRED``."""
         if self.items:
             self.items.append(withdrawn(url, at, version, state))
 
     def note(self, visit: Visit) -> None:
-        """Write the visit of a fetch, after all else that belongs to it."""
+        """Write the visit of a fetch, after everything else that belongs to the fetch."""
         if self.archive:
             self.archive.commit(visit)
         if self.sync:
@@ -172,5 +172,5 @@ class CrawlFolder:
 
 
 def _not_stored(url: str, body: bytes, replaced: int = 0) -> str:
-    """The name that ``PageRepository.store`` would give, without a file."""
+    """The name that ``PageRepository.store`` would return, without a file."""
     return page_name(url)

@@ -1,4 +1,4 @@
-"""Forces what a crawl has written onto the disk now and then, so that a power failure costs no more than was written since."""
+"""Forces a crawl's files onto the disk at intervals, so that a power failure loses only what was written since the last time."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from crawlproject.errors import StorageFailed
 
 
 class PeriodicSync:
-    """Each so many ``seconds`` a thread writes out the file system of ``folder``: page files, logs and frontier alike.
+    """Every ``seconds`` seconds, a thread writes out the file system of ``folder``: page files, logs and frontier alike.
 
-    One call for all of them costs less than one for each page file, and nothing has to be listed. What reaches the disk
-    last does not matter: the opening of a crawl mends a history that is behind the frontier, and a frontier that is behind the
-    history. ``check`` raises ``StorageFailed`` when the disk has refused.
+    One call for all of them costs less than one for each page file, and no files need to be listed. The order in which
+    data reaches the disk does not matter: opening a crawl repairs a history that is behind the frontier, and a frontier that is
+    behind the history. ``check`` raises ``StorageFailed`` if the disk has refused.
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
@@ -35,7 +35,7 @@ class PeriodicSync:
         self._thread.join()
 
     def close(self) -> None:
-        """Once more, at the end. Raises ``StorageFailed``."""
+        """Stop the thread, and sync once more. Raises ``StorageFailed``."""
         self.stop()
         self.check()
         try:
@@ -54,7 +54,7 @@ class PeriodicSync:
 
 
 def sync_file_system(folder: Path) -> None:
-    """Write out the file system in which ``folder`` is; where that cannot be asked for, all of them. Raises ``OSError``."""
+    """Write out the file system of ``folder``, or all file systems if that is not possible. Raises ``OSError``."""
     sync = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None) if os.name == "posix" else None
     if sync is None:
         os.sync()

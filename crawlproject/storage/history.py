@@ -1,6 +1,6 @@
 """The crawl history: one line per finished fetch (paper 000 section 2.2), in the order of storing; and the set of its URLs.
 
-A page that is visited again has a line a visit; no line is ever rewritten.
+A page that is visited several times has one line per visit. No line is ever rewritten.
 
 The history is the commit record of the crawl folder: a page counts if the history has its line. Page file, item and links
 are written before that line, and are dropped on opening if the line is missing.
@@ -25,7 +25,7 @@ _EMPTY = bytes(_SIZE)
 
 
 class History:
-    """``history.jsonl``, with running figures of the crawl.
+    """``history.jsonl``, with running totals of the crawl.
 
     Raises ``BadCrawlDir`` for a damaged line, ``StorageFailed`` when the file cannot be written.
     """
@@ -34,15 +34,15 @@ class History:
         self._log = AppendLog(path)
         self._path = path
         self._urls = DigestSet()
-        self._of_others = DigestSet()  # pages that another worker has visited first
+        self._of_others = DigestSet()  # pages whose first visit was by another worker
         self._recent: deque[float] = deque(maxlen=RECENT)
         self.pages = 0
         self.errors = 0
-        self.links = 0  # of pages, as in the link log
-        self.last_source = ""  # the page with the last of these
-        self.items = 0  # as in the item log, but for those that take back a page that the crawl has retired
+        self.links = 0  # links of pages, as in the link log
+        self.last_source = ""  # the last page in that log
+        self.items = 0  # as in the item log, without the items that withdraw pages that the crawl retired
         self.last_item: tuple[str, float] | None = None  # URL and time of the last of these
-        self.revisits = 0  # further visits of pages; the other figures are of first visits
+        self.revisits = 0  # visits after the first; the other numbers are of first visits
         self.last_url = ""
         self.seeds_led_to: set[str] = set()  # targets of redirected seeds, in a resumed crawl
         for place, line in enumerate(read_lines(path), start=1):
@@ -77,7 +77,7 @@ class History:
         return url in self._urls
 
     def has_line(self, url: str) -> bool:
-        """Whether any visit of a page is in it, also where another worker made the first."""
+        """Whether any visit of a page is in the history, even if another worker made the first one."""
         return url in self._urls or url in self._of_others
 
     def __len__(self) -> int:
@@ -89,11 +89,11 @@ class History:
 
     @property
     def lines(self) -> int:
-        """First visits and further ones."""
+        """The number of lines: first visits and further ones."""
         return len(self._urls) + self.revisits
 
     def place(self) -> TailPosition:
-        """The position behind the last line."""
+        """The position after the last line."""
         return self._log.place(self.lines)
 
     def close(self) -> None:
@@ -119,7 +119,7 @@ class History:
         if md5:
             self.pages += 1
             self._recent.append(relevance)
-        elif error and error not in LISTINGS:  # as earlier versions wrote
+        elif error and error not in LISTINGS:  # earlier versions wrote the kind of a listing as its error
             self.errors += 1
 
 
@@ -162,7 +162,7 @@ def _digest(text: str) -> bytes:
 
 
 def _look(table: bytearray, digest: bytes) -> tuple[int, bool]:
-    """Where in the table the digest is, or would be put, and whether it is there."""
+    """The place of the digest in the table, or where it would go; and whether it is there."""
     place = int.from_bytes(digest[1:8], "little") * _SIZE % len(table)
     while (held := table[place : place + _SIZE]) != digest:
         if held == _EMPTY:

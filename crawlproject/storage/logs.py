@@ -1,12 +1,12 @@
 """The small logs of a crawl folder, beside its history and its items.
 
-``changes.jsonl``: what has become of the pages of a collection, a line a change, in the order in which it was seen; new
-pages are not in it, the history has them. ``links.jsonl``: one line per link of a fetched page. ``robots.jsonl``: every
-robots.txt that a crawl fetched, so that its rules can be applied again later. ``agents.json``: the agents of an ordering
-that has several, as they were when the crawl ended last.
+``changes.jsonl``: the changes of the pages of a collection, one line each, in the order in which they were seen; new pages
+are only in the history. ``links.jsonl``: one line per link of a fetched page. ``robots.jsonl``: every robots.txt that a
+crawl fetched, so that its rules can be applied again later. ``agents.json``: the agents of an ordering with several agents,
+as they were when the crawl last ended.
 
-``refused.json`` holds ``{"counts": {reason: n}, "samples": {reason: [[url, parent], ...]}}``, counts and samples of refused
-URLs. A reason reads ``component/rule``, for example ``trap/too_long`` or ``robots/forbidden``; ``n`` counts links, not
+``refused.json`` contains ``{"counts": {reason: n}, "samples": {reason: [[url, parent], ...]}}``, counts and samples of refused
+URLs. A reason has the form ``component/rule``, for example ``trap/too_long`` or ``robots/forbidden``; ``n`` counts links, not
 distinct URLs.
 """
 
@@ -26,8 +26,8 @@ from crawlproject.storage.append_log import START, AppendLog, TailReader, read_l
 from crawlproject.storage.warc.record import Exchange
 
 CHANGES = "changes.jsonl"
-RETIRED = "retired"  # by the crawl itself, which keeps only so many pages (``CRAWL_KEEP_PAGES``)
-AWAY = (GONE, MOVED, RETIRED)  # states of pages that are no part of the collection any more
+RETIRED = "retired"  # by the crawl itself, which keeps a limited number of pages (``CRAWL_KEEP_PAGES``)
+AWAY = (GONE, MOVED, RETIRED)  # states of pages that no longer belong to the collection
 ROBOTS = "robots.jsonl"
 MAX_ROBOTS = 512_000  # bytes recorded: the least that a parser must read (RFC 9309 section 2.5)
 SAMPLES = 20  # samples kept per reason
@@ -39,10 +39,10 @@ AGENTS = "agents.json"
 class PageChange:
     """One change of one page.
 
-    ``change`` is that of ``Visit``, or ``RETIRED``. ``at`` is when it was seen, in seconds since the epoch; the change itself
-    came after ``since``, the visit before. ``version`` counts the texts of the page; ``novelty``, 0 to 1, is the share of this
-    one that is new. ``added`` and ``removed`` are passages of its text and of the text before. ``target`` is where a page moved
-    to.
+    ``change`` is that of ``Visit``, or ``RETIRED``. ``at`` is when the change was seen, in seconds since the epoch; it happened
+    after ``since``, the previous visit. ``version`` counts the texts of the page; ``novelty``, 0 to 1, is the share of the
+    present text that is new. ``added`` and ``removed`` are passages of this text and of the previous one. ``target`` is the URL
+    to which a page moved.
     """
 
     url: str
@@ -65,8 +65,8 @@ _FIELDS = frozenset(field.name for field in fields(PageChange))
 class PageChangeLog:
     """Appends changes. Raises ``StorageFailed``.
 
-    A line is written before the line of the history that commits it. A crawl that is killed in between visits the page again,
-    and its change has two lines: readers take the last one of a page and a version.
+    A line is written before the line of the history that commits it. A crawl that is killed between the two visits the page
+    again, so its change has two lines: readers take the last line of a page and version.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -92,7 +92,7 @@ def read_changes(folder: Path) -> Iterator[PageChange]:
 
 
 class LatestChanges:
-    """The latest ``most`` changes of a log that grows, each once."""
+    """The latest ``most`` changes of a growing log, without repetitions."""
 
     def __init__(self, folder: Path, most: int) -> None:
         self._path = folder / CHANGES
@@ -101,14 +101,14 @@ class LatestChanges:
         self._found: dict[tuple[str, int, bool], PageChange] = {}  # the latest last
 
     def read(self) -> list[PageChange]:
-        """Those that are in the log now, the latest first. Raises ``BadCrawlDir`` for a damaged line."""
+        """The changes in the log now, the latest first. Raises ``BadCrawlDir`` for a damaged line."""
         lines = TailReader(self._path, self._place)
         if lines.restarted:
             self._found.clear()
         for line in lines:
             change = _change_of(line, lines.here)
             key = change.url, change.number, change.change == RETIRED
-            self._found.pop(key, None)  # a crawl that is killed may write one twice
+            self._found.pop(key, None)  # a killed crawl may have written it twice
             self._found[key] = change
             if len(self._found) > self._most:
                 del self._found[next(iter(self._found))]
@@ -126,7 +126,7 @@ def _change_of(line: Mapping[str, Any], place: str) -> PageChange:
 
 
 def link_lines(page: Page) -> list[dict[str, Any]]:
-    """The lines of a page in ``links.jsonl``, one for each link, in their order."""
+    """The lines of a page in ``links.jsonl``, one for each link, in page order."""
     return [
         {"source": page.url, "target": link.url, "anchor": link.anchor, "context_score": link.context_score}
         for link in page.links
@@ -173,7 +173,7 @@ def read_robots(folder: Path) -> Iterator[Exchange]:
             raise unexpected(path, number, damage) from None
 
 
-NOFOLLOW = "page/nofollow"  # why links are left out of pages that ask for it; the samples are these pages
+NOFOLLOW = "page/nofollow"  # the reason for links of pages that ask not to be followed; the samples are these pages
 
 
 class Refusals:
@@ -217,7 +217,7 @@ def write_agents(folder: Path, agents: Sequence[Mapping[str, Any]]) -> None:
 
 
 def read_agents(folder: Path) -> list[dict[str, Any]]:
-    """The agents; none without a file. Raises ``BadCrawlDir``."""
+    """The agents; empty without a file. Raises ``BadCrawlDir``."""
     path = folder / AGENTS
     try:
         found = orjson.loads(path.read_bytes())

@@ -17,14 +17,14 @@ from crawlproject.storage.read import REMEDY, read_visits
 
 NAME = "crawl.json"
 VERSION = 1
-PART_OF = "part_of"  # key of the folder of the whole crawl, in what shows one of its topics
+PART_OF = "part_of"  # key of the folder of the whole crawl, in the manifest of a folder that shows one of its topics
 DAMAGED = f"{NAME}.damaged"
-_BEGINNING = 1000  # fetches in which the seeds are found
+_BEGINNING = 1000  # first fetches among which the seeds are looked for
 _NOT_IN_MANIFEST = frozenset(("settings", "members", "weight", "pages"))
 
 
 class DamagedManifest(BadCrawlDir):
-    """A manifest that nobody can read, ``why`` being the reason."""
+    """A manifest that cannot be read; ``why`` is the reason."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(str(path), f"expected the manifest of a crawl ({why}); {REMEDY}")
@@ -76,12 +76,12 @@ class Manifest:
         self._write()
 
     def note_topic(self, topic: Topic) -> None:
-        """The topics of a crawl of several are these from now on."""
+        """Replace the topics of a crawl of several topics."""
         self.asked["topic"] = self.found["topic"] = topic_fields(topic)
         self._write()
 
     def note_setting(self, name: str, value: object) -> None:
-        """Add a setting that is not one of ours; it is written when the crawl ends."""
+        """Add a setting that is not one of ours. It is written when the crawl ends."""
         self.found["settings"][name] = value
 
     def finish(self, reason: str, now: float, stats: Mapping[str, Any]) -> None:
@@ -90,9 +90,9 @@ class Manifest:
         self._write()
 
     def _made_again(self, folder: Path, damage: DamagedManifest) -> dict[str, Any]:
-        """What was asked for now, where the history begins with its seeds; the damaged file is kept beside it.
+        """Rebuild the manifest from the present topic and settings, if its seeds are among the first fetches of the history.
 
-        Raises ``BadCrawlDir`` where nothing says that it is this crawl.
+        The damaged file is kept beside it. Raises ``BadCrawlDir`` if nothing shows that it is this crawl.
         """
         beginning = list(islice(read_visits(folder), _BEGINNING))
         if not beginning:
@@ -134,7 +134,7 @@ class Manifest:
 
 
 def topic_fields(topic: Topic) -> dict[str, Any]:
-    """A topic as the manifest has it; of several topics there are the names."""
+    """A topic as the manifest stores it; of several topics, it stores the names."""
     fields = {key: value for key, value in dataclasses.asdict(topic).items() if key not in _NOT_IN_MANIFEST}
     return fields | ({"members": [member.name for member in topic.members]} if topic.members else {})
 

@@ -1,9 +1,9 @@
 """The page repository: one file per page, named by the MD5 of its canonical URL (paper 000 section 2.2); and ``items.jsonl``: one
 line per stored page, for full-text indexes.
 
-``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has a line for
-each version, and one whose ``state`` says why if it is no part of the crawl any more: the last line of a URL counts. A page that
-``replaces`` another makes a duplicate of the lines before it of that URL.
+``item.schema.json`` beside this file defines the fields, as a JSON Schema (draft 2020-12). A page that changed has one line for
+each version. A page that no longer belongs to the crawl has a line whose ``state`` says why. The last line of a URL counts. A
+page that ``replaces`` another URL makes the page in that URL's earlier lines a duplicate.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _brought: dict[Path, Bring] = {}
 
 
 def bring_pages(folder: Path, bring: Bring) -> None:
-    """From now on whoever reads a page file of ``folder`` that is not there has ``bring(name)`` write it, from where it is."""
+    """From now on, before a missing page file of ``folder`` is read, ``bring(name)`` is called to write it."""
     _brought[folder] = bring
 
 
 def _brought_to(folder: Path, name: str) -> Path:
-    """The path of a page file, which was brought if it can be."""
+    """The path of a page file, after it was brought if possible."""
     path = folder / page_path(name)
     if _brought and folder in _brought and not path.exists():
         _brought[folder](name)
@@ -46,9 +46,9 @@ def _brought_to(folder: Path, name: str) -> Path:
 class PageRepository:
     """Bodies as received (after decompression) under ``folder/<2 hex>/<2 hex>/<32 hex>``.
 
-    Files are written under a temporary name and renamed, so none is ever incomplete. Storing a page again replaces it. Of its
-    earlier versions the last ``versions - 1`` stay beside it, with the number of the version behind their name: ``.3``. So does
-    the one before until the new one is in the history (``settle``): the file of a crawl that was killed may be newer.
+    Files are written under a temporary name and renamed, so none is ever incomplete. Storing a page again replaces it. The last
+    ``versions - 1`` earlier versions stay beside it, with the version number appended to their names, such as ``.3``. The
+    previous version also stays until the new one is in the history (``settle``): after a killed crawl, the file may be newer.
     """
 
     def __init__(self, folder: Path, *, versions: int = 1) -> None:
@@ -60,7 +60,7 @@ class PageRepository:
         return self.folder / page_path(page_name(url))
 
     def store(self, url: str, body: bytes, replaced: int = 0) -> str:
-        """Write the page; return its name (32 hex digits). ``replaced`` is the version that is there, 0 for none.
+        """Write the page; return its name (32 hex digits). ``replaced`` is the version that it replaces, 0 for none.
 
         Raises ``StorageFailed``.
         """
@@ -81,33 +81,34 @@ class PageRepository:
         return name
 
     def settle(self, url: str, replaced: int) -> None:
-        """The version behind ``replaced`` is in the history: those that are not to be kept are removed."""
+        """The version after ``replaced`` is in the history: remove the versions that need not be kept."""
         for number, path in self.versions(url).items():
             if number <= replaced - self._earlier:
                 path.unlink(missing_ok=True)
 
     def load(self, url: str, digest: str = "") -> bytes:
-        """The stored body. Raises ``FileNotFoundError`` for a page that was never stored, or whose file is damaged: ``digest`` is
-        the MD5 of its body; empty: not compared.
+        """The stored body. Raises ``FileNotFoundError`` for a page that was never stored, or whose file is damaged.
+
+        The file is damaged if its MD5 is not ``digest`` (empty: not compared).
         """
         path = _brought_to(self.folder, page_name(url))
         body = path.read_bytes()
         if not digest or _digest(body) == digest:
             return body
-        for earlier in self.versions(url).values():  # a crawl that was killed had stored the next one
+        for earlier in self.versions(url).values():  # a killed crawl may have stored the next version
             if _digest(body := earlier.read_bytes()) == digest:
                 return body
         raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
 
     def load_version(self, url: str, version: int) -> bytes:
-        """The body of the latest version that the history knows. Raises ``FileNotFoundError`` if it was never stored."""
+        """The body of this version, which the history has last. Raises ``FileNotFoundError`` if it was never stored."""
         path = _brought_to(self.folder, page_name(url))
         with suppress(FileNotFoundError):
             return path.with_name(f"{path.name}.{version}").read_bytes()
         return path.read_bytes()
 
     def versions(self, url: str) -> dict[int, Path]:
-        """The earlier versions that were kept, by number."""
+        """The earlier versions that are kept, by number."""
         path = _brought_to(self.folder, page_name(url))
         found = {each.name.partition(".")[2]: each for each in path.parent.glob(f"{path.name}.*")}
         return {int(number): each for number, each in found.items() if number.isdigit()}
@@ -125,7 +126,7 @@ class PageRepository:
 
 
 def stored_body(folder: Path, visit: Visit) -> bytes:
-    """The body that a visit stored below ``folder``. Raises ``FileNotFoundError`` when that version is not there any more."""
+    """The body that a visit stored below ``folder``. Raises ``FileNotFoundError`` if that version no longer exists."""
     path = _brought_to(folder, visit.md5)
     for place in (path.with_name(f"{path.name}.{visit.version}"), path):
         if place.exists():
@@ -136,7 +137,7 @@ def stored_body(folder: Path, visit: Visit) -> bytes:
 
 
 def _keep(place: str, version: int) -> None:
-    """Keep the file that is to be replaced, unless a crawl that was killed has kept it, or there is none after all."""
+    """Keep the file that is about to be replaced, unless a killed crawl has kept it already, or there is none."""
     kept = f"{place}.{version}"
     if os.path.exists(kept):
         return
@@ -194,7 +195,7 @@ def item_fields(page: Page, visit: Visit) -> dict[str, object]:
 
 
 def withdrawn(url: str, at: float, version: int, state: str) -> dict[str, object]:
-    """The item that takes a page back; ``state`` says why: ``gone``, ``moved`` or ``retired``."""
+    """The item that withdraws a page; ``state`` says why: ``gone``, ``moved`` or ``retired``."""
     return {**item_fields(Page(url), Visit(url, 0, at, md5=page_name(url), version=version)), "state": state}
 
 
@@ -202,6 +203,6 @@ def withdrawn(url: str, at: float, version: int, state: str) -> dict[str, object
 def _lines_with_text(text: str) -> str:
     """``text`` without empty lines (markup leaves many) and without white space at the ends of lines.
 
-    Asked for twice in a row: for feed exports, and for the file.
+    Called twice in succession: for feed exports, and for the file.
     """
     return "\n".join(filter(None, map(str.strip, text.split("\n"))))

@@ -24,7 +24,7 @@ _VISIT_FIELDS = frozenset(item.name for item in fields(Visit))
 _COUNTED = ("at", "seconds", "relevance", "spam", "size", "number")
 _YEAR_10000 = 253_402_300_800.0  # in seconds since the epoch: no date is later
 
-REMEDY = "crawl the same topic into this folder, and it is written anew"  # of a damaged manifest
+REMEDY = "crawl the same topic into this folder, and it is written anew"  # for a damaged manifest
 RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 
 
@@ -32,8 +32,8 @@ RELEVANT = 0.1  # threshold when the manifest has no PAGE_RELEVANT
 class CrawlInfo:
     """The contents of ``crawl.json``. A running or killed crawl has no ``reason``, ``finished`` and ``stats``.
 
-    ``targets`` are canonical, ``positive`` and ``negative`` are URLs or paths. ``settings`` are named in capitals. Times
-    are seconds since the epoch, ``resumes`` those at which the crawl went on.
+    ``targets`` are canonical; ``positive`` and ``negative`` are URLs or paths. The names of ``settings`` are in capitals. Times
+    are seconds since the epoch; ``resumes`` are the times at which the crawl was resumed.
     """
 
     topic: str = ""
@@ -107,7 +107,7 @@ def read_info(folder: Path) -> CrawlInfo:
 
 
 def topic_of(info: CrawlInfo, settings: Mapping[str, Any] | None = None) -> Topic:
-    """The topic of a crawl as its manifest has it, with these ``settings``: those of its topic file are not in it."""
+    """The topic of a crawl from its manifest, with these ``settings``: the manifest lacks those of the topic file."""
     return Topic(
         info.topic,
         info.keywords,
@@ -122,9 +122,9 @@ def topic_of(info: CrawlInfo, settings: Mapping[str, Any] | None = None) -> Topi
 
 
 def read_visits(folder: Path, behind: TailPosition | None = None) -> Iterator[Visit]:
-    """Stream the history of a crawl in its order (of one host that of ``at``), without an incomplete last line.
+    """Stream the history of a crawl in its order (for one host, by ``at``), without an incomplete last line.
 
-    ``behind``: only the lines behind this position. Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
+    ``behind``: only the lines after this position. Unknown fields are ignored. Raises ``BadCrawlDir`` for a damaged line.
     """
     path = folder / HISTORY
     for number, line in enumerate(read_lines(path, behind), start=behind.lines + 1 if behind else 1):
@@ -132,14 +132,14 @@ def read_visits(folder: Path, behind: TailPosition | None = None) -> Iterator[Vi
 
 
 def first_visits(folder: Path) -> Iterator[Visit]:
-    """The first visit of each URL, in the order of the crawl: what it found, whatever became of it. Raises as ``read_visits``."""
+    """The first visit of each URL, in the order of the crawl, whatever its result. Raises as ``read_visits``."""
     return (visit for visit in read_visits(folder) if visit.number == 1)
 
 
 def present_visits(folder: Path) -> Iterator[Visit]:
-    """The first visit of each URL with the title, the relevance and the body of the page as it is stored now.
+    """The first visit of each URL, with title, relevance and body data of the page as it is stored now.
 
-    Pages that are gone or have moved are left out. Memory: one visit for each page that has changed. Raises as ``read_visits``.
+    Pages that are gone or have moved are left out. Memory: one visit for each page that changed. Raises as ``read_visits``.
     """
     last: dict[str, Visit | None] = {}
     for visit in read_visits(folder):
@@ -194,7 +194,7 @@ def visit_from(line: Any, place: str) -> Visit:
 
 
 def _wrong_field(visit: Visit) -> str:
-    """The field, among those that everybody counts with, that no crawl wrote so; empty: none."""
+    """The first field used in calculations whose value no crawl would write; empty if there is none."""
     if not isinstance(visit.url, str) or "://" not in visit.url:
         return "url"
     for name in _COUNTED:
@@ -206,7 +206,7 @@ def _wrong_field(visit: Visit) -> str:
 
 
 def _rename_kind(line: dict[str, Any]) -> None:
-    """A line of an earlier version named the kind of its URL as an error, or as a sign."""
+    """Convert a line of an earlier version, which stored the kind of its URL as an error or as a sign."""
     if line.get("error") in LISTINGS:
         line["kind"], line["error"] = line["error"], ""
     elif QUERY in line.get("signs", ()):
@@ -224,7 +224,7 @@ def read_refused(folder: Path) -> list[RefusalCounts]:
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in a JSON file, or None without a file. Raises ``BadCrawlDir`` when it is damaged, or cannot be read."""
+    """The object in a JSON file, or None without a file. Raises ``BadCrawlDir`` if it is damaged or cannot be read."""
     try:
         found = orjson.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

@@ -1,8 +1,8 @@
-"""Files at an address that fsspec understands, such as ``s3://bucket/key``: each is sent whole, or is not there.
+"""Files at an address that fsspec understands, such as ``s3://bucket/key``. Each file appears complete, or not at all.
 
-A store of objects (S3, Google, Azure) shows an object when all of it has come: a small one is one request, a large one an upload
-in pieces that is completed at the end. Elsewhere a file gets its name when it is complete. Who may write is said by the
-environment, or by the configuration of fsspec, never by an address.
+An object store (S3, Google, Azure) shows an object once it is complete: a small one is one request, a large one a multipart
+upload that is completed at the end. On other file systems, a file gets its name when it is complete. Credentials come from the
+environment or the configuration of fsspec, never from an address.
 """
 
 from __future__ import annotations
@@ -23,21 +23,22 @@ from crawlproject.storage.crawl_files import refuse_crawl_file
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _SMALL = 8 * 2**20  # bytes that are sent in one request
-_AT_ONCE = 8  # requests
+_AT_ONCE = 8  # parallel requests
 _PERMISSION = re.compile(r"(?:Credential|Token|Profile|Auth)\w*(?:Error|NotFound)$")  # names of exceptions
 _SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|KEY", re.IGNORECASE)  # names of variables
 
 
 def is_remote(target: str) -> bool:
-    """Whether it is an address, not a path of this machine."""
+    """Whether ``target`` is an address rather than a path on this machine."""
     return _ADDRESS.match(target) is not None
 
 
 class Remote:
-    """The place ``address``: a file, or a folder of ``keys``, relative paths with ``/``.
+    """The place at ``address``: a file, or a folder whose ``keys`` are relative paths with ``/``.
 
-    Raises ``BadInput`` for an address that cannot be used, ``MissingExtra`` where a package is missing. The others raise
-    ``BadInput`` where a person has to do something (no bucket, no credentials, refused) and ``StorageFailed`` for what may pass.
+    Raises ``BadInput`` for an address that cannot be used, ``MissingExtra`` if a package is missing. The methods raise
+    ``BadInput`` if a person has to act (no bucket, no credentials, access refused), and ``StorageFailed`` for failures that may
+    pass.
     """
 
     def __init__(self, address: str) -> None:
@@ -57,7 +58,7 @@ class Remote:
 
     @property
     def name(self) -> str:
-        """Its last part."""
+        """The last part of the address."""
         return self.address.rpartition("/")[2]
 
     def send(self, source: Path, key: str = "") -> int:
@@ -68,18 +69,18 @@ class Remote:
             self.put(key, data)
             return len(data)
         with self._failing(key):
-            # s3fs and gcsfs hold ten pieces in memory, of 50 MB unless told
+            # By default, s3fs and gcsfs hold ten pieces of 50 MB in memory.
             pieces = {"chunksize": _SMALL} if {"s3", "gs"} & {*self._files.protocol} else {}
             self._place(key, lambda path: self._files.put_file(str(source), path, **pieces))
         return size
 
     def put(self, key: str, data: bytes) -> None:
-        """Write these bytes."""
+        """Write ``data`` as a file."""
         with self._failing(key):
             self._place(key, lambda path: self._files.pipe_file(path, data))
 
     def read(self, key: str, start: int | None = None, end: int | None = None) -> bytes:
-        """What is there, from byte ``start`` to ``end``. Raises ``StorageFailed`` also when nothing is."""
+        """The content from byte ``start`` to ``end``. Raises ``StorageFailed``, also if there is no file."""
         with self._failing(key, "read"):
             try:
                 return bytes(self._files.cat_file(self._at(key), start=start, end=end))
@@ -87,7 +88,7 @@ class Remote:
                 raise StorageFailed(f"cannot read {self.address}/{key}: it is not there") from None
 
     def names(self, folder: str = "") -> list[str]:
-        """The names of the files and folders in a folder; none when it is not there."""
+        """The names of the files and folders in a folder; empty if it does not exist."""
         with self._failing(folder, "read"):
             self._files.invalidate_cache()
             try:
@@ -98,11 +99,11 @@ class Remote:
             return [name for name in names if not name.startswith(".")]
 
     def below(self, folder: str) -> Remote:
-        """The place of a folder in it."""
+        """The place of a folder inside this one."""
         return Remote(f"{self.address}/{folder}")
 
     def get(self, key: str) -> bytes | None:
-        """What is there; None: nothing, or nobody may read it."""
+        """The content of a file; None if there is none, or it may not be read."""
         with self._failing(key):
             try:
                 return bytes(self._files.cat_file(self._at(key)))
@@ -110,12 +111,12 @@ class Remote:
                 return None
 
     def remove(self, key: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file if it exists."""
         with self._failing(key), suppress(FileNotFoundError):
             self._files.rm_file(self._at(key))
 
     def is_empty(self) -> bool:
-        """Whether nothing is below it."""
+        """Whether the place contains nothing."""
         with self._failing():
             self._files.invalidate_cache()
             try:
@@ -124,7 +125,7 @@ class Remote:
                 return True
 
     def send_all(self, sources: Sequence[tuple[Path, str]]) -> int:
-        """Send these files to these keys, several at a time; return their bytes. Files that are not there are left out."""
+        """Send these files to these keys, several at a time; return their bytes. Missing files are left out."""
 
         def sent(each: tuple[Path, str]) -> int:
             try:
@@ -136,7 +137,7 @@ class Remote:
             return sum(pool.map(sent, sources))
 
     def send_folder(self, folder: Path) -> None:
-        """Send what is in a folder, below ``address``; when that fails, what was sent is removed again."""
+        """Send the files in a folder to ``address``. If that fails, remove what was sent."""
         sources = [(path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")) if path.is_file()]
         try:
             self.send_all(sources)
@@ -148,7 +149,7 @@ class Remote:
 
     def _place(self, key: str, write: Any) -> None:
         path = self._at(key)
-        if self._files.async_impl:  # a store of objects; it has no folders: to make one might make a bucket
+        if self._files.async_impl:  # an object store has no folders: making one might make a bucket
             write(path)
             return
         folder, _, name = path.rpartition("/")
@@ -169,7 +170,7 @@ class Remote:
 
     @contextmanager
     def _failing(self, key: str = "", what: str = "write") -> Iterator[None]:
-        """Inside, what a file system may raise, which is anything, becomes an error of ours that names the address."""
+        """Turn any exception that a file system raises inside into an error of ours that names the address."""
         place = f"{self.address}/{key}" if key else self.address
         try:
             yield
@@ -189,7 +190,7 @@ class Remote:
 
 
 def _opened(scheme: str, address: str) -> tuple[Any, str]:
-    """The file system of fsspec, and the path in it."""
+    """The file system of fsspec for an address, and the path in it."""
     need(f"{scheme}://", "remote")
     import fsspec
 
@@ -199,13 +200,13 @@ def _opened(scheme: str, address: str) -> tuple[Any, str]:
         files, path = fsspec.core.url_to_fs(address)
     except ImportError as failure:
         raise MissingExtra(address, f"{failure}; for s3://, pip install s3fs") from None
-    except Exception as failure:  # of a file system whose configuration is wrong
+    except Exception as failure:  # raised by a file system whose configuration is wrong
         raise BadInput(address, _told(failure)) from None
     return files, str(path)
 
 
 def _told(failure: BaseException) -> str:
-    """The failure on a line, without the secrets of the environment."""
+    """The failure on one line, without the secrets of the environment."""
     said = " ".join(str(failure).split()) or type(failure).__name__
     for name, value in os.environ.items():
         if len(value) > 7 and _SECRET.search(name):

@@ -1,7 +1,7 @@
-"""What people search for: the log of a crawl folder, ``searches.jsonl``, and files of queries.
+"""The queries that people search for: the log of a crawl folder, ``searches.jsonl``, and files of queries.
 
-A line a search: ``{"at": seconds since 1970, "query": "...", "hits": pages that matched}``; nothing of who asked. A file of
-queries has one on each line, and behind a tab how often it is asked; a log serves as one.
+The log has one line per search: ``{"at": seconds since 1970, "query": "...", "hits": pages that matched}``, and nothing about
+the person. A file of queries has one query per line and, after a tab, how often it is asked. A log can serve as such a file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MARKS = re.compile(r'[+"()*]')
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """A query as people asked it, ``times`` in all; ``hits`` are the pages that matched the last time."""
+    """A query as people asked it, ``times`` in all; ``hits`` pages matched the last time."""
 
     query: str
     times: int
@@ -39,7 +39,7 @@ class Searched:
 
 
 def note_search(folder: Path, query: str, hits: int, at: float) -> None:
-    """Add a search to the log of a crawl folder, which only its owner may read. A folder that cannot be written has none."""
+    """Add a search to the log, which only its owner may read. In a folder that cannot be written, nothing is logged."""
     line = orjson.dumps({"at": round(at, 3), "query": query[:LONGEST], "hits": hits}, option=orjson.OPT_APPEND_NEWLINE)
     with suppress(OSError):
         file = os.open(folder / SEARCHES, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -50,7 +50,7 @@ def note_search(folder: Path, query: str, hits: int, at: float) -> None:
 
 
 def read_searches(folder: Path) -> list[Searched]:
-    """The searches of a crawl folder, the most frequent first; spelled alike but for capitals and operators they are one.
+    """The searches in a crawl folder, the most frequent first. Those that differ only in case or operators count as one.
 
     Raises ``BadCrawlDir`` for a damaged line.
     """
@@ -67,14 +67,14 @@ def _searched(log: Path) -> list[Searched]:
 
 
 def words_of(query: str) -> str:
-    """What a query asks for, in lower case: without operators, and without what it excludes."""
+    """The words that a query asks for, in lower case, without operators and without those that it excludes."""
     return " ".join(_MARKS.sub(" ", _LEFT_OUT.sub(" ", query)).casefold().split())
 
 
 def read_queries(path: Path) -> Mapping[str, float]:
-    """The ``MOST`` most frequent queries of a file or a log, each with its share of their number.
+    """The ``MOST`` most frequent queries of a file or a log, each with its share of their total frequency.
 
-    Empty lines of a file, and those that begin with #, do not count. Raises ``BadInput``, which names file and line.
+    Empty lines of a file, and those that begin with #, are ignored. Raises ``BadInput``, which names file and line.
     """
     try:
         text = path.read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Several workers of one crawl: each has its own hosts, and Redis is where they meet."""
+"""A crawl by several workers: each has its own hosts, and Redis connects them."""

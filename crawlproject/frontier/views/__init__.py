@@ -1,1 +1,1 @@
-"""What a frontier holds, read from outside of its crawl."""
+"""Read-only views of a frontier from outside its crawl."""

@@ -19,7 +19,7 @@ from crawlproject.storage.warc.record import Exchange, WrittenRecord, reconstruc
 
 FOLDER = "warc"
 _MOST_WAITING = 1_000  # URLs with a response whose fetch has not ended: many times more than can be in flight
-_MOST_RENDERED = 16  # pages whose rendering waits for the end of their fetch, of at most some megabytes each
+_MOST_RENDERED = 16  # rendered pages whose fetch has not ended, at most some megabytes each
 _MOST_OF_ONE = 10  # waiting responses of one URL: retries, and redirects to variants of the URL
 
 Load = Callable[[Visit], bytes]  # the stored body of a page
@@ -27,14 +27,14 @@ Load = Callable[[Visit], bytes]  # the stored body of a page
 
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
-    """A page whose scripts were run: its ``body`` as it came, decoded, and the exchanges of what it asked for."""
+    """A page whose scripts were run: its ``body`` as received, decoded, and the exchanges that it caused."""
 
     body: bytes
     content_type: str
     exchanges: Sequence[Exchange]
 
     def about(self) -> list[tuple[str, str]]:
-        """The fields of the page's ``metadata`` record; ``outlink`` is Heritrix's: URL, E for what is embedded, how."""
+        """The fields of the page's ``metadata`` record; ``outlink`` is Heritrix's: URL, E for embedded, method."""
         asked = dict.fromkeys((exchange.url, exchange.method) for exchange in self.exchanges)
         return [("rendered", "true"), *(("outlink", f"{url} E {method}") for url, method in asked)]
 
@@ -62,22 +62,22 @@ class CrawlArchive:
 
         self._load = load
         self._files = WarcFiles(crawl_dir / FOLDER, name, describe, seed=seed, max_bytes=max_bytes)
-        self.warnings = self._files.warnings  # what had been lost when it was opened
-        self.add = self._files.append  # of a response that is not a fetch of the crawl, such as robots.txt
+        self.warnings = self._files.warnings  # losses found when the archive was opened
+        self.add = self._files.append  # for a response that is not a fetch of the crawl, such as robots.txt
         self._waiting: dict[str, list[Exchange]] = {}
         self._rendered: dict[str, RenderedPage] = {}
 
     def received(self, url: str, exchange: Exchange) -> None:
         """Keep a response for the canonical URL until its fetch ends."""
         waiting = self._waiting.setdefault(url, [])
-        others = [each for each in waiting if each.url != exchange.url]  # of a retry the last response counts
+        others = [each for each in waiting if each.url != exchange.url]  # among retries, the last response counts
         waiting[:] = others[1 - _MOST_OF_ONE :]
         waiting.append(exchange)
         if len(self._waiting) > _MOST_WAITING:
             del self._waiting[next(iter(self._waiting))]
 
     def rendered(self, url: str, rendering: RenderedPage) -> None:
-        """The page at the canonical URL was rendered; kept until its fetch ends."""
+        """Keep the rendering of the page at the canonical URL until its fetch ends."""
         self._rendered[url] = rendering
         if len(self._rendered) > _MOST_RENDERED:
             del self._rendered[next(iter(self._rendered))]
@@ -86,7 +86,7 @@ class CrawlArchive:
         """Write the responses of a fetch that is about to enter the history.
 
         A page without a response, or whose response cannot be archived as received, is reconstructed from its stored body.
-        What a rendered page asked for follows it. One that asks not to be kept is not written.
+        The requests of a rendered page follow it. A page that asks not to be kept is not written.
         """
         waiting, rendering = self._waiting.pop(visit.url, []), self._rendered.pop(visit.url, None)
         if visit.error == NOT_KEPT:
@@ -106,7 +106,7 @@ class CrawlArchive:
         """The exchange of a stored page: as received, if every reader can decode it."""
         if exchange is not None and exchange.can_be_undone():
             return exchange
-        body = rendering.body if rendering else self._load(visit)  # what is stored of a rendered page is not what came
+        body = rendering.body if rendering else self._load(visit)  # a rendered page is stored otherwise than received
         if exchange is not None:
             return exchange.decoded(body)
         return reconstructed(replace(visit, content_type=rendering.content_type) if rendering else visit, body)
@@ -137,7 +137,7 @@ class CrawlArchive:
 
 def key_of(visit: Visit) -> str:
     """The key of a fetch in the archive: 24 hexadecimal digits of a digest of the URL and the result."""
-    again = f"#{visit.number}" if visit.number > 1 else ""  # of a page that is as it was, with the digest that it had
+    again = f"#{visit.number}" if visit.number > 1 else ""  # an unchanged page has the same digest again
     return f"{_hash(visit.url)}{_hash(visit.digest + again)}"
 
 

@@ -28,7 +28,7 @@ class IndexEntry:
     """A response or revisit in an archive: ``length`` bytes of ``file`` from ``offset``. ``url`` is ``Exchange.identity``.
 
     ``mime`` is ``warc/revisit`` for a revisit, as in CDX files. ``key`` identifies the fetch of the crawl; see
-    ``CrawlArchive``. ``end`` is the offset behind the records of the exchange.
+    ``CrawlArchive``. ``end`` is the offset after the records of the exchange.
     """
 
     url: str
@@ -47,7 +47,7 @@ _NOT_MODIFIED = 304
 
 
 class ArchivedPayloads:
-    """The last ``most`` archived payloads, so that a duplicate becomes a revisit, and which one each URL had last."""
+    """The last ``most`` archived payloads, so that duplicates become revisits; and the last payload of each URL."""
 
     def __init__(self, most: int = 100_000) -> None:
         self._most = most
@@ -58,12 +58,12 @@ class ArchivedPayloads:
         return self._known.get(digest)
 
     def of_url(self, url: str) -> tuple[str, FirstCapture | None]:
-        """Digest and first capture of what ``url`` was last answered with; ("", None) when that is not known."""
+        """Digest and first capture of the last payload of ``url``; ("", None) if unknown."""
         digest = self._of_url.get(url, "")
         return (digest, self._known[digest]) if digest in self._known else ("", None)
 
     def add(self, url: str, digest: str, date: str) -> None:
-        """``url`` was answered with this payload."""
+        """Note that ``url`` was answered with this payload."""
         post = post_of(url)
         self._known.setdefault(digest, FirstCapture(post.url if post else url, date))
         self._of_url.pop(url, None)
@@ -88,7 +88,7 @@ def capture(
     key: str = "",
     about: Sequence[tuple[str, str]] = (),
 ) -> tuple[tuple[WrittenRecord, ...], IndexEntry]:
-    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that finds them.
+    """The records of an exchange to be written to ``file`` at ``offset``, and the index entry that locates them.
 
     ``about`` are the fields of a ``metadata`` record that refers to the response.
     """
@@ -96,7 +96,7 @@ def capture(
     digest, date = digest_of(block[start:]), date_of(exchange.at)
     unchanged = exchange.status == _NOT_MODIFIED
     original = originals.get(digest) if block[start:] else None
-    if unchanged:  # nothing was sent: what the record tells of is the payload before
+    if unchanged:  # nothing was sent: the record is about the previous payload
         known, original = originals.of_url(exchange.identity)
         digest = known or digest
     identity = identity_of(warcinfo, file, offset, exchange.url)
@@ -135,7 +135,7 @@ def capture(
 
 
 def _metadata(fields: dict[str, str], about: Sequence[tuple[str, str]], response: str, warcinfo: str) -> WrittenRecord:
-    """As Heritrix describes a response: ``application/warc-fields`` (ISO 28500:2017, 6.6)."""
+    """A description of a response as in Heritrix: ``application/warc-fields`` (ISO 28500:2017, 6.6)."""
     fields = {
         **fields,
         "WARC-Warcinfo-ID": f"<{warcinfo}>",

@@ -4,7 +4,7 @@
     warc/records.jsonl            a line for each response: where it is
 
 The records of an exchange are one write, and their line in ``records.jsonl`` commits them. Uncommitted bytes of a killed
-process are cut off when the folder is opened again; ``warnings`` says what, and what else was lost since.
+process are cut off when the folder is opened again. ``warnings`` lists these and all other losses.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class WarcFiles:
         self._max_bytes = max_bytes
         self._file = -1
         self._size = 0
-        self._beyond = 0  # bytes that were cut off the file at its opening
+        self._beyond = 0  # bytes that were cut off the file when it was opened
         self.warnings = mend_index(folder)
         self._log = AppendLog(folder / INDEX)
         last = None
@@ -56,11 +56,11 @@ class WarcFiles:
             for path in sorted(folder.glob(f"{name}-*.warc.gz")):
                 if _number(path.name) > self._number:
                     self.warnings.append(f"{path}, which {INDEX} does not know, will be written anew")
-        else:  # files without a line are not ours and stay unchanged
+        else:  # files without a line in the index are not ours and stay unchanged
             self._number = max(map(_number, (path.name for path in folder.glob("*.warc.gz"))), default=-1)
 
     def append(self, exchange: Exchange, key: str = "", about: Sequence[tuple[str, str]] = ()) -> None:
-        """Write the records of an exchange and the line that commits them; ``about`` is that of ``capture``."""
+        """Write the records of an exchange and the line that commits them; ``about`` is as in ``capture``."""
         if self._file < 0 or self._size >= self._max_bytes:
             self._begin_file()
         records, entry = capture(
@@ -102,7 +102,7 @@ class WarcFiles:
         self._write(self._describe(self._path.name, self._warcinfo).data)
 
     def _open_file(self, size: int) -> None:
-        """Continue after ``size`` bytes; the bytes behind them were never committed."""
+        """Continue after ``size`` bytes. The bytes after them were never committed."""
         try:
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             self._beyond = os.fstat(self._file).st_size - size

@@ -1,8 +1,8 @@
-"""The index of the WARC files of a crawl: ``records.jsonl``, a line for each response.
+"""The index of the WARC files of a crawl: ``records.jsonl``, one line for each response.
 
-As CDXJ it has one line per capture, sorted, in separately compressed blocks (ZipNum). Where the files have lost something
-since they were written, bytes, whole files, or their index, it is brought in line with them, so that the pages that were
-lost are archived again.
+As CDXJ, the index has one line per capture, sorted, in separately compressed blocks (ZipNum). If bytes, whole files or their
+index were lost since they were written, the index is brought in line with the files, so that the lost pages are archived
+again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_entries(folder: Path) -> Iterator[IndexEntry]:
 def cdxj_line(entry: IndexEntry) -> bytes:
     """``SURT timestamp {json}``; the SURT is the URL with its host labels reversed, so that sites sort together.
 
-    A POST has its method and its decoded body in the SURT and in fields of their own, as cdxj-indexer and pywb have it.
+    A POST has its method and its decoded body in the SURT and in separate fields, as in cdxj-indexer and pywb.
     """
     from surt import surt
 
@@ -113,9 +113,9 @@ def idx_head(name: str) -> bytes:
 
 
 def mend_index(folder: Path) -> list[str]:
-    """Remove from the index, and from the files, what is no longer whole; say what that was.
+    """Remove incomplete exchanges from the index and from the files; return descriptions of them.
 
-    A revisit whose original is lost goes with it. Raises ``StorageFailed`` and ``BadCrawlDir``.
+    A revisit whose original is lost is removed, too. Raises ``StorageFailed`` and ``BadCrawlDir``.
     """
     if not (folder / INDEX).exists():
         found = sorted(path.name for path in folder.glob("*.warc.gz"))
@@ -135,7 +135,7 @@ def mend_index(folder: Path) -> list[str]:
 
 
 class _Sizes(dict[str, int]):
-    """Bytes of the files by name; 0 of a missing one."""
+    """The sizes of the files in bytes, by name; 0 for a missing one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -159,7 +159,7 @@ def _whole(entries: Iterable[IndexEntry], sizes: _Sizes) -> Iterator[IndexEntry]
 
 
 def _cut(path: Path, size: int, end: int, count: int) -> str:
-    """Leave only whole exchanges in a file."""
+    """Keep only the complete exchanges of a file."""
     what = f"{path} was cut at byte {size}" if path.exists() else f"{path} is missing"
     try:
         if end:

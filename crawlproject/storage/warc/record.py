@@ -40,7 +40,7 @@ class FirstCapture(NamedTuple):
 
 
 class WrittenRecord(NamedTuple):
-    """A serialised record, with the facts that an index needs."""
+    """A serialised record, with the URN that identifies it."""
 
     data: bytes
     identity: str
@@ -134,7 +134,7 @@ class Exchange:
         return encoded in _KNOWN_ENCODINGS and not (self.truncated and encoded)
 
     def decoded(self, body: bytes) -> Exchange:
-        """The same with a decoded body; the header is kept under another name."""
+        """The same exchange with a decoded body; the encoding header is kept under another name."""
         headers = tuple(
             (_ORIGINAL + name if name.lower() == b"content-encoding" else name, value) for name, value in self.headers
         )
