@@ -17,11 +17,11 @@ higher: with the highest ceiling, a host that is due never stays idle; with a lo
 long as there are any.
 
 **The k rule** (paper 000 section 2.1, paper 003 section 4.1). Any k consecutive takes are of k different hosts while k or
-more hosts wait. When fewer wait, the window shrinks to the number of waiting hosts. If all hosts outside that window are in
-flight or resting, the eligible host picked longest ago is taken: the crawl never stops for the rule. For this purpose,
-hosts that are blocked or whose URLs are all held do not count as waiting. If the rule is not strict, the crawl never stops
-for it, however many hosts wait. The rule applies to hosts up to class ``ACTIVE``; other hosts neither count nor are barred,
-but their picks are remembered. A barred host, if the rule allows one, comes before all hosts above ``ACTIVE``.
+more hosts wait. When fewer wait, the window shrinks to their number, and the crawl never stops for the rule: if all hosts
+outside the window are in flight or resting, the eligible host picked longest ago is taken. For this purpose, hosts that are
+blocked or whose URLs are all held do not count as waiting. If the rule is not strict, the crawl never stops for it, however
+many hosts wait. The rule applies to hosts up to class ``ACTIVE``; other hosts neither count nor are barred, but their picks
+are remembered. If the rule allows a barred host, the one picked longest ago comes before all hosts above ``ACTIVE``.
 
 **The floor** (as the precedence floor of Heritrix). A host whose first URL scores below the floor is ``SPARE`` instead of
 ``ACTIVE``, and ``INACTIVE`` if that score is also below the second, lower floor. While a floor is set, only the floor should
@@ -203,7 +203,7 @@ class Frontier(Protocol):
         ...
 
     def host_address(self, host: str, address: str) -> bool:
-        """The host is at this address, like all others reported there; empty: it is a server of its own.
+        """Note the address of the host: hosts with one address are one server; empty: the host is a separate server.
 
         Called once a name is resolved; forgotten when the frontier is closed. False if another host at the address is being
         visited, or the address rests; if a URL of ``host`` is leased, the caller then ends that lease by ``hold``.

@@ -62,7 +62,7 @@ class BestNFirstSchedule:
     The k rule and blocks override the commitment: while they stop every host of the batch, URLs are taken from the pool as
     if nothing were committed.
 
-    ``alive`` says whether an entry is the valid one of a waiting URL. The three factories get a similar test, limited to URLs
+    ``alive`` tests whether an entry is the valid one of a waiting URL. The three factories get a similar test, limited to URLs
     that are not committed. ``new_pool`` makes the schedule of these URLs. ``new_queue`` makes their order regardless of hosts;
     its test also requires that they may be taken. ``new_held`` makes the order of held URLs by time; its test is given ``(time,
     entry)``. ``new_pool`` also gets a function that counts the waiting URLs of a host: ``waiting_on`` or, without it, the

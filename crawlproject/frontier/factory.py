@@ -49,7 +49,7 @@ def make_politeness(options: Options, margin: float = MARGIN) -> Politeness:
 
 
 def longest_rest(options: Options) -> float:
-    """The longest rest in seconds: what a host may ask for (``Retry-After``) or gets when it fails, plus a visit's rest."""
+    """The longest rest in seconds: what a host may ask for (``Retry-After``) or gets when it is silent, plus a visit's rest."""
     asked = options.politeness_max_crawl_delay
     after = max(options.politeness_min_delay, asked, options.politeness_factor * _LONGEST_FETCH)
     return max(asked, _LONGEST_RETRY * options.crawl_retry_delay) + after + MARGIN

@@ -173,7 +173,7 @@ class HostSchedule(HostStates):
         self.place(host)
 
     def set_address(self, name: Hashable, address: str) -> bool:
-        """The host is at ``address``, like all others reported there. Whether no other is being visited and it has rested."""
+        """Note the address of the host. Return whether no other host there is being visited, and the address has rested."""
         host = self._queues.get(name)
         in_process = host is not None and host.leased
         self.addresses = addresses = self.addresses or AddressClocks()

@@ -30,7 +30,7 @@ class HostState(IntEnum):
     ``LATE_SNOOZED``  in such a class, and snoozed                                  earliest
     ================  ============================================================  =================
 
-    Each of the last two stands for several states, one per class: add the class to the number.
+    The last two are several states each, one per class: add the class to the number.
     """
 
     READY = 0
@@ -82,9 +82,7 @@ class HostStates:
         self._late: list[int] = []  # the classes above ``ACTIVE`` in which a host was ever visited, ascending
         self._ripening: LazyHeap[Any] = LazyHeap(_is_ripening)  # hosts whose first URL may change
         self._ripens_to_class = False  # whether one of these may change its class by that, floors aside
-        self._dormant: LazyHeap[Any] = LazyHeap(
-            lambda item: item[-1].dormant_item is item
-        )  # that the k rule does not count
+        self._dormant: LazyHeap[Any] = LazyHeap(lambda item: item[-1].dormant_item is item)  # those not counted
         self._timed = [self._ripening, *self._snoozed]
         if tracks_dormancy:
             self._timed[:0] = [rule.dormant, self._dormant]

@@ -47,7 +47,7 @@ class KRule:
         self._listeners.append(changed)
 
     def count_host(self, change: int, asleep: int = 0) -> None:
-        """Change the number of hosts with waiting URLs, and of hosts asleep, by so many."""
+        """Change the numbers of hosts with waiting URLs and of hosts asleep."""
         self.hosts += change
         self.asleep += asleep
         if self.hosts + self.asleep < self.k + (change + asleep > 0):  # otherwise the window keeps its size

@@ -62,7 +62,7 @@ class Politeness:
 
 
 class AddressClocks:
-    """The addresses of hosts, with one politeness clock each. A host without a known address is a server of its own.
+    """The addresses of hosts, with one politeness clock each. A host without a known address is a separate server.
 
     A host is ``parked`` while it waits for a visit to its address to end. Nothing of this is durable: addresses are resolved
     again after a restart.

@@ -96,8 +96,8 @@ class SharedFrontier(Frontier, Protocol):
     def publish(self, url: str, message: bytes, number: int = 0) -> None:
         """Send the other workers a message about ``url``.
 
-        Each worker's numbered messages have rising ``number`` s, also across restarts; the server drops those it already has. It
-        keeps the latest messages for workers that join late.
+        If a worker numbers its messages, the numbers rise, also across restarts; the server drops messages that it already has.
+        It keeps the latest messages for workers that join late.
         """
         ...
 

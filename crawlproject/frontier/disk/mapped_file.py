@@ -17,7 +17,7 @@ class MappedFile:
     """A file seen as equal pieces of ``piece`` bytes (a multiple of the page size), each mapped once and never moved.
 
     Growing never copies. The space is allocated on the disk first, so that a full disk is an error here and not a crash at
-    the first write into a hole. Written data is with the operating system at once and survives ``kill -9``. Readers open
+    the first write into a hole. Written data reaches the operating system at once and survives ``kill -9``. Readers open
     the file ``readonly``. ``maps_readonly``: the file is changed by ``write`` and through its descriptor ``file``, which costs
     less where many pages change at random. Raises ``StorageFailed``.
     """

@@ -114,7 +114,7 @@ class Correspondence:
             del self.sent[url]
 
     def readdress(self) -> None:
-        """Send the waiting letters to workers that are gone to the present owners of the hosts."""
+        """Redirect letters that wait for a worker that is gone to the present owners of the hosts."""
         joined = self._shares.members.joined
         answers: Answers = {}
         with self._steps.step():

@@ -50,18 +50,14 @@ class Heard(NamedTuple):
 class Step:
     """The requests of one step. Those that must reach other workers before a visit ends come first."""
 
-    letters: list[tuple[str, bytes]] = field(
-        default_factory=list
-    )  # worker, group of letters; joined per worker when sent
+    letters: list[tuple[str, bytes]] = field(default_factory=list)  # worker, group of letters; joined per worker
     messages: list[tuple[int, bytes]] = field(default_factory=list)
     attached: list[tuple[str, float, bytes]] = field(default_factory=list)
     ended: list[tuple[HostVisit, float]] = field(default_factory=list)  # with seconds of rest
     passed: list[tuple[str, float]] = field(default_factory=list)  # places visited without a registered visit
     begin: list[HostVisit] = field(default_factory=list)
     attachments_of: list[str] = field(default_factory=list)  # URLs
-    reserve: tuple[int, int, int] | None = (
-        None  # pages: stored or being fetched, wanted in addition, limit of all workers
-    )
+    reserve: tuple[int, int, int] | None = None  # pages: stored or being fetched, wanted besides, limit of all
     read_inbox: bool = True
     read_messages: bool = True
     applied: Id | None = None  # the inbox up to here is no longer needed

@@ -64,13 +64,13 @@ class Handover:
         self.save()
 
     def meet(self, members: Members, away: Collection[str] = (), now: float = inf) -> bool:
-        """Learn the present members. Return whether this worker turns to them as a change. While it waits for others or hands
-        over, it does not turn to the next change.
+        """Take over the present members, and return True, if they have changed. While this worker still waits for others or
+        hands over, it does not turn to the next change, and returns False.
 
-        Workers that are ``away`` hand over nothing until they are back; their messages tell what they have fetched.
+        Workers that are ``away`` hand over nothing until they are back; their messages list the URLs that they have fetched.
         """
         for worker in list(self._awaited):
-            if worker not in members.joined or worker in away:  # it is lost, together with what it was to hand over
+            if worker not in members.joined or worker in away:  # lost, with all that it had not handed over yet
                 del self._awaited[worker]
                 self.inherit_all()
         before = self._shares.members

@@ -27,9 +27,7 @@ class CrawlKeys:
         self.members, self.alive, self.tokens, self.reserved, self.pages, self.reports, self.epoch = self.beat
         self.messages = f"{self.root}:messages"  # stream: what workers publish, worker -> message
         self.published = f"{self.root}:published"  # hash: worker -> number of its last numbered message
-        self.attached = (
-            f"{self.root}:attached"  # hash: URL -> number, newline, message for the worker that fetches it next
-        )
+        self.attached = f"{self.root}:attached"  # hash: URL -> number, newline, message for the next fetch
         self.pace = [f"{self.root}:pace", f"{self.root}:grants"]
 
     def inbox(self, worker: str) -> str:

@@ -19,7 +19,7 @@ PAGE = "page"  # a page that was found, with only the fields of ``CrawlUrl`` tha
 WAIT, SCORE, HOLD, CLASS, DROP = "wait", "score", "hold", "class", "drop"
 DONE = "done"  # URLs that are done
 ANSWER = "answer"  # a reason (``shared.py``), then the URLs that were sent, with their scores
-HANDED = "handed"  # an epoch: the sender has handed over what it had of the hosts of that epoch's other workers
+HANDED = "handed"  # an epoch: the sender has handed over all its URLs of hosts that other workers own in that epoch
 
 Letter = list[Any]
 

@@ -11,9 +11,7 @@ import orjson
 
 from crawlproject.frontier.redis.crew import Heard, Id
 
-_AT_WORK = (
-    10.0  # seconds within which the report of a worker with hosts to visit changes; otherwise no worker waits for it
-)
+_AT_WORK = 10.0  # seconds within which the report of a worker with hosts to visit changes; if not, no one waits for it
 
 
 @dataclass(frozen=True, slots=True)

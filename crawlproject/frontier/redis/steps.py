@@ -1,4 +1,4 @@
-"""A step of a worker: a step of its own frontier, the letters for the outbox, and what Redis is told afterwards."""
+"""A step of a worker: changes of its own frontier, letters for the outbox, and the requests to Redis that follow."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class RedisWorker:
     def has_left(self) -> bool:
         return self._handover.has_left(self._colleagues.away()) and not self._reception.has_work()
 
-    # ------------------------------------------------------------ what is known
+    # ------------------------------------------------------------ queries
 
     def workers(self) -> list[str]:
         return list(self._shares.members.joined)

@@ -90,8 +90,8 @@ class FrontierPlace:
 
 
 def find_place(asked: str) -> FrontierPlace:
-    """The frontier of a crawl folder (of one process or several workers), of a ``JOBDIR``, or of a folder of its own; or what
-    Redis stores of one (``redis://host:port/db/crawl``).
+    """The frontier of a crawl folder (of one process or several workers), of a ``JOBDIR``, or of a frontier's own folder; or
+    what Redis stores of one (``redis://host:port/db/crawl``).
 
     Raises ``BadCrawlDir``, and ``StorageFailed`` when no Redis answers.
     """
