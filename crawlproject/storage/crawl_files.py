@@ -1,4 +1,4 @@
-"""Protects files: other programs do not overwrite the files of a crawl, and a crawl overwrites only its own files.
+"""Guards against overwriting: no output replaces the files of a crawl, and a crawl replaces only its own files.
 
 A lock lets one process at a time write to a folder. ``finished.json`` is a small file that exists exactly while the crawl in
 the folder is complete. Other programs can wait for it: it is written last, atomically, and removed when the crawl

@@ -65,8 +65,8 @@ _FIELDS = frozenset(field.name for field in fields(PageChange))
 class PageChangeLog:
     """Appends changes. Raises ``StorageFailed``.
 
-    A line is written before the line of the history that commits it. A crawl that is killed between the two visits the page
-    again, so its change has two lines: readers take the last line of a page and version.
+    A line is written before the line of the history that commits it. If a crawl is killed between these writes, it visits the
+    page again, so the change has two lines: readers take the last line of a page and version.
     """
 
     def __init__(self, folder: Path) -> None:

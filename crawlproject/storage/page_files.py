@@ -101,7 +101,7 @@ class PageRepository:
         raise FileNotFoundError(f"{path} was damaged: its bytes are not those that were stored")
 
     def load_version(self, url: str, version: int) -> bytes:
-        """The body of this version, which the history has last. Raises ``FileNotFoundError`` if it was never stored."""
+        """The body of ``version``, the latest that the history knows. Raises ``FileNotFoundError`` if it was never stored."""
         path = _brought_to(self.folder, page_name(url))
         with suppress(FileNotFoundError):
             return path.with_name(f"{path.name}.{version}").read_bytes()
