@@ -90,7 +90,7 @@ class Manifest:
         self._write()
 
     def _made_again(self, folder: Path, damage: DamagedManifest) -> dict[str, Any]:
-        """Rebuild the manifest from the present topic and ordering, if the first fetches of the history include its seeds.
+        """Rebuild the manifest from the present topic and ordering, if the first fetches include the topic's seeds.
 
         The damaged file is kept beside it. Raises ``BadCrawlDir`` if nothing shows that it is this crawl.
         """
