@@ -18,7 +18,7 @@ from pathlib import Path
 import orjson
 
 from crawlproject.errors import BadInput
-from crawlproject.storage.append_log import read_lines
+from crawlproject.storage.append_log import read_lines, unexpected
 
 SEARCHES = "searches.jsonl"
 LONGEST = 500  # characters of a query that are kept
@@ -59,10 +59,13 @@ def read_searches(folder: Path) -> list[Searched]:
 
 def _searched(log: Path) -> list[Searched]:
     times, hits = Counter[str](), dict[str, int]()
-    for line in read_lines(log):
-        if query := words_of(str(line.get("query", ""))):
-            times[query] += 1
-            hits[query] = int(line.get("hits", 0))
+    for number, line in enumerate(read_lines(log), start=1):
+        try:
+            if query := words_of(str(line.get("query", ""))):
+                times[query] += 1
+                hits[query] = int(line.get("hits", 0))
+        except (AttributeError, TypeError, ValueError) as damage:
+            raise unexpected(log, number, damage) from None
     return [Searched(query, number, hits[query]) for query, number in times.most_common()]
 
 

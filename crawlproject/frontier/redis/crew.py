@@ -102,7 +102,6 @@ class Crew:
         self._visit = (self._who, token)
         self._read: Id = (0, 0)
         self._message: bytes = b"0-0"
-        self._loaded = False
 
     def close(self) -> None:
         self._server.close()

@@ -91,6 +91,7 @@ class RedisView:
             server.hdel(keys.members, worker)
             server.hdel(keys.reports, worker)
             server.zrem(keys.alive, worker)
+            server.hset(keys.reserved, worker, int(server.hget(keys.pages, worker) or 0))  # what it fetched is lost
             server.incr(keys.epoch)
         return joined > 0
 

@@ -123,6 +123,11 @@ def host_rows(view: FrontierView, now: float) -> list[HostRow]:
     return sorted(rows.values(), key=lambda row: (-row.waiting, row.host))
 
 
+def order_of(record: CrawlUrl) -> tuple[int, float]:
+    """URLs are taken by class, then by score: the least first."""
+    return record.precedence, -record.score
+
+
 def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[CrawlUrl]:
     """The ``n`` best waiting URLs, of ``host`` if it is given; among equal ones, those that arrived first."""
     if host is None and isinstance(view, RankedView):
@@ -130,7 +135,7 @@ def best_waiting(view: FrontierView, n: int, host: str | None = None) -> list[Cr
     records: Iterator[CrawlUrl] = view.waiting()
     if host is not None:
         records = (record for record in records if queue_of(record.url) == host)
-    return heapq.nlargest(n, records, key=lambda record: record.score)
+    return heapq.nsmallest(n, records, key=order_of)
 
 
 def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
@@ -144,10 +149,10 @@ def place_of(view: FrontierView, url: str, now: float) -> QueuePosition:
     if state != "waiting" or record is None:
         return QueuePosition(url, state, record, row)
     ahead = ahead_on_host = 0
-    passed = False  # among equal scores, those that arrived before it are ahead
+    passed = False  # among equals, those that arrived before it are ahead
     for other in view.waiting():
         passed = passed or other.key == url
-        first = other.score > record.score or (other.score == record.score and not passed)
+        first = order_of(other) < order_of(record) or (order_of(other) == order_of(record) and not passed)
         mine = queue_of(other.url) == row.host
         ahead += first
         ahead_on_host += first and mine

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from heapq import nlargest
+from heapq import nsmallest
 
 from crawlproject.frontier.base import UrlState
-from crawlproject.frontier.views.view import Counts, FrontierView, best_waiting
+from crawlproject.frontier.views.view import Counts, FrontierView, best_waiting, order_of
 from crawlproject.records import CrawlUrl
 
 
@@ -32,7 +32,7 @@ class WorkersView:
     def best(self, n: int) -> list[CrawlUrl]:
         """As in ``RankedView``."""
         every = (record for view in self._views for record in best_waiting(view, n))
-        return nlargest(n, every, key=lambda record: record.score)
+        return nsmallest(n, every, key=order_of)
 
     def find(self, url: str) -> tuple[UrlState, CrawlUrl | None]:
         found = [view.find(url) for view in self._views]

@@ -15,7 +15,6 @@ schedule revisits of the pages, and when a crawl resumes and its ordering learns
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import accumulate, pairwise
@@ -48,7 +47,7 @@ class Sitemaps:
         self._canonicalize = canonicalize
         self._judge = judge
         self._most = most
-        self._named: Counter[str] = Counter()
+        self._named: dict[str, set[str]] = {}  # by host
 
     def named(self, hrefs: Iterable[str], found: CrawlUrl) -> Iterator[CrawlUrl]:
         """Yield the sitemaps that the robots.txt for ``found`` names. They get the score of ``found``."""
@@ -80,11 +79,11 @@ class Sitemaps:
         return listing_page(self._judge, url, terms, links)
 
     def _offered(self, hrefs: Iterable[str], robots_txt: str, found: CrawlUrl, depth: int) -> Iterator[CrawlUrl]:
-        host = host_of(robots_txt)
+        named = self._named.setdefault(host_of(robots_txt), set())
         for href in hrefs:
             target = canonical_or_none(self._canonicalize, href, robots_txt)
-            if target and self._named[host] < self.per_host:
-                self._named[host] += 1
+            if target and target not in named and len(named) < self.per_host:
+                named.add(target)
                 yield CrawlUrl(target, found.score, depth, robots_txt, kind=SITEMAP)
 
     def _own(self, entries: Iterable[SitemapEntry], hosts: set[str]) -> dict[str, str]:

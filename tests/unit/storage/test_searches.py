@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawlproject.errors import BadInput
+from crawlproject.errors import BadCrawlDir, BadInput
 from crawlproject.storage.searches import SEARCHES, Searched, note_search, read_queries, read_searches, words_of
 
 
@@ -22,6 +22,16 @@ def test_searches_add_up_whatever_their_operators_and_the_last_hits_count(tmp_pa
     for query, hits in (("coral reef", 2), ("tides", 9), ("+Coral +reef -aquarium", 5), ("*", 100)):
         note_search(tmp_path, query, hits, 0.0)
     assert read_searches(tmp_path) == [Searched("coral reef", 2, 5), Searched("tides", 1, 9)]
+
+
+@pytest.mark.parametrize("line", ["[]", "3", '{"query": "reef", "hits": "many"}', '{"query": "reef", "hits": null}'])
+def test_a_line_that_is_no_search_is_named(tmp_path: Path, line: str) -> None:
+    note_search(tmp_path, "coral", 1, 0.0)
+    log = tmp_path / SEARCHES
+    log.write_text(f"{log.read_text()}{line}\n")
+    for read in (read_searches, lambda folder: read_queries(folder / SEARCHES)):
+        with pytest.raises(BadCrawlDir, match="line 2"):
+            read(tmp_path)
 
 
 def test_a_folder_that_cannot_be_written_has_no_log(tmp_path: Path) -> None:
