@@ -1,11 +1,11 @@
-"""A text in Markdown cut into chunks, for retrieval: along headings, then blocks, list items, lines, sentences, words.
+"""Cuts a Markdown text into chunks for retrieval: along headings, then blocks, list items, lines, sentences, words.
 
-A chunk is a range of the text, so nothing is lost, and nothing is in two chunks but the overlap that was asked for. What fits
-into a chunk stays whole, the larger thing first: a section with all below it, a block (paragraph, list, table, code), an item, a
-row or line, a sentence. Sections that follow each other share a chunk while they fit, and so do blocks of one section.
+A chunk is a range of the text, so nothing is lost, and nothing is in two chunks except the requested overlap. The largest
+unit that fits into a chunk stays whole: a section with its subsections, a block (paragraph, list, table, code), an item, a
+row or line, a sentence. Consecutive sections share a chunk while they fit, and so do the blocks of a section.
 
-A word is what stands between white space; in scripts that have none between words it is a letter, and of a longer run, as of
-an address, every 20 characters.
+A word is a run of characters without white space; a run longer than 20 characters, such as a URL, counts as a word for
+every 20. In scripts without spaces between words, a word is a letter.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ _SENTENCE = re.compile(
 )
 _INLINE = re.compile(r"\\([!-/:-@\[-`{-~])|\[((?:\\.|[^\[\]\\])*+)\]\([^()\s]*+\)|[*`]+")
 
-# Where a text may be cut: the lower, the better. 1 to 6 is before a heading of that level. A place is torn in code and tables.
+# Ranks of the places where a text may be cut: the lower, the better. 1 to 6: before a heading of that level. _TORN: at a
+# space in code or a table.
 _BLOCK, _TOP_ITEM, _INNER, _LINE, _CODE_BLOCK, _CODE_LINE, _SENTENCE_START, _SPACE, _TORN, _ANYWHERE = range(7, 17)
 
 
 class Chunk(NamedTuple):
-    """``text[start:end]`` of ``words`` words, the first ``overlap`` of which are the last of the chunk before.
+    """``text[start:end]`` of ``words`` words, the first ``overlap`` of which repeat the end of the previous chunk.
 
-    ``headings`` are those above all of it, the highest first, without markup.
+    ``headings`` are the headings that apply to the whole chunk, the highest first, without markup.
     """
 
     start: int
@@ -51,10 +52,10 @@ class Chunk(NamedTuple):
 
 
 def chunks(text: str, size: int = SIZE, overlap: int = 0) -> list[Chunk]:
-    """The chunks of a text in Markdown, in order: none has more than ``size`` words.
+    """Return the chunks of a Markdown text, in order, each of at most ``size`` words.
 
-    A chunk in the middle of a section repeats up to ``overlap`` words, whole sentences or lines if it can; fewer where what
-    follows would not stay whole. ``size`` is 1 or more, ``overlap`` is less.
+    A chunk that continues a section repeats up to ``overlap`` words of the previous one: whole sentences or lines if
+    possible, and fewer words if the rest would no longer fit. ``size`` is at least 1, ``overlap`` is less than ``size``.
     """
     cutter = _Cutter(text, size, overlap)
     cutter.cut_sections(0, len(text), 1)
@@ -80,14 +81,14 @@ class _Cutter:
         self._by_rank: list[list[int]] = [[] for _ in range(_ANYWHERE + 1)]
         for place in self._places:
             self._by_rank[self._ranks[place]].append(place)
-        self._path: list[int] = []  # the headings above the place that was reached, by number
+        self._path: list[int] = []  # numbers of the headings above the current place
         self._passed = 0
         self.found: list[Chunk] = []
 
-    # ------------------------------------------------------------ where it may be cut
+    # ------------------------------------------------------------ places to cut
 
     def _read(self) -> dict[int, int]:
-        """How good each place is for a cut."""
+        """Return the rank of each place where the text may be cut."""
         ranks: dict[int, int] = {}
         torn: list[tuple[int, int]] = []  # lines of code and tables
         fence, after_blank, at = "", True, 0
@@ -141,14 +142,14 @@ class _Cutter:
     # ------------------------------------------------------------ cutting
 
     def cut_sections(self, start: int, end: int, level: int) -> None:
-        """Cut a range along its headings of ``level``; sections that are too large, along those below.
+        """Cut a range along its headings of ``level``, and sections that are too large along the next lower headings.
 
-        Headings without a text of their own stay with what follows.
+        A heading without text of its own stays with what follows it.
         """
         if level == _BLOCK:
             self._cut_blocks(start, end)
             return
-        open_at, is_open = start, False  # what waits for more
+        open_at, is_open = start, False  # the chunk that may still grow
         for first, last in self._split(start, end, level):
             if is_open and self._count(open_at, last) > self._size and not self._is_headings(open_at, first):
                 self._put(open_at, first)
@@ -161,7 +162,7 @@ class _Cutter:
             self._put(open_at, end)
 
     def _cut_blocks(self, start: int, end: int) -> None:
-        """Cut what has no headings but at its beginning: what goes on from one chunk to the next has the overlap."""
+        """Cut a range whose only headings are at its beginning; only a chunk that continues it gets an overlap."""
         open_at, goes_on = start, False
         for first, last in self._pieces(start, end, _BLOCK):
             room = self._size - self._overlap if goes_on else self._size
@@ -172,7 +173,7 @@ class _Cutter:
         self._put(open_at, end, goes_on=goes_on)
 
     def _pieces(self, start: int, end: int, rank: int) -> Iterator[tuple[int, int]]:
-        """A range in pieces that fit, each as large as a thing of this rank, or one below where that is too large."""
+        """Yield a range in pieces that fit: units of this rank, and where one is too large, units of the next rank."""
         for first, last in self._split(start, end, rank):
             if rank == _ANYWHERE or self._count(first, last) <= self._size:
                 yield first, last
@@ -180,7 +181,7 @@ class _Cutter:
                 yield from self._pieces(first, last, rank + 1)
 
     def _split(self, start: int, end: int, rank: int) -> Iterator[tuple[int, int]]:
-        """The parts of a range between its places of this rank."""
+        """Yield the parts of a range between its places of this rank."""
         places = self._by_rank[rank]
         cuts = places[bisect_right(places, start) : bisect_left(places, end)]
         return zip([start, *cuts], [*cuts, end], strict=True)
@@ -189,7 +190,7 @@ class _Cutter:
         return bisect_left(self._words, end) - bisect_left(self._words, start)
 
     def _is_headings(self, start: int, end: int) -> bool:
-        """Whether a range has nothing but headings."""
+        """Whether a range contains nothing but headings."""
         for number in range(bisect_left(self._headings, (start,)), bisect_left(self._headings, (end,))):
             heading = self._headings[number]
             if self._text[start : heading.at].strip():
@@ -200,7 +201,7 @@ class _Cutter:
     # ------------------------------------------------------------ a chunk
 
     def _put(self, start: int, end: int, *, goes_on: bool = False) -> None:
-        """A chunk, unless the range is blank."""
+        """Add the range as a chunk, unless it is blank."""
         words = self._count(start, end)
         if not words:
             return
@@ -212,7 +213,7 @@ class _Cutter:
         self.found.append(Chunk(begin, begin + len(text.strip("\n").rstrip()), words + repeated, repeated, headings))
 
     def _overlap_begins(self, start: int, words: int) -> int:
-        """Whole sentences or lines of the chunk before, else its last words; nothing that was itself repeated."""
+        """Return where the overlap begins: at a sentence or line, else at a word; never inside the previous overlap."""
         if words <= 0:
             return start
         before = self.found[-1]
@@ -225,7 +226,7 @@ class _Cutter:
         return start
 
     def _above(self, start: int, end: int) -> tuple[str, ...]:
-        """The headings above all text of a range but other headings. Ranges come in order."""
+        """Return the headings that apply to all text of a range, headings excepted. Ranges must come in order."""
         headings, path = self._headings, self._path
         numbers = range(self._passed, bisect_left(headings, (end,)))
         paths = []
@@ -243,5 +244,5 @@ class _Cutter:
 
 
 def plain(title: str) -> str:
-    """A heading without markup: escapes, links, emphasis, code."""
+    """Return a heading without its markup: escapes, links, emphasis, code."""
     return _INLINE.sub(lambda found: found[1] or (plain(found[2]) if found[2] else ""), title).strip()

@@ -1,11 +1,11 @@
-"""Measures of a document that hint at spam or at missing content, whatever its topic; and which have a text that
-is made by scripts, so that only a browser would see it.
+"""Topic-independent signs of a document that hint at spam or missing content; and which documents have a text made by
+scripts, visible only in a browser.
 
-For the latter several signs together decide: an element that waits for its content, a ``<noscript>`` that asks for
-scripts, template mark-up that was not filled in, the bundles and marks of frameworks, inline scripts that fetch and
-insert, and that hardly any text is there. What a reader sees without text (images, frames, videos, forms) speaks against
-it. Documents with text are not looked at, so that most pages cost a comparison of two numbers. The weights are ours;
-``tests/unit/pages/test_script_made.py`` has the kinds of pages that they were made for.
+Whether scripts make the text is decided by several signs together: an empty element that waits for content, a
+``<noscript>`` that asks for scripts, template markup that was not filled in, the bundles and marks of frameworks, inline
+scripts that fetch and insert, and hardly any text. Visible things other than text (images, frames, videos, forms) count
+against it. Documents with text are not examined, so that most pages cost a comparison of two numbers. The weights are
+heuristic; ``tests/unit/pages/test_script_made.py`` lists the kinds of pages that they were chosen for.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from crawlproject.pages.text.terms import frequencies
 from crawlproject.records import NEEDS_BROWSER
 
 # Names of signs, all shares from 0 to 1.
-CONCEALED = "concealed"  # of the text that a browser does not show
-LINKED = "linked"  # of the text that is links
-REPEATED = "repeated_words"  # of the terms that are one of the five most frequent
-SMALL_WORDS = "small_words"  # of the words that are stop words: a third or more of prose, none of a list of keywords
+CONCEALED = "concealed"  # of the text: not shown by a browser
+LINKED = "linked"  # of the text: inside links
+REPEATED = "repeated_words"  # of the terms: the five most frequent
+SMALL_WORDS = "small_words"  # of the words: stop words, a third or more of prose, none of a list of keywords
 LONGEST = 600  # characters of text, links apart, of a document that can be an empty shell
 SHARE = 4  # bytes of such a document for each of these characters, at least
 
 _WALL_TERMS = 350  # a document with more terms outside its links is no wall
-_MANY_TERMS = 80  # a document with fewer says too little about itself
-_NOTABLE = 0.45  # a share of repeated words, or of links, that few documents have: smaller ones are left out
+_MANY_TERMS = 80  # shares of a document with fewer terms mean nothing
+_NOTABLE = 0.45  # few documents have such a share of repeated words or links: smaller shares are left out
 _TOP = 5
 _ENOUGH = 3  # points
 _FEW = 60  # characters of text: hardly any
 _HARDLY = 15
 _MANY_LINKS = 400  # characters of links that make a list of links
-_MOUNTS = 20  # elements that may wait that are looked at
-_TAIL = 1_500  # bytes after the element that waits that are looked at
+_MOUNTS = 20  # most elements that are examined as possible mount points
+_TAIL = 1_500  # bytes after such an element that are examined
 _NOSCRIPT = re.compile(rb"<noscript\b[^<>]*+>(.*?)(?:</noscript|\Z)", re.IGNORECASE | re.DOTALL)
 _UNSEEN = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(style|template|svg)\b.*?(?:</\1|\Z)|<head\b.*?(?:</head|<body|\Z)", re.I | re.S
@@ -114,10 +114,10 @@ _IMAGE = re.compile(rb"<(?:img|picture)\b", re.IGNORECASE)
 
 
 def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: bytes) -> dict[str, float]:
-    """The signs of a document that has so many ``terms``, by name; its page type, if it has no content, with the value 1, and
-    ``NEEDS_BROWSER`` alone if its text is made by scripts.
+    """Return the signs of a document with this number of ``terms``, by name. A document without content also has its page type
+    as a sign, with the value 1; one whose text is made by scripts has ``NEEDS_BROWSER`` alone.
 
-    Shares are from 0 to 1. Those of short documents, which mean nothing, and low ones are left out.
+    Shares are from 0 to 1. Low shares, and those of short documents, which mean nothing, are left out.
     """
     text = document.text
     linked = sum([link.anchor[1] - link.anchor[0] for link in document.links])
@@ -135,7 +135,7 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
     if share > _NOTABLE:
         signs[LINKED] = round(share, 3)
     times = frequencies(counts)
-    repeated = _TOP * max(times) / terms  # at most, which most pages need not be sorted for
+    repeated = _TOP * max(times) / terms  # an upper bound, which spares most pages the sorting
     if repeated > _NOTABLE:
         repeated = sum(sorted(times)[-_TOP:]) / terms
     if repeated > _NOTABLE:
@@ -147,7 +147,7 @@ def signs_of(document: Document, counts: Mapping[str, int], terms: int, body: by
 def is_script_made(text: str, linked: int, body: bytes) -> bool:
     """Whether a browser would show much more than the visible ``text``, of which ``linked`` characters are links.
 
-    ``body`` is the document, in an encoding that has ASCII.
+    ``body`` is the document, in an encoding that extends ASCII.
     """
     own = len(text) - linked
     if own > 4 * LONGEST or SHARE * own > len(body) or (b"<script" not in body and b"<SCRIPT" not in body):
@@ -174,7 +174,7 @@ def _points(said: str, own: int, linked: int, body: bytes) -> int:
 
 
 def _split(body: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
-    """The mark-up without scripts, and of each script its tag and its code."""
+    """Return the markup without scripts, and the tag and the code of each script."""
     folded = body.lower()  # as long as ``body``: only ASCII is folded
     markup, scripts, at = [], [], 0
     while (start := folded.find(b"<script", at)) >= 0:
@@ -190,7 +190,7 @@ def _split(body: bytes) -> tuple[bytes, list[tuple[bytes, bytes]]]:
 
 
 def _has_empty_mount(markup: bytes) -> bool:
-    """Whether an element waits for its content: empty, or with next to nothing behind it to the end of the document."""
+    """Whether an element waits for its content: it is empty, or hardly anything follows it."""
     for found in islice(_MOUNT.finditer(markup), _MOUNTS):
         behind = markup[found.end() : found.end() + _TAIL]
         if _AT_ONCE.match(behind):
@@ -201,7 +201,7 @@ def _has_empty_mount(markup: bytes) -> bool:
 
 
 def _shown(markup: bytes) -> int:
-    """Points for what a reader sees, although it is no text."""
+    """Return points for visible things other than text."""
     if _SEEN.search(markup) or _FIELD.search(markup):
         return 2
     return min(2, (len(_IMAGE.findall(markup)) + 1) // 2)
@@ -212,7 +212,7 @@ def _asks_for_scripts(text: bytes) -> bool:
 
 
 def _does(code: bytes, blank: int) -> int:
-    """Points for what one inline script does."""
+    """Return points for what one inline script does."""
     if not code:
         return 0
     if _has(code, _FETCHES) and _has(code, _INSERTS):

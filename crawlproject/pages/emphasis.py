@@ -1,4 +1,4 @@
-"""Emphasis in Markdown: which asterisks CommonMark reads as marks depends on what stands beside them (section 6.2)."""
+"""Emphasis in Markdown: whether CommonMark reads an asterisk as a mark depends on the characters beside it (section 6.2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import accumulate
 from string import punctuation
 from unicodedata import category
 
-# Stand before and behind emphasis until what is beside it is known; no text of a page has them.
+# Placeholders before and after emphasis until its neighbours are known; no text of a page contains them.
 STRONG = "\x02", "\x03"
 EMPHASIS = "\x04", "\x05"
 
@@ -16,9 +16,9 @@ _EDGE = re.compile("([\x02-\x05])")
 
 
 def emphasised(text: str) -> str:
-    """``text`` with the marks of emphasis, but for those that would be read as asterisks (CommonMark section 6.2)."""
+    """Replace the placeholders by marks, except where CommonMark would read plain asterisks (section 6.2)."""
     for opening, closing in (STRONG, EMPHASIS, STRONG):
-        text = text.replace(closing + opening, "")  # two of a kind side by side are one
+        text = text.replace(closing + opening, "")  # merge adjacent emphasis of the same kind
     pieces = _EDGE.split(text)  # texts, and an edge between any two
     before = [*accumulate(pieces[::2], lambda last, piece: piece[-1:] or last, initial="")][1:]
     after = [*accumulate(pieces[::-2], lambda last, piece: piece[:1] or last, initial="")][:0:-1]
@@ -30,7 +30,7 @@ def emphasised(text: str) -> str:
         else:
             ends[open_edges.pop()] = edge
     around: list[str] = []
-    touches = False  # the end of another emphasis, which is written
+    touches = False  # whether the end of another emphasis, with its mark, is directly before
     for edge in range(1, len(pieces), 2):
         touches = touches and not pieces[edge - 1]
         if edge in ends:
@@ -48,7 +48,7 @@ def emphasised(text: str) -> str:
 
 
 def _is_seen(outside: str, inside: str) -> bool:
-    """Whether a mark between these characters is read as one; an empty one is the edge of the text."""
+    """Whether a mark between these characters is read as a mark; an empty character is the edge of the text."""
     if not inside or inside.isspace():
         return False
     may_be_beside = not outside or outside.isspace() or outside in punctuation or category(outside)[0] == "P"

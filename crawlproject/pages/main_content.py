@@ -1,16 +1,16 @@
-"""Which text of a page is its main content, without navigation, advertisements and footers.
+"""Extracts the main content of a page, without navigation, advertisements and footers.
 
-1. A page with one ``main`` element says so itself (HTML Standard, "The main element"): all in it but navigation,
-   asides and forms.
-2. A page without class, id and sectioning element has no template: all of it.
-3. Of any other page, what Resiliparse takes for main content (Bevendorff et al., "An Empirical Comparison of Web Content
+1. A page with one ``main`` element marks it itself (HTML Standard, "The main element"): everything in it except
+   navigation, asides, footers and forms.
+2. A page without class, id and sectioning elements has no template: all of it is main content.
+3. For any other page, Resiliparse decides (Bevendorff et al., "An Empirical Comparison of Web Content
    Extraction Algorithms", SIGIR 2023).
 
-docs/page-content.md says how well this does, beside other libraries.
+docs/page-content.md compares the quality with that of other libraries.
 
-Extractors take time that grows with the square or the cube of the depth of a tree (64 kB of nested ``div``: five seconds),
-so they get a small tree: at most so large, so deep, with so few attributes. libxml2 ends at a depth of 256, and takes time
-in proportion to the rest, except to the attributes of an element.
+The running time of extractors grows with the square or the cube of the depth of a tree (64 kB of nested ``div``: five
+seconds), so they get a tree of limited size, depth and number of attributes. libxml2 stops at a depth of 256; its time is
+linear in everything else except the attributes of an element.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ try:
 except Exception:  # not built, in a zip file, or built for another lxml
     tree_walk = None  # type: ignore[assignment]
 
-MAX_MARKUP = 524_288  # characters that are looked at
+MAX_MARKUP = 524_288  # characters that are read
 MAX_DEPTH = 250
 
 _TEMPLATE = re.compile(
     r"<[a-z][^<>]{0,500}\s(?:class|id)\s*=|<(?:nav|header|footer|aside|main|article|section)\b", re.I
 )
 _BESIDE = ("nav", "aside", "footer", "form", "button", "dialog")  # no content, even in ``main``
-_FEW_WORDS = 20  # a ``main`` with fewer is filled by a script, or misused
-_FIRST_MARK = 0xF0000  # private use: a page that has such characters loses them
+_FEW_WORDS = 20  # a ``main`` with fewer words is filled by a script, or misused
+_FIRST_MARK = 0xF0000  # private use area: such characters are removed from the page
 _MARKS = range(_FIRST_MARK, 0xFFFFE)
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # lxml reads it, and refuses to write it
+_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # lxml reads these, but refuses to write them
 _MARK = re.compile(f"[{chr(_MARKS[0])}-{chr(_MARKS[-1])}]")
 _UNREAD = ("script", "style", "select", "template", "noscript", "svg", "iframe", "object", "canvas", "textarea")
 _READ = frozenset((
@@ -52,9 +52,9 @@ _READ = frozenset((
 
 
 def main_text(body: bytes, content_type: str = "") -> str:
-    """The main content of a page, a line for each of its blocks, without control characters; all of a page that is plain text.
+    """Return the main content of a page, one line per block, without control characters; plain text is returned whole.
 
-    ``content_type`` is the HTTP header. Raises nothing, takes less than a second.
+    ``content_type`` is the HTTP header. Raises nothing; takes less than a second.
     """
     _, markup = decode(body, content_type)
     if is_plain_text(content_type):
@@ -64,9 +64,9 @@ def main_text(body: bytes, content_type: str = "") -> str:
 
 
 def marked_tree(markup: str) -> tuple[Any | None, frozenset[str]]:
-    """The tree of a page, each of its texts behind a character of its own, and the characters of the main content.
+    """Return the tree of a page, each text prefixed with a unique mark character, and the marks of the main content.
 
-    At most 65,534 texts are looked at. ``tail`` texts count as well.
+    At most 65,534 texts, including ``tail`` texts, are marked; the others are emptied.
     """
     root = read_tree(_MARK.sub("", markup[:MAX_MARKUP]))
     if root is None:
@@ -87,7 +87,7 @@ def is_plain_text(content_type: str) -> bool:
 
 
 def _extracted(root: Any, markup: str) -> str:
-    from resiliparse.extract.html2text import extract_plain_text  # imported where it is asked for: 6 MB
+    from resiliparse.extract.html2text import extract_plain_text  # takes 6 MB: imported on demand
 
     main = _main_element(root)
     guess = main is None and _TEMPLATE.search(markup, 0, MAX_MARKUP) is not None
@@ -98,7 +98,7 @@ def _extracted(root: Any, markup: str) -> str:
 
 
 def _main_element(root: Any) -> Any | None:
-    """A copy of the one ``main`` element, without what is no content; None when there is none, or several."""
+    """Return a copy of the only ``main`` element without non-content; None if there is none, several, or hardly any text."""
     found = [element for element in root.iter(etree.Element) if element.tag == "main" or element.get("role") == "main"]
     if not found or (len(found) > 1 and not set(found) <= set(found[0].iter())):
         return None
@@ -114,12 +114,12 @@ def _main_element(root: Any) -> Any | None:
 
 def _lines(text: str) -> str:
     pieces = chain.from_iterable(line.split("\n") for line in text.splitlines())
-    words = (printable(line).split() for line in pieces)  # line by line: to ``printable`` a carriage return is unwanted
+    words = (printable(line).split() for line in pieces)  # line by line, since ``printable`` removes carriage returns
     return "\n".join([" ".join(line) for line in words if line])
 
 
 def read_tree(markup: str) -> Any | None:
-    """The root element of ``markup``, without scripts, comments and the like; None when nothing can be read."""
+    """Return the root element of ``markup``, without scripts, comments and the like; None if nothing can be read."""
     data = markup[:MAX_MARKUP].replace("\0", "").encode("utf-8", "replace")
     quick = tree_walk is not None and not tree_walk.is_crowded(data)
     target = None if quick else _FewAttributes()
@@ -135,7 +135,7 @@ def read_tree(markup: str) -> Any | None:
 
 
 class _FewAttributes:
-    """A parser target that builds a tree without the attributes that nobody reads, in linear time."""
+    """A parser target that builds a tree with only the attributes in ``_READ``, in linear time."""
 
     def __init__(self) -> None:
         self._builder = etree.TreeBuilder()

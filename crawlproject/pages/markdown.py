@@ -1,7 +1,7 @@
 """The main content of a page as Markdown (CommonMark, with tables of GitHub Flavored Markdown).
 
-Nothing in a page becomes markup that it was not: characters that mean something to Markdown are escaped, ``<`` always, and
-only links to http, https and mailto are links. Tables of data are tables; a table that only arranges a page is none.
+Text never turns into markup: characters with a meaning in Markdown are escaped, ``<`` always, and only http, https and
+mailto links are written as links. Data tables become tables; layout tables become text.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _BLOCKS = frozenset((
 ))  # fmt: skip
 _PERMALINK = " \N{PILCROW SIGN}"  # of a heading, in documentation
 _LISTS = ("ul", "ol", "menu", "dir")
-_LEVELS = 10  # lists and quotes are indented so often: the text may not grow with the square of their number
+_LEVELS = 10  # most nested lists and quotes that are indented: the output must not grow with the square of the depth
 _LANGUAGE = re.compile(r"(?:^|[\s-])(?:lang|language|highlight|source)-([A-Za-z][\w+#.]{0,19})")
 _MOST_COLUMNS = 40
 _LONGEST_CELL = 300  # characters of a table of data
 _PARTS = ("thead", "tbody", "tfoot")
-_SPAN = re.compile(r"\s*\+?(\d{1,5})")  # more digits are no more: no table has so many cells
-_TO_THE_END = 100_000  # rows of a part: what 0 means
+_SPAN = re.compile(r"\s*\+?(\d{1,5})")  # further digits are ignored: no table has so many cells
+_TO_THE_END = 100_000  # rows: ``rowspan="0"`` spans the rest of the table part
 _STRONG = ("b", "strong")
 _EMPHASIS = ("em", "i")
 _CODE = ("code", "kbd", "samp", "tt", "var")
 _BREAK = "\x01"  # stands for a line break until white space is folded
 _OURS = re.compile("[\x01-\x05]")  # no text of a page has them
-_CLOSING = re.compile(r"(?:^|(?<= ))(?=#+$)")  # what CommonMark takes for the end of the marks of a heading
+_CLOSING = re.compile(r"(?:^|(?<= ))(?=#+$)")  # what CommonMark reads as the closing sequence of a heading
 _BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "\u200b" + _BREAK
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<!\w)_|_(?!\w)|&(?=[A-Za-z#][\w#]{0,31};)|~(?=~)")
 _SPACE = re.compile(r"[ \t\r\n\f\v\xa0\u200b]+")
@@ -47,9 +47,9 @@ _LONGEST_HREF = 2_048
 
 
 def markdown(body: bytes, *, url: str, content_type: str = "") -> str:
-    """The main content of the page at ``url`` in Markdown, empty when there is none. ``content_type`` is the HTTP header.
+    """Return the main content of the page at ``url`` in Markdown, empty if there is none. ``content_type`` is the HTTP header.
 
-    A page that is plain text is a code block. Raises nothing, takes about a second at most.
+    Plain text becomes a code block. Raises nothing; takes about a second at most.
     """
     _, markup = decode(body, content_type)
     if is_plain_text(content_type):
@@ -62,7 +62,7 @@ def markdown(body: bytes, *, url: str, content_type: str = "") -> str:
 
 
 class _Writer:
-    """Writes the texts of a marked tree that begin with a character of ``kept``."""
+    """Writes those texts of a marked tree (``marked_tree``) that begin with a character of ``kept``."""
 
     def __init__(self, root: Any, kept: frozenset[str], base: str) -> None:
         self._kept = kept
@@ -70,7 +70,7 @@ class _Writer:
         self._containers = _elements_with_blocks(root)
 
     def blocks(self, element: Any, level: int) -> list[str]:
-        """The blocks in an element, in document order; ``level`` lists and quotes are open."""
+        """Return the blocks in an element, in document order. ``level`` is the number of open lists and quotes."""
         found: list[str] = []
         run: list[str] = [self._inlines.text(element.text)]
         for child in element:
@@ -127,7 +127,7 @@ class _Writer:
         return ["\n".join(written)] if written else []
 
     def _items(self, element: Any, level: int) -> list[list[str]]:
-        """The blocks of each item; what stands between two items is one, and a list there belongs to the item before."""
+        """Return the blocks of each item. Content between two items is an item too; a list there joins the item before it."""
         items: list[list[str]] = []
         run = [self._inlines.text(element.text)]
         for child in element:
@@ -149,20 +149,20 @@ class _Writer:
         return [blocks] if blocks else []
 
     def _code(self, element: Any) -> str:
-        """The text of an element as it is."""
+        """Return the unescaped text of an element, with a line feed for each ``br``."""
         for line_break in element.iter("br"):
             line_break.text = "\n"
         return "".join(map(self._shown, element.itertext()))
 
     def _shown(self, text: str | None) -> str:
-        """A text of the tree if it is main content, without its mark. White space has no mark."""
+        """Return a text of the tree without its mark, or nothing if it is not main content. White space has no mark."""
         if not text or text.isspace():
             return text or ""
         return text[1:] if text[0] in self._kept else ""
 
 
 def _elements_with_blocks(root: Any) -> frozenset[Any]:
-    """The elements that have a block somewhere inside, in linear time."""
+    """Return the elements that contain a block at any depth, in linear time."""
     found: set[Any] = set()
     for element in root.iter(*_BLOCKS):
         above = element.getparent()
@@ -173,7 +173,7 @@ def _elements_with_blocks(root: Any) -> frozenset[Any]:
 
 
 def _is_rich(cell: Any) -> bool:
-    """Whether a cell of a table has what no cell can have in Markdown."""
+    """Whether a table cell contains something that a Markdown cell cannot contain."""
     return next(cell.iter("table", "pre", "blockquote", *_LISTS, *_HEADINGS), None) is not None
 
 
@@ -193,15 +193,15 @@ def _joined(url: str, href: str) -> str:
 
 
 def table_rows(table: Any) -> list[list[Any]]:
-    """The cells of a table of at least two rows and two columns, None where one spans further; empty for another table."""
+    """Return the cells of a table by row, None where a cell spans on; empty for fewer than two rows or columns."""
     rows: list[list[Any]] = []
     below = [0] * _MOST_COLUMNS  # rows to come that a cell covers, by column
     for part in table:
         if part.tag == "caption":
-            return []  # Markdown has none: the table is written as text
+            return []  # Markdown has no captions: the table is written as text
         found = (part,) if part.tag == "tr" else part.iterchildren("tr") if part.tag in _PARTS else ()
         if part.tag in _PARTS:
-            below = [0] * _MOST_COLUMNS  # no cell reaches out of its part
+            below = [0] * _MOST_COLUMNS  # no cell spans beyond its table part
         for row in found:
             covered, below = below, [left - (left > 0) for left in below]
             cells: list[Any] = []
@@ -215,7 +215,7 @@ def table_rows(table: Any) -> list[list[Any]]:
                 below[len(cells) : len(cells) + width] = [height - 1] * width
                 cells += [cell, *[None] * (width - 1)]
             while cells and cells[-1] is None:
-                cells.pop()  # what spans to the end of a row, however far, makes no table wider
+                cells.pop()  # a cell that spans to the end of its row does not widen the table
             rows.append(cells)
     return rows if len(rows) > 1 and max(map(len, rows)) >= 2 else []
 
@@ -226,7 +226,10 @@ def _span(cell: Any, name: str) -> int:
 
 
 def written_table(texts: Sequence[Sequence[str]], rows: Sequence[Sequence[Any]]) -> str:
-    """A table with the texts of its cells. The first row is its head if it has a ``th``, or stands in a ``thead``."""
+    """Return a Markdown table with these cell texts, or plain blocks if a cell is longer than ``_LONGEST_CELL``.
+
+    The first row is the header if all its cells are ``th`` or it is in a ``thead``.
+    """
     filled = [(row, cells) for row, cells in zip(texts, rows, strict=True) if any(row)]
     if not filled or max(len(text) for row, _ in filled for text in row) > _LONGEST_CELL:
         return "\n\n".join(text for row, _ in filled for text in row if text)
@@ -244,7 +247,7 @@ def _line(row: Sequence[str], width: int) -> str:
 
 
 class Inlines:
-    """Writes what stands inside a paragraph. ``shown`` gives the part of a text of the tree that is wanted."""
+    """Writes the inline content of a paragraph. ``shown`` returns the part of a text of the tree to write."""
 
     def __init__(self, shown: Callable[[str | None], str], base: str) -> None:
         self._shown = shown
@@ -254,7 +257,7 @@ class Inlines:
         return escaped(_OURS.sub("", self._shown(text))) if text else ""
 
     def inside(self, element: Any) -> str:
-        """The texts of an element and of all in it."""
+        """Return the inline content of an element, including its descendants."""
         pieces = [self.text(element.text)]
         for child in element:
             pieces.append(self.element(child))
@@ -279,12 +282,12 @@ class Inlines:
         return _around(inside, "[", f"]({target})") if target else inside
 
     def folded(self, text: str) -> str:
-        """White space folded, and emphasis marked; a line for each line break."""
+        """Fold white space and mark emphasis; each line break starts a new line."""
         lines = (line.strip() for line in _SPACE.sub(" ", text).split(_BREAK))
         return emphasised("  \n".join(filter(None, lines)))
 
     def _target(self, href: str | None) -> str:
-        """Where a link leads, absolute and safe to write; empty for what is no web or mail address, or leads inside the page."""
+        """Return the absolute target of a link, safe to write; empty if it is no web or mail address, or inside the page."""
         if not href or href.lstrip().startswith("#") or len(href) > _LONGEST_HREF:
             return ""
         try:
@@ -297,17 +300,17 @@ class Inlines:
 
 
 def escaped(text: str) -> str:
-    """Text of which nothing is read as markup inside a paragraph."""
+    """Escape ``text`` so that nothing in it is read as inline markup."""
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def escaped_line(paragraph: str) -> str:
-    """A paragraph none of whose lines begins like a heading, a list, a quotation or a table."""
+    """Escape a paragraph so that no line is read as the start of a heading, list, quotation or table."""
     return _NUMBER.sub(r"\1\\", _BLOCK_MARK.sub(r"\\", paragraph))
 
 
 def fenced(code: str, language: str = "") -> str:
-    """A code block, behind a fence that the code does not have."""
+    """Return a code block whose fence does not occur in the code."""
     longest = max(map(len, re.findall("`{3,}", code)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{code}\n{fence}" if code else ""
@@ -323,7 +326,7 @@ def _code(text: str) -> str:
 
 
 def _around(text: str, before: str, after: str) -> str:
-    """``text`` between marks, which touch no white space."""
+    """Put marks around ``text``, inside its leading and trailing white space."""
     bare = text.strip(_BLANKS)
     if not bare:
         return text

@@ -1,10 +1,10 @@
-"""Recognises documents without content: captchas, consent pages, parked domains, pages that say there is no page.
+"""Recognises documents without content: captchas, consent pages, parked domains and soft 404s.
 
-Their own phrases decide, and how little other text they have: a page about captchas is long, a captcha is short. Long
-documents are not looked at, so that most pages cost a comparison of two numbers.
+Two things decide: typical phrases, and how little other text there is. A page about captchas is long, a captcha is short.
+Long documents are not examined, so that most pages cost a comparison of two numbers.
 
-Each phrase is a regular expression over lower-case text whose white space is folded. They are what servers, registrars, content
-management systems and shields against robots say, and what their translations say; none of them needs backtracking.
+Each phrase is a regular expression over lower-case text with folded white space. The phrases are those of servers, registrars,
+content management systems and bot protection, with their translations; none of them needs backtracking.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARKED = "parked"
 SOFT_404 = "soft_404"
 NATURES = (CAPTCHA, CONSENT, PARKED, SOFT_404)
 LONGEST = 1_800  # characters of text, links apart, of a document that can be a wall
-# One of these is in every text that one of the above is in: most texts are not searched further.
+# Every text that matches a phrase for missing pages contains one of these: most texts are not searched further.
 MISSING_WORDS = (
     *("exist", "found", "find", "located", "locate", "available", "not here", "on this server", "removed"),
     *("deleted", "nothing at"),
@@ -28,13 +28,13 @@ MISSING_WORDS = (
     *("gevonden", "istnieje", "znaleziona", "найден", "существует", "удалена", "不存在", "未找到", "見つかり"),
 )  # fmt: skip
 
-_MISSING_LONGEST = 700  # of one that says in its text that it is not there, and not in its title
+_MISSING_LONGEST = 700  # characters: a longer page needs the phrase in its title and in its text
 _FEW = 200  # characters: hardly any text
-_MANY = 400  # characters: more links than a wall has
-_SOON = 300  # characters into the text, where such a page says what it has to say
+_MANY = 400  # characters of links: more than a wall has
+_SOON = 300  # characters: how far into the text a missing page says so
 _TITLE_PARTS = re.compile(r"\s+[-|–—·»«/]+\s+|\s*[|»«]\s*|:\s+")
 _WIDGETS = (b"captcha", b"cf-turnstile", b"_cf_chl_opt", b"challenge-form")
-# What a title, or one part of it, consists of when the page is not there.
+# The title of a missing page, or one part of it, as a whole.
 _MISSING_TITLES = (
     r"(?:http )?(?:status )?(?:error )?(?:code )?40[34]",
     r"(?:error )?40[34][ :!.-]*(?:error|page)?",
@@ -61,8 +61,8 @@ _MISSING_TITLES = (
     r"(?:ページ|お探しのページ)?が?見つかりません(?:でした)?|页面(?:不存在|未找到|没有找到)|找不到(?:网页|頁面|该页面|页面)|頁面不存在"
     r"|페이지를 찾을 수 없(?:습니다|음)|الصفحة غير موجودة|הדף לא נמצא|η σελίδα δεν βρέθηκε",
 )
-# What such a page tells its reader: of what "you" asked for, or of nobody's. A page that has moved is not gone: its link
-# is followed.
+# What a missing page says: strong phrases mention what "you" requested, weak ones do not. A page that has moved is not
+# gone: its link is followed.
 _GONE = (
     r"(?:(?:does|do|did)(?: not|n[’']?t) (?:seem to )?exist|(?:can(?:not|[’']t)|could(?: not|n[’']?t)) be (?:found|located)"
     r"|(?:was|is|were|are)(?: not|n[’']?t) (?:found|available|here|on this server)|no longer (?:exists?|available)"
@@ -143,9 +143,9 @@ _CONSENTS = (
 
 
 def page_type_of(title: str, text: str, linked: int, body: bytes) -> str:
-    """One of ``NATURES``; empty for a document with content.
+    """Return one of ``NATURES``, or an empty string for a document with content.
 
-    ``text`` is the visible text and ``linked`` how many of its characters are links; ``body`` is looked through for the widgets
+    ``text`` is the visible text, and ``linked`` the number of its characters inside links. ``body`` is searched for the widgets
     of captchas.
     """
     own = len(text) - linked
@@ -167,7 +167,7 @@ def page_type_of(title: str, text: str, linked: int, body: bytes) -> str:
 
 
 def _is_captcha(title: str, said: str, own: int, body: bytes) -> bool:
-    """Two signs of a challenge in the words, or one and a widget; one is enough where hardly anything else is said."""
+    """Whether the signs of a challenge suffice: one with a widget or in hardly any text, two in a bit more text, else three."""
     found = sum(1 for pattern in CHALLENGES if pattern.search(said)) + any(p.search(title) for p in CHALLENGES)
     if not found:
         return False
@@ -176,7 +176,7 @@ def _is_captcha(title: str, said: str, own: int, body: bytes) -> bool:
 
 
 def _is_consent(title: str, said: str, own: int, linked: int) -> bool:
-    """A document that asks for consent and says nothing else: most of it is about that."""
+    """Whether a document asks for consent and says little else."""
     if linked >= _MANY or own >= 900:
         return False
     found = sum(1 for pattern in CONSENTS if pattern.search(said))
@@ -185,7 +185,7 @@ def _is_consent(title: str, said: str, own: int, linked: int) -> bool:
 
 
 def _is_missing(title: str, said: str, own: int) -> bool:
-    """What is not there says so in its title, or soon in its text, and says little else."""
+    """Whether a document says in its title, or early in its text, that it is missing, and says little else."""
     named = any(MISSING_TITLE.fullmatch(part.strip(" .!…?")) for part in _TITLE_PARTS.split(title))
     if named and own < _MISSING_LONGEST:
         return True
@@ -200,7 +200,7 @@ def _is_missing(title: str, said: str, own: int) -> bool:
 
 
 def with_page_type(page: Page) -> Page:
-    """The page with the type that the reader found (``Page.signs``), if it found any."""
+    """Return the page with the page type that the reader noted in ``Page.signs``, if any."""
     found = next((page_type for page_type in NATURES if page.signs.get(page_type)), "")
     return replace(page, page_type=found) if found else page
 

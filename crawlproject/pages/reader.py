@@ -1,6 +1,6 @@
-"""Bytes to ``Page``: the document parsed, its text tokenised once, its links canonical.
+"""Turns bytes into a ``Page``: parses the document, tokenises its text once, canonicalises its links.
 
-Links refer to the terms of the page by spans, so the contexts of 5,000 links cost no more text than the page itself.
+Links refer to the terms of the page by spans, so the contexts of 5,000 links store no text beyond that of the page.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Canonicalize = Callable[[str, str | None], str]
 class Reader:
     """Reads fetched documents into pages.
 
-    ``canonicalize(href, base)`` gives the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
-    ``max_links``, ``max_text`` and ``tag_paths`` are those of ``parse_document``. ``obey_nofollow`` drops links with
-    ``rel="nofollow"``; ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
-    ``X-Robots-Tag``, those for all robots and those for ``agent``, a product token. ``forms`` counts the search forms of a
-    page as its signs ``SEARCH_FORMS`` and ``TOKEN_FORMS``. ``main_content``: pages can tell theirs (``Page.text_main``);
-    ``related``: they say what they belong to. Raises ``BadInput`` for a wrong ``aggregation_level``.
+    ``canonicalize(href, base)`` returns the canonical URL of a link or raises ``InvalidUrl``. ``aggregation_level``,
+    ``max_links``, ``max_text`` and ``tag_paths`` are passed to ``parse_document``. ``obey_nofollow`` drops links with
+    ``rel="nofollow"``. ``obey_meta_robots`` obeys ``noindex`` and ``nofollow`` of ``<meta name="robots">`` and of
+    ``X-Robots-Tag``, both for all robots and for ``agent``, a product token. ``forms`` counts the search forms of a
+    page as its signs ``SEARCH_FORMS`` and ``TOKEN_FORMS``. ``main_content`` provides ``Page.text_main``, ``related``
+    provides ``Page.related``. Raises ``BadInput`` for a wrong ``aggregation_level``.
 
-    ``counters`` says what became of links and texts: ``links/kept``, ``links/self`` (to the page itself),
+    ``counters`` counts what happened to links and texts: ``links/kept``, ``links/self`` (to the page itself),
     ``links/invalid``, ``links/nofollow``, ``links/meta-nofollow``, ``links/over-limit``, ``text/truncated``.
     """
 
@@ -80,7 +80,7 @@ class Reader:
         self._wants_related = related
 
     def twin(self) -> Reader:
-        """A reader that reads alike, with counters of its own."""
+        """Return a reader with the same settings and separate counters."""
         twin = copy(self)
         twin.counters = Counter()
         return twin
@@ -99,12 +99,12 @@ class Reader:
         inherited: tuple[float, ...] = (),
         now: float = 0.0,
     ) -> Page:
-        """The page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
+        """Return the page at the canonical ``url``, not yet judged: ``relevance`` and every ``context_score`` are 0.
 
         ``content_type``, ``robots_tag`` and ``tdm_reservation`` are the values of the HTTP headers ``Content-Type``,
-        ``X-Robots-Tag``, with a line for each header, and ``TDM-Reservation``. ``now``, in seconds since the epoch, is
-        when the page was fetched: it may have been to be kept until then (``unavailable_after``).
-        The rest goes to the page as it is. Raises nothing for malformed input.
+        ``X-Robots-Tag`` (one line per header) and ``TDM-Reservation``. ``now`` is the time of the fetch in seconds since
+        the epoch; ``unavailable_after`` is compared with it. The other arguments are copied to the page. Malformed input
+        raises nothing.
         """
         document = self._parse(body, content_type=content_type, url=url)
         rules = document.robots | robots_rules(robots_tag, self._agent) if robots_tag else document.robots
@@ -118,7 +118,7 @@ class Reader:
         redirect = self._target(document.redirect, document) if document.redirect else ""
         if redirect == url:
             redirect = ""
-        if redirect:  # what else it links to is for readers who never come
+        if redirect:  # no reader sees the other links
             kept = [(redirect, RawLink(document.redirect, (0, 0), (0, 0), False))]
         terms, links = self._link_terms(document.text, kept)
         counts: Mapping[str, int] = TermCounts(terms) if isinstance(terms, Terms) else Counter(terms)
@@ -153,7 +153,7 @@ class Reader:
         )
 
     def _followed(self, document: Document, url: str, nofollow: bool) -> list[tuple[str, RawLink]]:
-        """The links to follow with their canonical URLs."""
+        """Return the links to follow with their canonical URLs."""
         counters = self.counters
         kept: list[tuple[str, RawLink]] = []
         if nofollow and self._obey_meta_robots:
@@ -183,8 +183,8 @@ class Reader:
         return [(kind, url) for kind, href in found if (url := self._target(href, document))]
 
     def _target(self, href: str, document: Document) -> str:
-        """The canonical URL of a link, empty when there is none."""
-        if not document.encoding.startswith("utf-"):  # what the WHATWG parser writes anyway
+        """Return the canonical URL of a link, empty if it has none."""
+        if not document.encoding.startswith("utf-"):  # the WHATWG URL parser writes UTF-8 anyway
             href = encode_query(href, document.encoding)
         try:
             return self._canonicalize(href, document.base)
@@ -192,7 +192,7 @@ class Reader:
             return ""
 
     def _link_terms(self, text: str, links: Sequence[tuple[str, RawLink]]) -> tuple[Sequence[str], tuple[Link, ...]]:
-        """The terms of ``text``, and the links with ranges of characters turned into spans of terms."""
+        """Return the terms of ``text``, and the links with their character ranges turned into spans of terms."""
         edges: list[int] = []
         for _, link in links:
             edges += link.anchor

@@ -1,4 +1,4 @@
-"""Packed bodies (RFC 9110 section 8.4.1), unpacked as far as a page is read: a bomb costs no more than a page."""
+"""Unpacks compressed bodies (RFC 9110 section 8.4.1) only as far as a page is read: a bomb costs no more than a page."""
 
 from __future__ import annotations
 
@@ -9,37 +9,38 @@ import brotli  # type: ignore[import-untyped]
 
 from crawlproject.zstandard import zstd
 
-BITE = 1024  # bytes that are unpacked between two looks
-PIECE = 2**16  # bytes that come out between two looks
-BOMB_RATIO = 200  # times its size that a bomb unpacks to
-MAX_MEMBERS = 100  # packed bodies in one, one behind the other
+BITE = 1024  # most bytes of input between two checks of the limit
+PIECE = 2**16  # most bytes of output between two checks of the limit
+BOMB_RATIO = 200  # a bomb unpacks to more than this many times its size
+MAX_MEMBERS = 100  # concatenated gzip members or zstd frames in a body
 MAX_WINDOW = 23  # bits: 8 MB, as much as RFC 9659 allows
 
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # window bits of zlib
 _ERRORS = (zlib.error, brotli.error, zstd.ZstdError)
 
-Pieces = Iterator[tuple[bytes, int]]  # what came out, and how many bytes were used so far
+Pieces = Iterator[tuple[bytes, int]]  # unpacked bytes, and the number of packed bytes used so far
 
 
 class Damaged(ValueError):
-    """A body is not packed as it says."""
+    """A body is not packed as its ``Content-Encoding`` says."""
 
 
 class Unpacked:
-    """``body``: at most ``limit`` bytes; ``is_cut``: there was more; ``is_bomb``: far more for the bytes that were used.
+    """An unpacked body: at most ``limit`` bytes in ``body``.
 
-    ``coding`` is gzip, x-gzip, deflate, br or zstd. A body that ends too early, or that is damaged, gives what comes before that
-    place; raises ``Damaged`` when nothing does. A bomb may give nothing.
+    ``is_cut``: the body is longer. ``is_bomb``: in addition, it is more than ``BOMB_RATIO`` times the bytes used; then ``body``
+    may be empty. ``coding`` is gzip, x-gzip, deflate, br or zstd. A truncated or damaged body is unpacked up to the damage;
+    raises ``Damaged`` if nothing comes before it.
     """
 
     def __init__(self, packed: bytes, coding: str, limit: int) -> None:
         if coding == "br" and announced_by_brotli(packed) > limit > BOMB_RATIO * len(packed):
             self.body, self.is_cut, self.is_bomb = b"", True, True
-            return  # its decoder would fill a window of up to 16 MB first
+            return  # the decoder would fill a window of up to 16 MB first
         pieces: list[bytes] = []
         size = used = 0
         try:
-            for piece, used in CODINGS[coding](packed):  # noqa: B007 it is wanted after the loop
+            for piece, used in CODINGS[coding](packed):  # noqa: B007 used after the loop
                 pieces.append(piece)
                 size += len(piece)
                 if size > limit:
@@ -53,9 +54,9 @@ class Unpacked:
 
 
 def announced_by_brotli(packed: bytes) -> int:
-    """How many bytes the first meta-block says that it unpacks to, 1 to 2**24; 0: it is empty (RFC 7932 sections 9.1, 9.2)."""
+    """Return the size that the first meta-block announces, 1 to 2**24; 0 if it is empty (RFC 7932 sections 9.1, 9.2)."""
     bits = int.from_bytes(packed[:8], "little")
-    window = 1 if not bits & 1 else 4 if bits >> 1 & 7 else 7  # bits that say how large it is
+    window = 1 if not bits & 1 else 4 if bits >> 1 & 7 else 7  # number of bits that encode the window size
     bits >>= window
     is_last, is_empty = bits & 1, bits & 2
     bits >>= 1 + is_last
@@ -71,7 +72,7 @@ def _bites(packed: bytes, start: int) -> Iterator[tuple[bytes, int]]:
 
 
 def _unzipped(packed: bytes, window: int, start: int = 0) -> Iterator[tuple[bytes, int]]:
-    """One member; the last number is where it ends."""
+    """Unpack one member; the last number is its end."""
     zipped = zlib.decompressobj(window)
     for bite, used in _bites(packed, start):
         try:
@@ -90,7 +91,7 @@ def _unzipped(packed: bytes, window: int, start: int = 0) -> Iterator[tuple[byte
 
 
 def _before_damage(packed: bytes, start: int, at: int) -> Iterator[tuple[bytes, int]]:
-    """What comes out of the bite at ``at`` before its damage, which is often a wrong checksum behind all that matters."""
+    """Unpack the bite at ``at`` up to its damage, which is often just a wrong checksum behind all data."""
     zipped = zlib.decompressobj(_GZIP)
     zipped.decompress(packed[start:at])
     for used in range(at, min(at + BITE, len(packed))):
@@ -108,7 +109,7 @@ def _gunzipped(packed: bytes) -> Pieces:
 
 
 def _inflated(packed: bytes) -> Pieces:
-    """Some servers send it without the header of zlib."""
+    """Unpack deflate. Some servers send it without the zlib header."""
     try:
         zlib.decompressobj(_ZLIB).decompress(packed[:BITE], PIECE)
     except zlib.error:

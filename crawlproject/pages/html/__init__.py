@@ -1,1 +1,1 @@
-"""From bytes to a document: encoding, one tidy tree, visible text, links and the context of each."""
+"""From bytes to a document: encoding, one tidy tree, visible text, links with their contexts."""

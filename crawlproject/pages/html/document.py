@@ -1,16 +1,16 @@
-"""What parsing leaves of an HTML document: its text, and its links with the contexts they stand in, as ranges of that text.
+"""The result of parsing an HTML document: its text, and its links with their contexts as ranges of that text.
 
 The context of a link is the text under its aggregation node (paper 003 section 4.4), the ancestor a given number of levels
-above it: all text in the sub-tree rooted there, at any depth. In document order that text is one contiguous range, so it is
+above it: all text in the subtree rooted there, at any depth. In document order that text is one contiguous range, so it is
 known the moment the node closes: contexts cost one dictionary look-up per element and one step per link, however many links
 share a node.
 
-Here is also what elements and attributes of HTML mean: which attributes anybody reads (``unread_attributes`` may leave
-out all others before a page is parsed); which elements a browser does not show: text for search engines only, and menus
-that wait for a click; the text while it is read, in Python.
+This module also defines what the parsers need to know of HTML: which attributes are read (``unread_attributes`` may remove
+all others before parsing), and which elements a browser does not show, such as text for search engines only and menus
+that open on a click. ``TextPieces`` collects the text while a document is read in Python.
 
-Tag paths say where in the tree of a page a link is. Links at like places of a template do like things: a menu entry, a
-result of a list, a footer. The path from the root to the link, with the ids and classes of the elements, names such a place
+A tag path says where in the tree of a page a link is: the path from the root to the link, with the ids and classes of the
+elements. Links at the same place of a template serve the same purpose: a menu entry, a result in a list, a footer
 (the arms of Gauquier and others 2025, SB-CLASSIFIER).
 """
 
@@ -28,11 +28,11 @@ from crawlproject.errors import BadInput
 from crawlproject.pages.html.head import NO_RULES, MetaRobots
 
 ROOT = "root"
-# Their content is no part of what a reader of the page sees. libxml2 hands on the content of iframe, noembed and
-# noframes as text, mark-up and all.
+# Their content is not part of the visible page. libxml2 passes on the content of iframe, noembed and noframes as text,
+# including the markup.
 HIDDEN = frozenset(("head", "iframe", "noembed", "noframes", "noscript", "script", "style", "template", "title"))
-# A word does not run across the tags of these: they begin a new line or a new cell in a browser, or are a thing by
-# themselves. Every other element, known or not, is inline.
+# A word never continues across a tag of these elements: browsers render them as a new line, a new cell or an object. Every
+# other element, known or not, is inline.
 BREAKING = frozenset((
     "address", "article", "aside", "blockquote", "body", "br", "button", "center", "dd", "details", "dialog",
     "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frame", "frameset", "h1",
@@ -43,7 +43,7 @@ BREAKING = frozenset((
 ))  # fmt: skip
 LINKS = frozenset(("a", "area", "frame"))
 READ_OF_ALL = frozenset(("class", "hidden", "id", "style"))
-READ = {  # by element, besides those of all
+READ = {  # by element, in addition to READ_OF_ALL
     "a": frozenset(("href", "rel")),
     "area": frozenset(("alt", "href", "rel")),
     "base": frozenset(("href",)),
@@ -71,10 +71,10 @@ _Element = tuple[str, Mapping[str, str]]
 
 
 class RawLink(NamedTuple):
-    """A link as written: ``href`` is neither joined nor canonical.
+    """A link as written: ``href`` is neither absolute nor canonical.
 
-    ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: the text inside the link, and that
-    inside its aggregation node. ``tag_path`` is that of ``TagPaths``.
+    ``anchor`` and ``context`` are ranges ``[start, end)`` of ``Document.text``: the text inside the link, and the text
+    inside its aggregation node. ``tag_path`` is described in ``TagPaths``.
     """
 
     href: str
@@ -86,17 +86,16 @@ class RawLink(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An HTML document, parsed.
+    """A parsed HTML document.
 
-    ``text`` is the visible text in document order, with white space as in the source and a line feed more wherever an
-    element breaks the line, but none at its ends. ``title`` has its white space folded. ``language`` is the two-letter
-    code of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty. ``author`` and
-    ``license`` are what head and JSON-LD say (``Statements``). ``base`` is the absolute URL that relative links are
-    joined with. ``concealed`` counts the characters of ``text``, white space
-    apart, that a browser does not show, and ``redirect`` is where it would go at once (an instant refresh, a script
-    that does nothing else), as written. ``robots`` is what ``<meta name="robots">`` asks. ``encoding`` is a Python
-    codec name. ``links_dropped`` counts links beyond the cap; ``truncated`` is True when text or tags beyond a cap were
-    left out.
+    ``text`` is the visible text in document order, with white space as in the source, an additional line feed wherever an
+    element breaks the line, and no white space at its ends. ``title`` has its white space folded. ``language`` is the
+    two-letter code of ``<html lang>``, or empty. ``published`` is the day of publication as ``YYYY-MM-DD``, or empty.
+    ``author`` and ``license`` come from the head and JSON-LD (``Statements``). ``base`` is the absolute URL against which
+    relative links are resolved. ``concealed`` counts the characters of ``text``, without white space, that a browser does
+    not show. ``redirect`` is the target, as written, of an immediate redirect (an instant refresh, or a script that does
+    nothing else). ``robots`` holds the rules of ``<meta name="robots">``. ``encoding`` is a Python codec name.
+    ``links_dropped`` counts links beyond the cap; ``truncated`` is True if text or tags beyond a cap were left out.
     """
 
     title: str = ""
@@ -116,16 +115,16 @@ class Document:
 
 
 class AggregationNodes:
-    """Follows the open elements of a document and finds anchor and context of each link, in any unit of position.
+    """Follows the open elements of a document and finds the anchor and the context of each link, in any unit of position.
 
-    ``level`` is the number of steps from the link up to its aggregation node: 0 the link itself, 1 its parent (the
-    paper's choice), ``"root"`` the whole document. Above the outermost element there is nothing: a higher level means
-    that element. Raises ``BadInput`` for any other level.
+    ``level`` is the number of steps from the link up to its aggregation node: 0 is the link itself, 1 its parent (the
+    paper's choice), ``"root"`` the whole document. A level above the outermost element means that element. Raises
+    ``BadInput`` for any other level.
 
-    ``starts`` has the position where each open element began, outermost first: an element opens by appending to it.
-    ``waiting`` has the depths at which an open element is somebody's aggregation node, with its links; an element at
-    another depth may close by removing its start, which saves the hot path a call.
-    ``anchors`` and ``contexts`` have a range ``[start, end)`` for each link, in the order of the links.
+    ``starts`` holds the start position of each open element, outermost first: to open an element, append to it.
+    ``waiting`` maps the depth of each open element that is an aggregation node to the links of that node. An element at
+    any other depth may be closed by removing its start, which saves a call on the hot path.
+    ``anchors`` and ``contexts`` hold a range ``[start, end)`` for each link, in the order of the links.
     """
 
     __slots__ = ("anchors", "contexts", "level", "starts", "waiting")
@@ -143,7 +142,7 @@ class AggregationNodes:
         self.contexts: list[tuple[int, int]] = []
 
     def link(self) -> int:
-        """The innermost open element is a link; its number, from 0."""
+        """Register the innermost open element as a link and return its number, from 0."""
         number = len(self.contexts)
         starts, waiting = self.starts, self.waiting
         here = (starts[-1], starts[-1])
@@ -158,14 +157,14 @@ class AggregationNodes:
         return number
 
     def leave(self, position: int) -> None:
-        """The innermost open element closes."""
+        """Close the innermost open element."""
         numbers = self.waiting.pop(len(self.starts), ())
         start = self.starts.pop()
         for number in numbers:
             self.contexts[number] = (start, position)
 
     def finish(self, position: int) -> None:
-        """The document ends: every open element closes."""
+        """End the document: close every open element."""
         while self.starts:
             self.leave(position)
         if self.level is None:
@@ -173,7 +172,7 @@ class AggregationNodes:
 
 
 def conceals(style: str) -> bool:
-    """Whether a ``style`` attribute makes an element that nobody sees: not shown, of no size, out of sight, or of one colour."""
+    """Whether a ``style`` attribute makes its element invisible: not displayed, without size, off screen, or of one colour."""
     style = style[:_LONGEST_STYLE].lower()
     if _HIDING.search(style):
         return True
@@ -184,7 +183,7 @@ def conceals(style: str) -> bool:
 
 
 def concealing_classes(sheet: str) -> frozenset[str]:
-    """The classes that a ``<style>`` hides by a rule of their own."""
+    """Return the classes that a ``<style>`` sheet hides by a rule for that class alone."""
     if ("none" not in sheet and "hidden" not in sheet) or len(sheet) > _LONGEST_SHEET:
         return frozenset()
     rules = _RULE.findall(sheet)
@@ -194,7 +193,7 @@ def concealing_classes(sheet: str) -> frozenset[str]:
 
 
 def is_concealed(attributes: Mapping[str, str], classes: frozenset[str]) -> bool:
-    """Whether an element with these attributes is not shown, as far as that can be known without a browser."""
+    """Whether an element with these attributes is hidden, as far as that can be known without a browser."""
     style = attributes.get("style")
     if style and conceals(style):
         return True
@@ -209,19 +208,19 @@ def _plain(colour: str) -> str:
 
 
 class TextPieces(list[str]):
-    """Pieces of text, kept as they come: ``append`` costs no Python call. A position is a number of pieces."""
+    """Pieces of text in the order of arrival; ``append`` costs no Python call. A position is a number of pieces."""
 
     def since(self, start: int) -> str:
         return "".join(self[start:])
 
     def cut(self, start: int) -> None:
-        """Leave out all from ``start`` on."""
+        """Remove all pieces from the position ``start`` on."""
         del self[start:]
 
     def finish(self, most: int) -> tuple[str, list[int]]:
-        """The text, and for each position the characters before it: at most ``most``.
+        """Return the text, and for each position the number of characters before it, ``most`` at most.
 
-        What stands outside the outermost element is white space, which a tree does not have: none is kept at the ends.
+        White space at both ends is removed: outside the outermost element there is nothing else, and a tree does not have it.
         """
         whole = "".join(self)
         text = whole.strip()
@@ -233,10 +232,10 @@ class TextPieces(list[str]):
 
 
 class TagPaths:
-    """Follows the open elements of a document. ``elements`` has the tag and the attributes of each, outermost first.
+    """Follows the open elements of a document. ``elements`` holds the tag and the attributes of each, outermost first.
 
-    The path of an element is built when the first link below it asks, so that a document costs no more than its
-    elements however many links share their ancestors.
+    The path of an element is built for the first link below it, so that the cost grows with the number of elements, however
+    many links share ancestors.
     """
 
     __slots__ = ("_known", "_paths", "elements")
@@ -247,7 +246,7 @@ class TagPaths:
         self._known: dict[str, str] = {}
 
     def path(self) -> str:
-        """The path of the innermost open element: labels divided by spaces, at most ``MAX_PATH`` characters."""
+        """Return the path of the innermost open element: labels separated by spaces, at most ``MAX_PATH`` characters."""
         elements, paths = self.elements, self._paths
         shared = min(len(elements), len(paths))
         while shared and paths[shared - 1][0] is not elements[shared - 1]:
@@ -267,7 +266,7 @@ def _label(tag: str, attributes: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def label(tag: str, identity: str, classes: str) -> str:
-    """``tag#id.class.class``; numbers become 0, since they tell items apart and not places."""
+    """Return ``tag#id.class.class``. Numbers become 0, since they distinguish items, not places."""
     identity = "-".join(identity.split())
     place = (f"#{identity}" if identity else "") + "".join([f".{name}" for name in sorted(classes.split())])
     return tag + _DIGITS.sub("0", place)

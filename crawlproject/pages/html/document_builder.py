@@ -1,4 +1,4 @@
-"""What the elements of a tidied tree mean for a ``Document``; an lxml parser target by itself."""
+"""Builds a ``Document`` from the elements of a tidied tree; the builder is an lxml parser target."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ Attributes = Mapping[str, str]
 
 
 class TooDeep(Exception):
-    """The document is nested deeper than the cap: reading ends here. Never leaves ``parse_document``."""
+    """The document is nested deeper than the cap: reading ends here. ``parse_document`` never raises it."""
 
 
 class DocumentBuilder:
-    """Once it listens, receives ``start``, ``data`` and ``end`` in document order, gives what it ``read``, then the ``document``.
+    """Builds a document from calls of ``start``, ``data`` and ``end`` in document order.
 
-    ``level`` is that of ``AggregationNodes``. ``base`` is the ``href`` of the first ``<base>`` as written. Without
-    ``tag_paths`` those of the links are empty. ``agent`` is the name, in lower case, by which a meta tag may address this
-    robot. ``tree_walk`` does what ``start``, ``data``, ``end`` and ``read`` do with text, with links and their images, and
-    with elements that mean nothing: who changes one changes the other.
+    Call ``listen`` first; after the last element call ``read``, then ``document``. ``level`` is the level of
+    ``AggregationNodes``. ``base`` is the ``href`` of the first ``<base>`` as written. Without ``tag_paths`` the tag paths of
+    links are empty. ``agent`` is the name, in lower case, by which a meta tag may address this robot. ``tree_walk`` handles
+    text, links with their images, and elements without a meaning in the same way as ``start``, ``data``, ``end`` and
+    ``read``: change both together.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class DocumentBuilder:
         self._redirect = ""
         self.classes: frozenset[str] = frozenset()  # that a style sheet of the page hides
         self._concealed = 0  # characters that are not shown
-        self._unscripted = False  # inside <noscript>: for readers without scripts
+        self._unscripted = False  # inside <noscript>
         self._said = Statements()
         self._linked_data = False  # whether the open script is JSON-LD
         self.dropped = 0
@@ -65,10 +66,10 @@ class DocumentBuilder:
         self.base = ""
 
     def listen(self, max_depth: int) -> None:
-        """Be ready for ``start``, called as an element opens, and ``end``, called as the innermost one closes.
+        """Define ``start``, to be called when an element opens, and ``end``, to be called when the innermost one closes.
 
-        Most of the time that reading a page takes in Python is spent in these two, so they are functions that find what
-        they need in local names, and look at a tag once.
+        Reading a page in Python spends most of its time in these two. So they are closures, which find what they need in
+        local names, and they look at each tag once.
         """
         pieces, put, begins, tag_paths, paths = self.text, self.data, self.nodes.starts, self.tag_paths, TagPaths()
         self._path = paths.path if tag_paths else str
@@ -116,15 +117,15 @@ class DocumentBuilder:
         self.start, self.end = start, end
 
     def conceal(self, start: int) -> None:
-        """All text from the position ``start`` on is not shown."""
+        """Count all text from the position ``start`` on as not shown."""
         self._concealed += sum(map(len, self.text.since(start).split()))
 
     def close(self) -> None:
-        """The input ends. lxml asks for this method."""
+        """End the input. lxml requires this method."""
 
     def read(self) -> tuple[str, list[RawLink]]:
-        """Text and links, with every element that is still open closed here. Nothing can be received after that."""
-        del self.start, self.end  # they hold the builder, and it holds them
+        """Close every element that is still open and return text and links. Nothing can be received afterwards."""
+        del self.start, self.end  # closures that refer to the builder: breaks the reference cycle
         if self.hidden:
             self.text.cut(self.hidden[0])
         while self._links:
@@ -138,7 +139,7 @@ class DocumentBuilder:
         ]
 
     def document(self, text: str, links: Iterable[RawLink], *, base: str, encoding: str) -> Document:
-        """The document with the ``text`` and the ``links`` that were read."""
+        """Return the document with the ``text`` and the ``links`` that ``read`` returned."""
         refresh = [RawLink(self._refresh, (0, 0), (0, 0), False)] if self._refresh else ()
         return Document(
             title=self._title,

@@ -1,10 +1,10 @@
-"""Which encoding a page is in, decided in the order browsers do it.
+"""Determines the encoding of a page, in the same order as browsers.
 
-The byte order mark, the charset of the HTTP header, the declaration in the first bytes of the document, a guess (WHATWG
-HTML, "Determining the character encoding"). The guess is UTF-8 when the whole body is valid UTF-8. Otherwise it is that of
-Firefox's detector for the first ``LOOKED_AT`` bytes, or windows-1252 when fewer than ``LETTERS`` letters could tell. Only the
-encodings of the WHATWG Encoding Standard are honoured: Python knows further ones (``unicode_escape``, ``punycode``, ``hex``)
-that a page must not be able to choose.
+The order is: byte order mark, charset of the HTTP header, declaration in the first bytes of the document, guess (WHATWG
+HTML, "Determining the character encoding"). The guess is UTF-8 if the whole body is valid UTF-8. Otherwise Firefox's
+detector guesses from the first ``LOOKED_AT`` bytes, or it is windows-1252 if these have fewer than ``LETTERS`` non-ASCII
+letters. Only the encodings of the WHATWG Encoding Standard are honoured: Python knows others (``unicode_escape``,
+``punycode``, ``hex``) that a page must not be able to choose.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 from crawlproject.records import Reply
 
 FALLBACK = "cp1252"
-LETTERS = 4  # bytes beyond ASCII that windows-1252 reads as letters, not as a pilcrow or a no-break space
-LOOKED_AT = 100_000  # bytes that a guess goes by: its cost grows with them, 2 ms for so many
+LETTERS = 4  # non-ASCII bytes that are letters in windows-1252, not a pilcrow or a no-break space
+LOOKED_AT = 100_000  # bytes that a guess is based on: its cost grows with them, 2 ms for this many
 
 # Names as `codecs.lookup(label).name` spells them, after w3lib's translation (latin-1 to cp1252, gbk to gb18030, ...).
 _WEB_ENCODINGS = frozenset((
@@ -34,7 +34,7 @@ _WEB_ENCODINGS = frozenset((
 _MEDIA_TYPE = re.compile(r"\s*([\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+)", re.ASCII)
 _UNKNOWN = ("unknown/unknown", "application/unknown", "*/*")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_EAST_ASIAN = re.compile(rb"\x1b\$|[\x80-\x9f\xa1-\xff]{4}")  # two letters of two bytes
+_EAST_ASIAN = re.compile(rb"\x1b\$|[\x80-\x9f\xa1-\xff]{4}")  # an escape sequence, or two letters of two bytes
 _ISO_2022_JP = b"\x1b$"  # begins Japanese letters among bytes that are all ASCII
 _NO_LETTERS = bytes(
     byte for byte in range(256) if byte < 128 or not bytes((byte,)).decode(FALLBACK, "ignore").isalpha()
@@ -43,9 +43,10 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16-be"), (b"\xff\xfe", 
 
 
 def media_type(content_type: str) -> str:
-    """``Text/HTML; charset=x`` to ``text/html``; empty when it names none.
+    """Return ``text/html`` for ``Text/HTML; charset=x``; empty if the header names no media type.
 
-    As browsers read it (WHATWG MIME Sniffing sections 4.4 and 5.1): whatever follows the name, and "unknown" is none.
+    It is read as browsers do (WHATWG MIME Sniffing sections 4.4 and 5.1): anything may follow the name, and "unknown"
+    types count as none.
     """
     found = _MEDIA_TYPE.match(content_type)
     name = found[1].lower() if found else ""
@@ -53,15 +54,15 @@ def media_type(content_type: str) -> str:
 
 
 def is_page(reply: Reply, content_types: Iterable[str]) -> bool:
-    """Whether a reply is a page: a 2xx status and, when it has a content type, one of ``content_types``."""
+    """Whether a reply is a page: it has a 2xx status, and its content type, if it has one, is in ``content_types``."""
     named = media_type(reply.headers.get("content-type", ""))
     return 200 <= reply.status < 300 and (not named or named in content_types)
 
 
 def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
-    """The name of the encoding of ``body`` and its text.
+    """Return the name of the encoding of ``body``, and its text.
 
-    ``content_type`` is the HTTP header's value. Bytes that the encoding does not know become U+FFFD. Raises nothing.
+    ``content_type`` is the value of the HTTP header. Bytes that are invalid in the encoding become U+FFFD. Raises nothing.
     """
     encoding, body = _declared(body, content_type)
     if not encoding and (whole := _utf8(body)) is not None:
@@ -71,7 +72,7 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
 
 
 def as_utf8(body: bytes, content_type: str = "") -> tuple[str, bytes]:
-    """The same with the text in UTF-8, valid whatever it was written in: mostly ``body`` itself, which costs a look at it."""
+    """The same as ``decode``, with the text as valid UTF-8: mostly ``body`` itself, which only has to be validated."""
     encoding, body = _declared(body, content_type)
     if encoding in ("", "utf-8") and (whole := _utf8(body)) is not None:
         return "utf-8", whole
@@ -80,17 +81,20 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[str, bytes]:
 
 
 def of_form(accept_charset: str, page: str) -> str:
-    """The encoding that a form is sent in: the first that it accepts, or that of its ``page``; never UTF-16."""
+    """Return the encoding in which a form is sent: the first known one in ``accept_charset``, else that of its ``page``.
+
+    UTF-8 takes the place of UTF-16.
+    """
     accepted = map(resolve_encoding, accept_charset.replace(",", " ").split())
     encoding = next((name for name in accepted if name in _WEB_ENCODINGS), page)
     return "utf-8" if encoding.startswith("utf-") else encoding
 
 
 def encode_query(href: str, encoding: str) -> str:
-    """The reference ``href`` with the letters of its query in the encoding of its page, as browsers send them.
+    """Percent-encode the non-ASCII letters in the query of ``href`` in the encoding of its page, as browsers do.
 
-    Not for UTF-8 and UTF-16, which browsers send as UTF-8. Letters that the encoding lacks become ``&#1234;`` (WHATWG URL
-    section 1.3).
+    Not for pages in UTF-8 or UTF-16, whose queries browsers send as UTF-8. Letters that the encoding lacks become
+    ``&#1234;`` (WHATWG URL section 1.3).
     """
     if href.isascii():
         return href
@@ -101,7 +105,7 @@ def encode_query(href: str, encoding: str) -> str:
 
 
 def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:
-    """The encoding that header or document state, empty when neither does, and ``body`` without its byte order mark."""
+    """Return the declared encoding, empty if none is declared, and ``body`` without its byte order mark."""
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return encoding, body[len(mark) :]
@@ -109,7 +113,7 @@ def _declared(body: bytes, content_type: str) -> tuple[str, bytes]:
 
 
 def _utf8(body: bytes) -> bytes | None:
-    """``body``, if it is UTF-8, without the beginning of a character that it was cut in."""
+    """Return ``body`` without a partial character at its end, or None if it is not UTF-8."""
     if body.isascii():
         return None if _ISO_2022_JP in body else body
     try:
@@ -137,6 +141,6 @@ def _from_header(content_type: str) -> str | None:
 
 def _from_document(body: bytes) -> str | None:
     name = html_body_declared_encoding(body)
-    if name is not None and name.startswith("utf-16"):  # it was just read as ASCII, so it cannot be
+    if name is not None and name.startswith("utf-16"):  # impossible, since the declaration was readable as ASCII
         return "utf-8"
     return name if name in _WEB_ENCODINGS else None

@@ -1,10 +1,10 @@
-"""What a form is for: a query, or something that a crawler leaves alone.
+"""Classifies forms: queries, and forms that a crawler leaves alone.
 
-A decision list over the features of Barbosa and Freire (WebDB 2005, section 3.3): the types of the controls, how the form is
-sent, and the words on it. What could change something on a server comes first, so that in doubt a form is no query.
+The classifier is a decision list over the features of Barbosa and Freire (WebDB 2005, section 3.3): the types of the controls,
+the method, and the words on the form. Tests for side effects on the server come first, so that in doubt a form is no query.
 
-A POST may change something on a server, so more is asked of such a form than of one that is sent by GET: it says in words
-that it searches, nothing on it says that anything is stored, sent or bought, and it is sent as plain fields.
+A POST may change something on a server, so a POST form has to meet stricter conditions than a GET form: its words say that
+it searches, nothing on it says that anything is stored, sent or bought, and it is sent as plain fields.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ ADVANCED = "advanced"  # several fields, or menus
 LOGIN = "login"
 SUBSCRIPTION = "subscription"
 OTHER = "other"
-SEARCH_FORMS = "search_forms"  # sign of a page: how many of its forms are queries
-TOKEN_FORMS = "token_forms"  # and how many would be, but for a hidden field that is good for one time
+SEARCH_FORMS = "search_forms"  # sign of a page: the number of its forms that are queries
+TOKEN_FORMS = "token_forms"  # sign: the number of forms that would be queries but for a hidden one-time token
 
-# Search, find, look up, filter, in the languages most sites are in.
+# Words for search, find, look up and filter in the most frequent languages of sites.
 _SEARCH = re.compile(
     r"search|\bfind(er)?\b|(?<![a-z])quer(y|ies)|look\s?up|keyword|\bfilter\b|\bbrowse\b|\bsuche|durchsuch|\bbusca|\bb[úu]squeda"
     r"|recherche|chercher|\bcerca|\bricerca|\bzoek|szukaj|wyszuk|\bsök|\bsøk|\bsøg|\bhled|\bpesquis|\bprocur|\barama\b"
@@ -40,7 +40,7 @@ _PERSONAL = re.compile(
 _MAIL = re.compile(r"e-?mail|newsletter")
 _CHOICE_OF_VIEW = re.compile(r"lang|locale|currency|theme|skin|version|country|region|timezone|font")
 _HARMLESS = TEXT_TYPES | {"select", "radio", "checkbox", "hidden", "number", "range", "date", "month", "week", "time"}
-# What a form does that stores, sends, buys or removes, in some languages.
+# Words on forms that store, send, buy or remove something, in several languages.
 _CHANGES = re.compile(
     r"(?<![^\W\d])(?:add|approve|ban|book now|buy|checkout|confirm|create|delete|donate|donation|edit|insert|join|log ?in"
     r"|log ?out|newsletter|password|pay|payment|publish|purchase|register|registration|remove|reply|save|send|sign ?(?:in|out|up)"
@@ -58,7 +58,7 @@ _OPAQUE = re.compile(
     r"(?=(?:[^0-9]*[0-9]){2})(?=[^A-Za-z]*[A-Za-z])"
     r"(?:\{?[0-9A-Za-z_-]{16,}\}?|[0-9A-Za-z+/_-]{20,}={1,2}|[0-9A-Za-z+/_.:~-]{40,}={0,2})|[0-9]{10,}"
 )
-_STATEMENT = re.compile(  # of a query language, which a form fills in: an editor, not a search
+_STATEMENT = re.compile(  # a statement of a query language as a value: the form is an editor, not a search
     r"\s*(?:explain\s+)?(?:select\s.*\sfrom\s|with\s.*\sselect\s|prefix\s+\w*:|(?:select|construct|ask|describe)\s.*\swhere\s*\{)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -67,7 +67,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def kind_of(form: Form) -> str:
-    """One of the kinds above."""
+    """Return ``SEARCH_BOX``, ``ADVANCED``, ``LOGIN``, ``SUBSCRIPTION`` or ``OTHER``."""
     shown = [field for field in form.fields if field.type != "hidden"]
     if any(field.type == "password" for field in shown):
         return LOGIN
@@ -82,14 +82,14 @@ def kind_of(form: Form) -> str:
 
 
 def is_query(form: Form) -> bool:
-    """Whether the form may be filled in by a crawler: it is a search form, and if it is sent by POST, plainly so."""
+    """Whether a crawler may fill in the form: it is a search form, and if it is sent by POST, plainly so."""
     if form.method == "get":
         return form.action.startswith(("http://", "https://")) and is_search(form) and not _is_cut(form)
     return is_plain_post(form) and not one_time_token(form) and not _is_cut(form)
 
 
 def _is_cut(form: Form) -> bool:
-    """Whether something that the form sends is not known to its end."""
+    """Whether a name or value that the form sends may have been cut."""
     sent = [*(form.button or ())]
     for field in form.fields:
         sent += [field.name, field.value or "", *(option.value for option in field.options)]
@@ -97,12 +97,12 @@ def _is_cut(form: Form) -> bool:
 
 
 def wants_token(form: Form) -> bool:
-    """Whether the form would be a query, but for a hidden field that looks as if it were good for one time."""
+    """Whether the form would be a query but for a field that looks like a one-time token."""
     return form.method == "post" and bool(one_time_token(form)) and is_plain_post(form)
 
 
 def is_plain_post(form: Form) -> bool:
-    """Whether the form is plainly for searching, though it is sent by POST. Its hidden fields may still want a person."""
+    """Whether the form is plainly for searching although it is sent by POST. It may still need a one-time token."""
     if form.method != "post" or not is_sent_plainly(form) or not is_search(form) or says_change(form):
         return False
     shown = [field for field in form.fields if field.type != "hidden"]
@@ -113,7 +113,7 @@ def is_plain_post(form: Form) -> bool:
 
 
 def is_search(form: Form) -> bool:
-    """Whether the form is for searching, whatever way it is sent."""
+    """Whether the form is for searching, whatever its method."""
     return kind_of(form) in (SEARCH_BOX, ADVANCED)
 
 
@@ -147,7 +147,7 @@ def _words(field: Field) -> str:
 
 
 def says_change(form: Form) -> bool:
-    """Whether anything on a form says that it is for more than to look something up."""
+    """Whether anything on the form suggests that it does more than look something up."""
     hidden = [field for field in form.fields if field.type == "hidden"]
     path = form.action.partition("://")[2].partition("/")[2]
     told = [_plain(text) for field in hidden for text in (field.name, field.value or "")]
@@ -164,7 +164,7 @@ def is_sent_plainly(form: Form) -> bool:
 
 
 def one_time_token(form: Form) -> str:
-    """The name of a field that the server seems to make anew for each visitor or page; empty when there is none."""
+    """Return the name of a field that the server seems to generate for each visitor or page; empty if there is none."""
     return next((field.name for field in form.fields if _is_token(field)), "")
 
 
@@ -172,7 +172,7 @@ def _is_token(field: Field) -> bool:
     if field.type != "hidden":
         return _HEXADECIMAL.fullmatch(field.name) is not None
     value = field.value or ""
-    # A value that is longer than any text to read is taken for opaque, too.
+    # A value longer than any readable text counts as opaque, too.
     found = _TOKEN_NAME.search(_plain(field.name)) or _HEXADECIMAL.fullmatch(field.name) or _OPAQUE.fullmatch(value)
     return bool(found) or len(value) >= MAX_LABEL
 

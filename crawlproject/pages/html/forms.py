@@ -1,4 +1,4 @@
-"""The forms of an HTML document: where they lead, what they ask for, and what a browser would send (HTML standard, 4.10)."""
+"""The forms of an HTML document: their targets, their fields, and what a browser would send (HTML standard, section 4.10)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawlproject.pages.html.encoding import decode, of_form
 MAX_FORMS = 50  # of a page that are read
 MAX_FIELDS = 100  # of a form
 MAX_OPTIONS = 1_000  # of a menu
-MAX_ELEMENTS = 200  # that are looked at for the text of one
+MAX_ELEMENTS = 200  # that are searched for the text of one element
 MAX_BYTES = 1_000_000  # of a page; a tree takes up to 40 times the memory of its page
 
 TEXT_TYPES = frozenset(("text", "search"))
@@ -25,12 +25,14 @@ _NUMBERS = frozenset(("number", "range", "color"))
 MAX_LABEL = 200  # characters of a label, a hint or the text of a button
 MAX_VALUE = 2_048  # of a name, a value or an address: a form with a longer one is never sent
 _CONTROLS = frozenset(("input", "select", "textarea", "button"))
-_PARTS = frozenset(("script", "style", "option", "button", "select", "textarea"))  # whose text is no label of another
+_PARTS = frozenset(
+    ("script", "style", "option", "button", "select", "textarea")
+)  # their text never labels another control
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An entry of a menu or one of several radio buttons: what is sent, and what a person reads."""
+    """An entry of a menu, or one of several radio buttons: the value that is sent, and the label that a person reads."""
 
     value: str
     label: str
@@ -40,9 +42,9 @@ class Option:
 class Field:
     """A control of a form, by the name under which it is sent.
 
-    ``type`` is that of an ``<input>`` (an unknown one is ``text``), or ``select`` or ``textarea``. ``value`` is what a
-    browser sends when nobody touches the control, None when it sends nothing (a box that is not ticked). ``label`` is what a
-    person reads beside it. ``options`` are those of a ``select``, or of all radio buttons of that name.
+    ``type`` is the type of an ``<input>`` (``text`` if unknown), or ``select`` or ``textarea``. ``value`` is what a
+    browser sends if the control is left alone, None if it sends nothing (a checkbox that is not ticked). ``label`` is the
+    text that a person reads beside it. ``options`` are the entries of a ``select``, or all radio buttons of that name.
     """
 
     name: str
@@ -56,10 +58,10 @@ class Field:
 class Form:
     """A form. ``action`` is an absolute URL without a fragment, ``method`` is ``get`` or ``post``.
 
-    ``submit`` is the text of its buttons, ``hints`` the names, classes and roles by which its author calls it, and its
-    heading or legend; both are in lower case. Buttons are no fields, but the first that is sent is ``button``. ``enctype`` is
-    how the form says that a POST is to be written, in lower case; empty: as ``application/x-www-form-urlencoded``.
-    ``encoding`` is that of the letters that are sent.
+    ``submit`` is the text of its buttons; ``hints`` are the names, classes and roles that its author gave it, and its
+    heading or legend; both are in lower case. Buttons are not fields; ``button`` is name and value of the first one that
+    is sent. ``enctype`` is the media type of a POST in lower case; empty means ``application/x-www-form-urlencoded``.
+    ``encoding`` is the character encoding in which the form is sent.
     """
 
     action: str
@@ -73,7 +75,7 @@ class Form:
 
 
 def read_forms(body: bytes, url: str, content_type: str = "") -> tuple[Form, ...]:
-    """The forms of the document at ``url``, in order. Raises nothing for malformed input; then there may be none."""
+    """Return the forms of the document at ``url``, in order. Malformed input raises nothing, but may yield no forms."""
     if b"<form" not in body and b"<FORM" not in body and b"<Form" not in body:
         return ()
     encoding, markup = decode(body[:MAX_BYTES], content_type)
@@ -167,7 +169,7 @@ class _FormReader:
         self._fields.setdefault((field.name, field.type), field)
 
     def _label_of(self, control: etree._Element) -> str:
-        """What a person reads beside a control: its label, else what it says itself, else the text before it."""
+        """Return what a person reads beside a control: its label, else its own attributes, else the text next to it."""
         if label := self._labels.get(control.get("id") or "", ""):
             return label
         parent = next(control.iterancestors("label"), None)
@@ -203,12 +205,12 @@ def _menu(control: etree._Element, name: str, label: str) -> Field:
         if len(options) >= MAX_OPTIONS:
             break
     if value is None and options and control.get("multiple") is None:
-        value = options[0].value  # what a browser shows first is what it sends
+        value = options[0].value  # browsers select the first entry
     return Field(name, "select", value, label, tuple(options))
 
 
 def _text_before(control: etree._Element) -> str:
-    """The nearest text before a control, in its row at most: ``Author: <input>``, or in the cell before."""
+    """Return the nearest text before a control within its row: ``Author: <input>``, or the cell before."""
     element: etree._Element | None = control
     for _ in range(3):
         if element is None or element.tag in ("form", "tr"):
@@ -230,9 +232,9 @@ def _text(element: etree._Element) -> str:
 
 
 def _long_text(element: etree._Element, longest: int, *, options: bool = False) -> str:
-    """The text in an element, without that of the menus in it, up to ``longest`` characters.
+    """Return the text of an element without the text of its controls, up to ``longest`` characters.
 
-    A label may be around a whole page, and every control in it asks: what has no text within ``MAX_ELEMENTS`` has none.
+    Only ``MAX_ELEMENTS`` elements are searched: a label may enclose a whole page, and is read for every control in it.
     """
     pieces: list[str] = []
     length = seen = 0
@@ -260,7 +262,7 @@ def _attribute(element: etree._Element, name: str) -> str:
 
 
 def _value(element: etree._Element, name: str = "value") -> str:
-    """What is sent. One that has ``MAX_VALUE`` characters may have been cut."""
+    """Return a value as it is sent. A value of ``MAX_VALUE`` characters may have been cut."""
     return _whole(element, name)[:MAX_VALUE]
 
 

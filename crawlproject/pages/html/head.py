@@ -1,13 +1,12 @@
-"""What a document says about itself: to robots, where it sends its reader at once, when it was published, what it belongs
-to.
+"""What a document says about itself: rules for robots, an immediate redirect, its day of publication, related documents.
 
-``<meta name="robots">`` and the ``X-Robots-Tag`` header share one vocabulary. A reader is sent elsewhere by an instant
-refresh, or by a script that does nothing else. Feeds, and the pages before and after a page (``rel`` of ``link`` and ``a``),
-are looked for in the markup, and only where somebody asks: the parser has nothing to do with it.
+``<meta name="robots">`` and the ``X-Robots-Tag`` header share one vocabulary. An immediate redirect is an instant
+refresh, or a script that does nothing else. Feeds, and the pages before and after a page (``rel`` of ``link`` and ``a``),
+are searched for in the markup, apart from parsing and only if the caller asks for them.
 
-Documents give their day of publication in several places, and not all are meant as carefully. In the order of trust:
+Documents give their day of publication in several places, which are not equally reliable. In order of trust:
 ``datePublished`` of a JSON-LD script (schema.org), ``<meta>`` (Open Graph, Dublin Core, schema.org and others), an element
-with ``itemprop="datePublished"`` or ``<time pubdate>``, and the ``<time>`` elements when all of them name one day.
+with ``itemprop="datePublished"`` or ``<time pubdate>``, and the ``<time>`` elements if all of them name the same day.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from email.utils import parsedate, parsedate_to_datetime
 from math import inf
 from typing import Any, NamedTuple
 
-INSTANT = 10.0  # seconds: a refresh that waits longer is for a reader who has read; it stays a link
+INSTANT = 10.0  # seconds: a refresh that waits longer gives time to read the page; it is a mere link
 MAX_SCRIPT = 500_000  # characters of a JSON-LD script that is read
 FEED = "feed"
 NEXT = "next"
@@ -45,7 +44,7 @@ _REFRESH = re.compile(
 _LONGEST_SCRIPT = 600  # characters; a script that does nothing else is short
 _OBJECT = r"(?:(?:window|document|self|top|parent|this) ?\. ?){0,2}"
 _TARGET = r"""(?P<quote>["'])(?P<url>[^"'\s\\]{1,500})(?P=quote)"""
-_REDIRECT = re.compile(  # of a script whose white space is folded
+_REDIRECT = re.compile(  # matches a script whose white space is folded
     r"(?:<!-- ?|// ?<!\[CDATA\[ ?)?(?:['\"]use strict['\"]; ?)?"
     r"(?:(?:window\.)?setTimeout ?\( ?(?:function ?\( ?\) ?\{ ?|\( ?\) ?=> ?(?:\{ ?)?|[\"'])?)?"
     rf"{_OBJECT}location ?(?:\. ?href ?)?(?:= ?|\. ?(?:replace|assign) ?\( ?){_TARGET} ?\)? ?;?"
@@ -66,10 +65,10 @@ _NAMES = {"next": NEXT, "prev": PREVIOUS, "previous": PREVIOUS}
 
 
 class MetaRobots(NamedTuple):
-    """``noindex``: do not keep the page. ``nofollow``: do not follow its links.
+    """The rules of a page for robots. ``noindex``: do not keep the page. ``nofollow``: do not follow its links.
 
-    ``unavailable_after``: from when on ``noindex`` holds, in seconds since the epoch. ``reserved``: which uses the page reserves,
-    of ``RESERVED`` and ``TDM``; a crawl does not depend on them.
+    ``unavailable_after``: when ``noindex`` starts to apply, in seconds since the epoch. ``reserved``: the uses that the page
+    reserves, among ``RESERVED`` and ``TDM``; they do not affect a crawl.
     """
 
     noindex: bool = False
@@ -78,7 +77,7 @@ class MetaRobots(NamedTuple):
     reserved: frozenset[str] = frozenset()
 
     def __or__(self, other: object) -> MetaRobots:
-        """What is asked here or there: the stricter of both."""
+        """Return the union of both sets of rules: the stricter rule wins."""
         if not isinstance(other, MetaRobots):
             return NotImplemented
         return MetaRobots(
@@ -89,7 +88,7 @@ class MetaRobots(NamedTuple):
         )
 
     def bars(self, now: float) -> bool:
-        """Whether the page is not to be kept ``now``."""
+        """Whether the rules forbid keeping the page at the time ``now``."""
         return self.noindex or now > self.unavailable_after
 
 
@@ -97,11 +96,11 @@ NO_RULES = MetaRobots()
 
 
 def robots_rules(value: str, agent: str = "") -> MetaRobots:
-    """The rules for all robots and for the one called ``agent`` (in lower case), together.
+    """Return the rules for all robots combined with those for the robot called ``agent`` (in lower case).
 
-    ``value`` is a meta tag's ``content``, or ``X-Robots-Tag``, each header on a line of its own. Case and unknown rules are
-    ignored; ``none`` is ``noindex, nofollow``. What follows a name (``somebot: noindex, nofollow``) is for that robot, up
-    to the next name or the end of the line.
+    ``value`` is the ``content`` of a meta tag, or the ``X-Robots-Tag`` headers, one per line. Case and unknown rules are
+    ignored; ``none`` is ``noindex, nofollow``. Rules after a name (``somebot: noindex, nofollow``) apply to that robot only,
+    up to the next name or the end of the line.
     """
     words: set[str] = set()
     after = inf
@@ -126,12 +125,12 @@ def robots_rules(value: str, agent: str = "") -> MetaRobots:
 
 
 def reservation(value: str) -> MetaRobots:
-    """What the value of ``TDM`` says."""
+    """Return the rules that a value of the ``TDM`` header or meta tag states."""
     return MetaRobots(reserved=frozenset((TDM,))) if value.strip() == "1" else NO_RULES
 
 
 def _first_date(text: str, more: list[str]) -> float:
-    """A date that may have commas in it, in seconds since the epoch; infinite when there is none."""
+    """Return a date, which may contain commas, in seconds since the epoch; infinity if there is none."""
     for length in range(len(more) + 1):
         for read in (parsedate_to_datetime, datetime.fromisoformat):
             with suppress(TypeError, ValueError, OverflowError, IndexError):
@@ -141,7 +140,7 @@ def _first_date(text: str, more: list[str]) -> float:
 
 
 def refresh_of(content: str) -> tuple[str, float]:
-    """Where a refresh leads, as written, and after how many seconds; an empty target when it leads nowhere else."""
+    """Return the target of a refresh, as written, and its delay in seconds; an empty target if it only reloads the page."""
     found = _REFRESH.match(content)
     if found is None:
         return "", 0.0
@@ -152,7 +151,7 @@ def refresh_of(content: str) -> tuple[str, float]:
 
 
 def script_target(script: str) -> str:
-    """Where a script sends the reader, as written, when it does nothing else; empty when it does not, or does more."""
+    """Return the target, as written, of a script that does nothing but redirect the reader; empty for any other script."""
     if "location" not in script[:_LONGEST_SCRIPT] or len(script) > _LONGEST_SCRIPT:
         return ""
     found = _REDIRECT.fullmatch(" ".join(script.split()))
@@ -160,14 +159,14 @@ def script_target(script: str) -> str:
 
 
 class Published:
-    """Collects what a document says and gives the ``day`` that is trusted most."""
+    """Collects the publication dates of a document; ``day`` is the most trusted one."""
 
     def __init__(self) -> None:
         self._found: dict[int, str] = {}
         self._times: set[str] = set()
 
     def meta(self, attributes: Mapping[str, str]) -> None:
-        """A ``<meta>`` element."""
+        """Take in a ``<meta>`` element."""
         content = attributes.get("content", "")
         if attributes.get("itemprop", "").lower() == "datepublished":
             self._note(_MARKED, content)
@@ -177,7 +176,7 @@ class Published:
             self._note(_HEAD, content)
 
     def time(self, attributes: Mapping[str, str]) -> None:
-        """A ``<time>`` element."""
+        """Take in a ``<time>`` element."""
         value = attributes.get("datetime", "")
         if "pubdate" in attributes or attributes.get("itemprop", "").lower() == "datepublished":
             self._note(_MARKED, value)
@@ -185,13 +184,13 @@ class Published:
             self._times.add(day)
 
     def linked_data(self, document: Any) -> None:
-        """What a script of the type ``application/ld+json`` holds."""
+        """Take in the content of a script of type ``application/ld+json``."""
         for value in values_of(document, "datePublished"):
             self._note(_SCRIPT, value)
 
     @property
     def day(self) -> str:
-        """``YYYY-MM-DD``; empty when the document does not say."""
+        """The day of publication as ``YYYY-MM-DD``; empty if the document does not give it."""
         if len(self._times) == 1:
             self._found.setdefault(_TIME, next(iter(self._times)))
         return self._found[min(self._found)] if self._found else ""
@@ -202,9 +201,9 @@ class Published:
 
 
 def day_of(text: str) -> str:
-    """``YYYY-MM-DD`` of a date as ISO 8601 or RFC 5322 writes it, with or without a time; empty for anything else.
+    """Return ``YYYY-MM-DD`` for a date in ISO 8601 or RFC 5322 format, with or without a time; empty for anything else.
 
-    The day is that of the time zone in which the date is written.
+    The day is the one in the time zone of the date.
     """
     found = _DAY.match(text)
     if found:
@@ -224,7 +223,7 @@ def day_of(text: str) -> str:
 
 
 def values_of(document: Any, key: str) -> Iterator[Any]:
-    """The values of ``key`` anywhere in a JSON document, outer ones first."""
+    """Yield the values of ``key`` anywhere in a JSON document, outer ones first."""
     level: list[Any] = [document]
     seen = 0
     while level and seen < _MAX_VALUES:
@@ -241,19 +240,19 @@ def values_of(document: Any, key: str) -> Iterator[Any]:
 
 
 class Related(NamedTuple):
-    """A URL as written, and what is there: ``FEED``, ``NEXT`` or ``PREVIOUS``, or ``LANGUAGE`` and which."""
+    """A URL as written, and its kind: ``FEED``, ``NEXT``, ``PREVIOUS``, or ``LANGUAGE`` followed by the language tag."""
 
     kind: str
     href: str
 
 
 def attributes_of(tag: str) -> dict[str, str]:
-    """The attributes in the markup of a tag, as written."""
+    """Return the attributes in the markup of a tag, names in lower case, values as written."""
     return {name.lower(): double or single or bare for name, double, single, bare in _ATTRIBUTE.findall(tag)}
 
 
 def related_in(markup: str) -> list[Related]:
-    """The first ``MAX_RELATED``, in document order; then as many links that say their language."""
+    """Return the first ``MAX_RELATED`` feeds and neighbours in document order, then as many links with a language."""
     found: list[Related] = []
     said: list[Related] = []
     for element in _ELEMENT.finditer(markup):

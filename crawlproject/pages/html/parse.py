@@ -1,11 +1,11 @@
-"""Bytes to ``Document``: broken HTML tidied into one tree by lxml, read in document order.
+"""Parses bytes into a ``Document``: lxml tidies broken HTML into one tree, which is read in document order.
 
-There are two ways with one result. Where ``tree_walk`` was compiled, lxml builds the tree and compiled code walks over it,
-without the attributes that nobody reads if ``unread_attributes`` was compiled, too.
-Elsewhere the elements are read while lxml finds them (its parser-target interface); no node is stored, and the caps end
-the parsing itself. That way also reads what libxml2 does not put into a tree whole or in linear time: it drops
-the rest of a page at a depth of 256 and white space between two root elements, and takes time proportional to the square
-of the attributes of an element (20,000: seconds). Nothing here recurses, resolves external entities or touches the network.
+There are two ways with the same result. If ``tree_walk`` was compiled, lxml builds a tree and compiled code walks over it;
+if ``unread_attributes`` was compiled, too, attributes that are never read are removed before.
+Otherwise elements are read while lxml finds them (its parser-target interface): no node is stored, and the caps end
+the parsing itself. This second way also reads documents of which libxml2 builds no complete tree in linear time: libxml2
+drops the rest of a page at a depth of 256 and white space between two root elements, and takes time quadratic in the
+number of attributes of an element (20,000: seconds). Nothing here recurses, resolves external entities or uses the network.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ except Exception:  # as above
 MAX_LINKS = 5_000
 MAX_TEXT = 2_000_000
 MAX_DEPTH = 512
-_PIECE = 65_536  # bytes: libxml2 learns only between two pieces that reading has ended
+_PIECE = 65_536  # bytes: parsing can be stopped only between two pieces
 _TITLE_WITHIN = 2_000  # characters of plain text
 _LONGEST_TITLE = 120
 _WEB = ("http://", "https://")
@@ -52,20 +52,20 @@ def parse_document(
     tag_paths: bool = True,
     agent: str = "",
 ) -> Document:
-    """Read ``body``, the document at ``url`` that came with the HTTP header ``Content-Type: content_type``.
+    """Parse ``body``, the document at ``url`` that came with the HTTP header ``Content-Type: content_type``.
 
-    Links are the ``href`` of ``a`` and ``area`` and the ``src`` of ``frame``; an ``iframe`` is a part of the page like
+    Links are the ``href`` of ``a`` and ``area`` and the ``src`` of ``frame``. An ``iframe`` is a part of the page like
     an image, mostly a widget or an advertisement, and is not followed. The text of a link without text is the ``alt``
-    of its images. ``aggregation_level`` is that of ``AggregationNodes``; ``tag_paths`` is False where nobody reads the tag
-    paths of links, which then stay empty. ``agent`` is the name of this robot in meta tags. Plain text (any ``text/`` type
-    but HTML and XML) is taken as it is, its first line as the title.
+    of its images. ``aggregation_level`` is the level of ``AggregationNodes``. Without ``tag_paths`` the tag paths of links
+    stay empty. ``agent`` is the name of this robot in meta tags. Plain text (any ``text/`` type except HTML and XML) is
+    kept with its white space folded; its first line that is not blank is the title.
 
-    Caps on what a hostile page may cost: ``max_links`` links are kept, ``max_text`` characters of text, and reading
+    Caps limit the cost of a hostile page: ``max_links`` links and ``max_text`` characters of text are kept, and reading
     ends at the first element nested deeper than ``max_depth``, because an unmatched end tag costs libxml2 time
-    proportional to the depth. Malformed input raises nothing; ``BadInput`` for a wrong ``aggregation_level``.
+    proportional to the depth. Malformed input raises nothing. Raises ``BadInput`` for a wrong ``aggregation_level``.
     """
     encoding, data = as_utf8(body, content_type)
-    if b"\0" in data:  # browsers drop it from text; libxml2 would make an event of each
+    if b"\0" in data:  # browsers drop NUL from text; libxml2 would make an event of each
         data = data.replace(b"\0", b"")
     kind = media_type(content_type)
     if kind.startswith("text/") and kind not in ("text/html", "text/xml"):
@@ -85,7 +85,7 @@ def parse_document(
 
 
 def _read_tree(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple[str, list[RawLink]] | None:
-    """Text and links of ``data``. None where a tree may not have all: ``builder`` may have a part then, and is of no more use."""
+    """Return text and links of ``data``, or None if a tree may be incomplete; then ``builder`` must not be used any more."""
     if tree_walk is None or max_depth < tree_walk.MAX_DEPTH or len(data) > _LARGEST_TREE:
         return None
     if without_unread is not None:
@@ -113,7 +113,7 @@ def _read_events(data: bytes, builder: DocumentBuilder, max_depth: int) -> tuple
 
 
 def _absolute(base: str, url: str) -> str:
-    """``base`` as written in the document at ``url``; ``url`` itself when there is none, or none of the web."""
+    """Resolve ``base``, as written in the document at ``url``; return ``url`` if it is empty or no web URL."""
     try:
         joined = ada_url.join_url(url, base) if base else url
     except ValueError:

@@ -1,8 +1,8 @@
-"""Who wrote a document and under which licence, as it says itself, besides the day of its publication (``head.py``).
+"""The author and the licence that a document states, in addition to its day of publication (``head.py``).
 
-In the order of trust. Author: JSON-LD (schema.org ``author``), ``<meta>``; of 800 archived pages no more had one in ``rel`` or
-``itemprop``. Licence: ``rel="license"`` (HTML Standard, "Link type license"), JSON-LD (schema.org ``license``), ``<meta>`` or
-``itemprop="license"``, and the Creative Commons licence that is linked to, if it is one only. Nothing is verified.
+Sources in order of trust. Author: JSON-LD (schema.org ``author``), ``<meta>``; ``rel`` and ``itemprop`` would have given no
+further author in 800 archived pages. Licence: ``rel="license"`` (HTML Standard, "Link type license"), JSON-LD (schema.org
+``license``), ``<meta>`` or ``itemprop="license"``, a linked Creative Commons licence if there is only one. Nothing is verified.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _AUTHORS = frozenset(
 )
 _LICENSES = frozenset(("dc.rights.license", "dcterms.license", "licence", "license"))
 _SAID = ('"datePublished"', '"author"', '"license"')
-_LOOKED_AT = 200  # places of a word in the markup
-_FAR = 1_000  # characters of a tag
-_NEAR = 40  # from the name of an attribute to a word in its value
+_LOOKED_AT = 200  # occurrences of a word in the markup that are examined
+_FAR = 1_000  # bytes of a tag before and after the word
+_NEAR = 40  # bytes from the name of an attribute to a word in its value
 _CC = re.compile(
     r"https?://(?:www\.)?creativecommons\.org/(licenses/[a-z+-]{2,12}/\d\.\d(?:/[a-z]{2,3}(?=[/\"'#?]|$))?|publicdomain/(?:zero|mark)/1\.0)"
 )
@@ -36,7 +36,7 @@ _CC_LINK = re.compile(rb"href\s*=\s*[\"']?" + _CC.pattern.encode())
 
 
 class Statements:
-    """Collects what the head and the JSON-LD of a document say; ``published`` is the day."""
+    """Collects the statements in the head and the JSON-LD of a document; ``published`` collects the publication dates."""
 
     def __init__(self) -> None:
         self.published = Published()
@@ -46,7 +46,7 @@ class Statements:
         self._license_in_data = ""
 
     def meta(self, attributes: Mapping[str, str]) -> None:
-        """A ``<meta>`` element."""
+        """Take in a ``<meta>`` element."""
         name = (
             (attributes.get("property") or attributes.get("name") or attributes.get("itemprop") or "").strip().lower()
         )
@@ -58,7 +58,7 @@ class Statements:
             self.published.meta(attributes)
 
     def script(self, text: str) -> None:
-        """A script of the type ``application/ld+json``."""
+        """Take in a script of type ``application/ld+json``."""
         if len(text) > MAX_SCRIPT or not any(said in text for said in _SAID):
             return
         try:
@@ -74,17 +74,17 @@ class Statements:
 
     @property
     def author(self) -> str:
-        """Names, divided by commas; empty when the document does not say."""
+        """The names of the authors, separated by commas; empty if the document names none."""
         return joined_names(self._from_data or self._authors)
 
     @property
     def license(self) -> str:
-        """As written."""
+        """The licence as written; empty if the document states none."""
         return self._license_in_data or self._license
 
 
 def license_in(body: bytes, encoding: str, url: str, said: str) -> str:
-    """The licence of the document at ``url``: an absolute address, or a short text; ``said`` is what its head says."""
+    """Return the licence of the document at ``url``: an absolute URL or a short text. ``said`` is ``Statements.license``."""
     marked = ""
     for start, end in _tags_with(body, b"license"):
         tag = attributes_of(body[start:end].decode(encoding, "replace"))
@@ -101,7 +101,7 @@ def license_in(body: bytes, encoding: str, url: str, said: str) -> str:
 
 
 def _absolute(href: str, url: str) -> str:
-    """An address of the web; those of Creative Commons have one form, whatever their language and scheme."""
+    """Return an absolute web URL, or nothing. Creative Commons URLs get one form, whatever their scheme and language."""
     if found := _CC.match(href):
         return f"https://creativecommons.org/{found[1]}/"
     try:
@@ -112,7 +112,7 @@ def _absolute(href: str, url: str) -> str:
 
 
 def joined_names(names: list[str]) -> str:
-    """Names of persons, each once, in one line; addresses are none."""
+    """Join names of persons into one line, each once; URLs and account names are left out."""
     found = (" ".join(printable(name).split())[:_LONGEST_NAME] for name in names[:MAX_AUTHORS])
     return ", ".join(
         dict.fromkeys(name for name in found if name and "://" not in name and not name.startswith(("@", "/")))
@@ -120,7 +120,7 @@ def joined_names(names: list[str]) -> str:
 
 
 def _names(value: Any, named: Mapping[str, Any]) -> list[str]:
-    """The names in a value of ``author``: a text, a person, a reference to one, or several of these."""
+    """Return the names in a value of ``author``: a text, a person, a reference to a person, or a list of these."""
     if isinstance(value, str):
         return [value] if value.strip() else []
     if isinstance(value, list):
@@ -142,7 +142,7 @@ def _address(value: Any) -> str:
 
 
 def _named(document: Any) -> Iterator[dict[str, Any]]:
-    """The things of a graph that have an identity."""
+    """Yield the nodes of a JSON-LD graph that have an ``@id``."""
     graph = document.get("@graph") if isinstance(document, dict) else document
     for value in graph if isinstance(graph, list) else ():
         if isinstance(value, dict) and isinstance(value.get("@id"), str):
@@ -150,7 +150,7 @@ def _named(document: Any) -> Iterator[dict[str, Any]]:
 
 
 def _tags_with(body: bytes, word: bytes) -> Iterator[tuple[int, int]]:
-    """The tags that may have a word in ``rel`` or ``itemprop``: where they begin and end."""
+    """Yield start and end of the tags that may have a word in ``rel`` or ``itemprop``."""
     at = -1
     for _ in range(_LOOKED_AT):
         at = body.find(word, at + 1)

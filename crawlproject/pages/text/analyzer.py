@@ -1,4 +1,4 @@
-"""Text to terms: tokens, minus stop words, stemmed (paper 000 section 2.4, paper 003 section 3)."""
+"""Turns text into terms: tokens without stop words, stemmed (paper 000 section 2.4, paper 003 section 3)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MAX_DIGITS = 4
 
 
 class Analyzer:
-    """Turns text of one language into terms. Not thread-safe: it remembers ``chunks``.
+    """Turns text of one language into terms. Not thread-safe, since it caches ``chunks``.
 
-    ``language`` is a language code of spaCy ("en", "de", "zh"; a region after "-" is ignored). ``form`` is what becomes
+    ``language`` is a language code of spaCy ("en", "de", "zh"; a region after "-" is ignored). ``form`` is the term form
     of a word: its stem, its lemma, or the word itself. ``tokenize`` replaces the tokenizer of the language. Raises
-    ``BadInput`` for a language that is unknown, and ``BadSetting`` for lemmas that are not installed.
+    ``BadInput`` for an unknown language, and ``BadSetting`` for lemmas that are not installed.
 
-    A token is lower-cased; of words joined by apostrophes the longest that is no stop word represents the token
+    Tokens are lower-cased. Of words joined by apostrophes, the longest that is not a stop word represents the token
     ("l'homme" is "homme", "crawler's" is "crawler"). Numbers of more than ``MAX_DIGITS`` digits are left out as
     identifiers; years and versions stay. A token is cut after ``MAX_TERM`` characters.
     """
@@ -44,11 +44,11 @@ class Analyzer:
         self.chunks = ChunkTable(self._analyze, remembered)
 
     def terms(self, text: str) -> list[str]:
-        """The terms of ``text`` in order, stop words left out."""
+        """Return the terms of ``text`` in order, without stop words."""
         return list(self.terms_between(text, ())[0])
 
     def term(self, token: str) -> str:
-        """The term of a token; empty for one that is none."""
+        """Return the term of a token; empty for a stop word or a long number."""
         word = token.replace(SOFT_HYPHEN, "")[:MAX_TERM].lower().replace("’", "'")
         if "'" in word:
             word = self._longest_part(word.strip("'"))
@@ -57,24 +57,24 @@ class Analyzer:
         return self._form(word)
 
     def terms_between(self, text: str, cuts: Iterable[int]) -> tuple[Sequence[str], dict[int, int]]:
-        """The terms of ``text`` (a list, or ``Terms``), and for each position in ``cuts`` the number of terms before it.
+        """Return the terms of ``text`` (a list, or ``Terms``), and for each position in ``cuts`` the number of terms before it.
 
         A word that a cut would split belongs to the side where it begins.
         """
         return self.chunks.between(text.replace("\0", " "), cuts, self._end_of_word)
 
     def _end_of_word(self, text: str, start: int, cut: int) -> int:
-        """The first place from ``cut`` on where a cut changes no term of the text from ``start`` on."""
+        """Return the first place from ``cut`` on where a cut changes no term of the text from ``start`` on."""
         end = self.tokenize.boundary(text, cut)
         if end > cut and text[cut - 1] in APOSTROPHES:
-            # The "homme" of "l'homme" begins a word of its own, the "roll" of "rock'n'roll" does not.
+            # The "homme" of "l'homme" is a separate word, the "roll" of "rock'n'roll" is not.
             head, rest = text[max(start, cut - MAX_CHUNK) : cut], text[cut:end]
             if self.terms(head) + self.terms(rest) == self.terms(head + rest):
                 return cut
         return end
 
     def _analyze(self, chunk: str) -> tuple[str, ...]:
-        """The terms of a chunk, the slow way."""
+        """Return the terms of a chunk, uncached."""
         return tuple(filter(None, map(self.term, self.tokenize(chunk))))
 
     def _longest_part(self, word: str) -> str:
@@ -83,5 +83,5 @@ class Analyzer:
         return max((part for part in word.split("'") if not self._is_clitic(part)), key=len, default="")
 
     def _is_clitic(self, part: str) -> bool:
-        """Whether spaCy lists it: by itself, or leaning on the next or the last word ("l'", "'re")."""
+        """Whether spaCy lists a part as a stop word: alone, or attached to the next or previous word ("l'", "'re")."""
         return not self.stop_words.isdisjoint((part, f"{part}'", f"'{part}"))

@@ -1,4 +1,4 @@
-"""Terms counted by their numbers: in numpy, or in the compiled code of ``term_counts.pyx`` that takes its place."""
+"""Counts terms by their numbers: in numpy, or in the compiled code of ``term_counts.pyx``, which replaces these functions."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ Numbers = npt.NDArray[np.int32]
 
 
 def counted(numbers: Numbers) -> tuple[Numbers, npt.NDArray[np.int64]]:
-    """The different numbers in the order in which they come first, and how often each comes."""
+    """Return the distinct numbers in order of first occurrence, and the count of each."""
     different, first, counts = np.unique(numbers, return_index=True, return_counts=True)
     order = np.argsort(first)
     return different[order], counts[order]
 
 
 def place_of(number: int, numbers: Numbers) -> int:
-    """The first place of a number among others; -1 if it is not there."""
+    """Return the first place of a number among others; -1 if it is not there."""
     places = (numbers == number).nonzero()[0]
     return int(places[0]) if len(places) else -1
 
 
 def look_up(numbers: Numbers, values: Numbers) -> tuple[Numbers, bool]:
-    """The value of each number, and whether none of them is below 0."""
+    """Return the value of each number, and whether no value is below 0."""
     found = values[numbers]
     return found, not (found < 0).any()
 
 
 def count_up(counts: npt.NDArray[np.float64], places: Numbers) -> None:
-    """Add one to the count at each of these places, which are different."""
+    """Add one to the count at each of these places, which must be distinct."""
     counts[places] += 1
 
 

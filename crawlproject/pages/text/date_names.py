@@ -1,4 +1,4 @@
-"""Names of months and days of the week, which on a short page say as little as the numbers of a date."""
+"""Names of months and days of the week, which on a short page carry as little meaning as the numbers of a date."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ _NAMES = {
 
 
 def date_names(analyzer: Analyzer) -> frozenset[int]:
-    """The hashes of the terms that these names are to ``analyzer``; none in a language whose names are not known here."""
+    """Return the hashes of the terms that ``analyzer`` makes of these names; none for a language not listed here."""
     return frozenset(term_hashes(analyzer.terms(_NAMES.get(analyzer.language, "")))[0].tolist())

@@ -1,4 +1,4 @@
-"""Finds keywords of one word and of several, in terms and in URLs."""
+"""Finds keywords, of one word or several, in terms and in URLs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawlproject.records import Page
 
 
 class KeywordMatcher:
-    """Finds all ``keywords`` at once, each a phrase of terms; those of stop words only are nowhere."""
+    """Finds all ``keywords`` at once, each as a phrase of terms. A keyword of stop words only is never found."""
 
     def __init__(self, keywords: Iterable[str], analyzer: Analyzer) -> None:
         self._terms = {keyword: terms for keyword in keywords if (terms := tuple(analyzer.terms(keyword)))}
@@ -22,7 +22,7 @@ class KeywordMatcher:
             self._by_first.setdefault(phrase[0], []).append((keyword, phrase))
 
     def occurrences(self, terms: Sequence[str], counts: Mapping[str, int] | None = None) -> Counter[str]:
-        """How often the terms of each keyword occur in ``terms``, one after the other; their ``counts`` save time."""
+        """Count how often the terms of each keyword occur consecutively in ``terms``. Passing their ``counts`` saves time."""
         counts = Counter(terms) if counts is None else counts
         found: Counter[str] = Counter()
         if any(all(map(counts.get, phrase)) for phrase in self._terms.values()):
@@ -34,7 +34,7 @@ class KeywordMatcher:
         return found
 
     def in_url(self, url: str) -> bool:
-        """Whether each word of some keyword is part of the spelling of ``url``, as in paper 002 Figure 4."""
+        """Whether all words of some keyword are substrings of ``url``, as in paper 002 Figure 4."""
         spelling = url.lower()
         return any(words and all(word in spelling for word in words) for words in self._words.values())
 

@@ -1,7 +1,7 @@
-"""The sketch of a page's text: 128 numbers by which two texts are compared, and digests of the whole.
+"""The sketch of a page's text: 128 numbers to compare two texts by, and digests of the whole text.
 
-One permutation hashing (Li, Owen and Zhang, NIPS 2012) with optimal densification (Shrivastava, ICML 2017) of the set of
-shingles, ``SHINGLE`` terms in a row (Broder, 1997).
+The method is one permutation hashing (Li, Owen and Zhang, NIPS 2012) with optimal densification (Shrivastava, ICML 2017) of
+the set of shingles, ``SHINGLE`` consecutive terms (Broder, 1997).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ except Exception:  # not built, or in a zip file
 __all__ = ["Sketch", "minima_of", "same_names", "shingle_hashes", "similarity", "sketch", "sketch_names", "term_hashes"]
 
 LEAST_PROSE = 50  # terms
-SHORT = 80  # terms up to which the name of a month is a share of a text
+SHORT = 80  # terms: in a shorter text the name of a month matters
 
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What is compared of a page.
+    """The data by which pages are compared.
 
-    ``minima``: for each bin the last 16 bits of the least shingle hash, shape (128,). ``text``: digest of all terms in order.
-    ``shingles``: how many different ones the text has. ``terms``: of the whole page. ``folded``: hashes of the
-    shingles, repeated ones too, with every number made one, shape (n,). ``prose``: 64 minima of 8 bits of the shingles outside
-    links, of a page that is mostly links and says ``LEAST_PROSE`` terms besides.
+    ``minima``: the last 16 bits of the least shingle hash in each bin, shape (128,). ``text``: digest of all terms in order.
+    ``shingles``: number of distinct shingles of the text. ``terms``: number of terms of the whole page. ``folded``: hashes of
+    all shingles, including repeated ones, with all numbers made equal, shape (n,). ``prose``: 64 minima of 8 bits of the
+    shingles outside links, for a page that is mostly links and has at least ``LEAST_PROSE`` other terms.
     """
 
     minima: Minima
@@ -45,18 +45,18 @@ class Sketch:
 
 
 def sketch(page: Page, dates: Collection[int] = ()) -> Sketch:
-    """The sketch of a page that was read; of a long one, of its first ``MAX_BYTES``.
+    """Return the sketch of a page; of a long page, of its first ``MAX_BYTES``.
 
-    On a short page, of fewer than ``SHORT`` terms, the terms with these hashes (``date_names``) count as numbers in ``folded``.
+    ``dates`` are hashes of ``date_names``. On a page of fewer than ``SHORT`` terms these count as numbers in ``folded``.
 
-    When at least half of the terms are outside links, the minima are of these terms alone: menus change, the article does
-    not. Otherwise the links are what the page is about.
+    If at least half of the terms are outside links, the minima are taken of these terms alone: menus change, the article
+    does not. Otherwise the page is about its links.
     """
     plain, folded = term_hashes(page.terms)
     text = int(xxh3_64_intdigest(plain.tobytes()))
     whole = plain
     plain, folded = without_links(page, plain, folded)
-    if dates and len(folded) < SHORT:  # a set: asking NumPy takes as long as all the rest
+    if dates and len(folded) < SHORT:  # look-ups in a set: NumPy would take as long as all the rest
         folded = np.array([NUMBER if term in dates else term for term in folded.tolist()], dtype=np.uint64)
     minima, different = minima_of(shingle_hashes(plain))
     prose = _prose(page, whole) if page.links and len(plain) == len(whole) else b""
@@ -71,12 +71,12 @@ def _prose(page: Page, plain: Hashes) -> bytes:
 
 
 def similarity(one: Minima, other: Minima) -> float:
-    """The estimated Jaccard coefficient of two sets of shingles; its standard error is at most 0.045, at 0.85 it is 0.03."""
+    """Estimate the Jaccard coefficient of two sets of shingles. Its standard error is at most 0.045, and 0.03 at 0.85."""
     return float(np.count_nonzero(one == other)) / BINS
 
 
 def sketch_names(names: Collection[bytes]) -> bytes:
-    """The sketch of different names: 64 minima of 8 bits; empty for none."""
+    """Return the sketch of distinct names: 64 minima of 8 bits; empty for no names."""
     if not names:
         return b""
     return _bytes_of(minima_of(np.fromiter(map(xxh3_64_intdigest, names), np.uint64, len(names)))[0])
@@ -87,7 +87,7 @@ def _bytes_of(minima: Minima) -> bytes:
 
 
 def same_names(one: bytes, other: bytes) -> float:
-    """The estimated Jaccard coefficient of two sets of names; 1 for two that are empty, 0 for one that is."""
+    """Return the estimated Jaccard coefficient of two sets of names: 1 if both are empty, 0 if one is."""
     if not one or not other:
         return float(one == other)
     return float(np.count_nonzero(np.frombuffer(one, np.uint8) == np.frombuffer(other, np.uint8))) / len(one)

@@ -1,7 +1,7 @@
 """The hashes of a text and their minima in numpy; ``text_hashes.pyx`` computes the same in compiled code, term by term.
 
 Everything is vectorised over the bytes of the text: the hash of a run of bytes is the difference of two prefix sums of a
-polynomial, so that no term is looked at by itself.
+polynomial, so there is no loop over terms.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crawlproject.records import Page
 SHINGLE = 3  # terms, which are stems without stop words: five or six words of the text
 BIN_BITS = 7
 BINS = 1 << BIN_BITS
-MAX_BYTES = 1 << 16  # of terms that are looked at, about 10,000 terms
+MAX_BYTES = 1 << 16  # of terms that are hashed, about 10,000 terms
 BASE = 0x9E3779B97F4A7C15  # odd, so that its powers have inverses modulo 2^64
 NUMBER = 0x2545F4914F6CDD1D  # stands for all numbers
 FACTORS = np.array(
@@ -37,7 +37,7 @@ _EDGES = np.array([i << (64 - BIN_BITS) for i in range(BINS)] + [(1 << 64) - 1],
 
 
 def _sources() -> npt.NDArray[np.uint8]:
-    """For each attempt a permutation of the bins."""
+    """Return a permutation of the bins for each attempt."""
     random = np.random.default_rng(2017)
     return np.array([random.permutation(BINS) for _ in range(_ATTEMPTS)], dtype=np.uint8)
 
@@ -46,7 +46,7 @@ SOURCES = _sources()
 
 
 def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
-    """A hash of each term, and the same with one hash for all numbers; of a long text, of its first ``MAX_BYTES``."""
+    """Return a hash of each term, and the same with one hash for all numbers. Only the first ``MAX_BYTES`` are hashed."""
     if isinstance(terms, Terms):
         found = terms.each(_hashes_of_each)
         if found["size"].sum() < MAX_BYTES:
@@ -66,7 +66,7 @@ def term_hashes(terms: Sequence[str]) -> tuple[Hashes, Hashes]:
 
 
 def shingle_hashes(terms: Hashes) -> Hashes:
-    """The hashes of the shingles of a text, given by the hashes of its terms; one for a text that is shorter."""
+    """Return the hashes of the shingles of a text, given the hashes of its terms; a shorter text is one shingle."""
     width = min(SHINGLE, len(terms))
     if not width:
         return _NONE
@@ -78,7 +78,7 @@ def shingle_hashes(terms: Hashes) -> Hashes:
 
 
 def minima_of(hashes: Hashes) -> tuple[Minima, int]:
-    """The minima of hashes, all zero for none, and how many different ones there are."""
+    """Return the minima of hashes, all zero if there are none, and the number of distinct hashes."""
     if not len(hashes):
         return np.zeros(BINS, dtype=np.uint16), 0
     hashes = np.unique(hashes)
@@ -92,7 +92,7 @@ def minima_of(hashes: Hashes) -> tuple[Minima, int]:
 
 
 def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
-    """Which terms are outside links; None for a page without any."""
+    """Return a mask of the terms outside links; None for a page without links."""
     if not page.links:
         return None
     outside = np.ones(len(page.terms), dtype=np.bool_)
@@ -103,7 +103,7 @@ def outside_links(page: Page) -> npt.NDArray[np.bool_] | None:
 
 
 def without_links(page: Page, plain: Hashes, folded: Hashes) -> tuple[Hashes, Hashes]:
-    """The hashes of the terms outside links, if these are at least half of the terms, else all. They may be the same arrays."""
+    """Return the hashes of the terms outside links if these are at least half of the terms, else the same arrays."""
     outside = outside_links(page)
     if outside is None or 2 * np.count_nonzero(outside) < len(outside):
         return plain, folded
@@ -112,7 +112,7 @@ def without_links(page: Page, plain: Hashes, folded: Hashes) -> tuple[Hashes, Ha
 
 
 def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
-    """Give each empty bin the number of a bin that is not, the same one for any two sets that agree on them."""
+    """Fill each empty bin from a filled one; sets that fill the same bins choose the same source."""
     filled = ~empty
     missing = np.flatnonzero(empty)
     for sources in SOURCES:
@@ -126,7 +126,7 @@ def _densify(values: Minima, empty: npt.NDArray[np.bool_]) -> None:
 
 
 def _hashes_of_each(terms: Sequence[str]) -> npt.NDArray[np.void]:
-    """For each term its ``term_hashes``, and the bytes of it and of what divides it from the next."""
+    """Return for each term its ``term_hashes``, and its number of bytes including the separator behind it."""
     found = np.empty(len(terms), dtype=HASHED)
     for place, term in enumerate(terms):
         (plain,), (folded,) = term_hashes([term])
@@ -142,7 +142,7 @@ def _joined(terms: Sequence[str]) -> bytes:
 
 
 def _mixed(hashes: Hashes) -> Hashes:
-    """Every bit depends on every other (the finaliser of MurmurHash3)."""
+    """Mix the hashes so that every bit depends on every other (the finaliser of MurmurHash3)."""
     hashes ^= hashes >> np.uint64(33)
     hashes *= np.uint64(0xFF51AFD7ED558CCD)
     hashes ^= hashes >> np.uint64(33)
@@ -153,7 +153,7 @@ def _mixed(hashes: Hashes) -> Hashes:
 
 @cache
 def _powers() -> tuple[Hashes, Hashes]:
-    """Powers of the base, and of its inverse, modulo 2^64: a megabyte, made when first asked for."""
+    """Return the powers of the base, and of its inverse, modulo 2^64: a megabyte, computed at the first call."""
     return _powers_of(BASE), _powers_of(pow(BASE, -1, 1 << 64))
 
 

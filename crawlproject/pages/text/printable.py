@@ -1,4 +1,4 @@
-"""Removes from foreign text what would control the reader's terminal or mislead the reader.
+"""Removes characters from untrusted text that would control the reader's terminal or mislead the reader.
 
 Escape sequences move cursors, rename windows and hide what was printed before; direction marks show ``txt.exe`` as
 ``exe.txt``. Neither belongs in a title, a log line or a table.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, TextIO
 
-# C0 and C1 controls but tab and line feed, lone surrogates, and the marks that reorder the text around them.
+# C0 and C1 controls except tab and line feed, lone surrogates, and the marks that reorder the text around them.
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _STEERING = re.compile(
     "\x1b(?!\\[[0-9;]{0,30}m)|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
@@ -17,22 +17,22 @@ _STEERING = re.compile(
 
 
 def printable(text: str) -> str:
-    """``text`` without control characters; tabs and line feeds stay."""
+    """Return ``text`` without control characters; tabs and line feeds stay."""
     return text if text.isprintable() else _UNWANTED.sub("", text)
 
 
 def visible(text: str) -> str:
-    """``text`` with its control characters spelled out, such as ``\\x1b``: for logs, where they are evidence."""
+    """Return ``text`` with its control characters spelled out, such as ``\\x1b``: for logs, where they are evidence."""
     return text if text.isprintable() else _UNWANTED.sub(_spelled, text)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """``1 page``, ``2,000 pages``; without ``plural`` the noun takes an s."""
+    """Return ``1 page``, ``2,000 pages``; without ``plural`` the noun takes an s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 class PlainStream:
-    """A text stream that passes on no control characters but line feeds and, on a terminal, colours."""
+    """A text stream that spells out control characters, except tabs, line feeds and, on a terminal, \\r and colours."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

@@ -1,6 +1,6 @@
-"""How close a page, and the context of each of its links, is to the topic's keywords; or a page to each of several topics.
+"""Scores how close a page, and the context of each of its links, is to the keywords of a topic or of several topics.
 
-Analyzer and judge are made as the ``TOPIC_*`` settings want them. A judge by meaning is in ``term_vectors``, which needs
+The ``TOPIC_*`` settings determine the analyzer and the judge. The judge by meaning is in ``term_vectors``, which needs
 scipy.
 """
 
@@ -26,9 +26,8 @@ BY_KEYWORDS = ("terms", "vectors")  # values of TOPIC_RELEVANCE
 class TopicJudge:
     """Cosine similarity of TF vectors with the topic's keywords (paper 000 equation 1).
 
-    ``query`` is the TF vector of the keywords. ``by_meaning`` says whether texts that share no term with the keywords may
-    be close to them, ``needs_text`` whether pages are judged by ``Page.text``, too. Raises ``BadInput`` when no term is left of
-    the keywords.
+    ``query`` is the TF vector of the keywords. ``by_meaning``: texts that share no term with the keywords may be close to
+    them. ``needs_text``: judging a page also needs ``Page.text``. Raises ``BadInput`` if the keywords contain no term.
     """
 
     by_meaning = False
@@ -39,7 +38,7 @@ class TopicJudge:
         self.turn_to(keywords)
 
     def turn_to(self, keywords: Sequence[str]) -> None:
-        """Judge by other keywords from now on; one that is given twice weighs twice. Raises ``BadInput`` as the constructor."""
+        """Judge by other keywords from now on; one given twice weighs twice. Raises ``BadInput`` like the constructor."""
         words = [keywords] if isinstance(keywords, str) else keywords
         self.query: Counter[str] = Counter(self.analyzer.terms(" ".join(words)))
         if not self.query:
@@ -48,24 +47,24 @@ class TopicJudge:
         self._query_norm = squared_norm(self.query)
 
     def similarity(self, text: str) -> float:
-        """The cosine of any text with the keywords, 0 to 1."""
+        """Return the cosine of any text with the keywords, 0 to 1."""
         return self.relevance(Counter(self.analyzer.terms(text)))
 
     def relevance(self, counts: Mapping[str, int]) -> float:
-        """The cosine of a document, given as its term counts, with the keywords, 0 to 1."""
+        """Return the cosine of a document, given as its term counts, with the keywords, 0 to 1."""
         product = dot(self.query, counts)
         return cosine_of(product, self._query_norm, squared_norm(counts)) if product else 0.0
 
     def span_score(self, terms: Sequence[str], span: Span) -> float:
-        """The cosine of one span of ``terms`` with the keywords."""
+        """Return the cosine of one span of ``terms`` with the keywords."""
         return self.relevance(Counter(terms[span.start : span.end]))
 
     def context_scores(self, terms: Sequence[str], spans: Sequence[Span]) -> list[float]:
-        """``span_score`` of each span, for all of them together. Spans lie within ``terms``.
+        """Return ``span_score`` of each span, computed together. Spans must lie within ``terms``.
 
         Spans of aggregation nodes are nested or disjoint: however deep they nest, all are scored in time
-        O(spans log terms + terms log terms), and a span without a keyword costs two look-ups. Spans that cross, which no tree
-        gives, are counted one by one.
+        O(spans log terms + terms log terms), and a span without a keyword costs two look-ups. Crossing spans, which no tree
+        yields, are counted one by one.
         """
         found = self._keywords_in(terms)
         if not found:
@@ -82,7 +81,7 @@ class TopicJudge:
         return list(map(scores.get, spans, repeat(0.0)))
 
     def _keywords_in(self, terms: Sequence[str]) -> list[tuple[int, int]]:
-        """The places of the keywords among ``terms``, in order, each with how often it is a keyword."""
+        """Return the places of query terms in ``terms``, in order, each with the count of its term in ``query``."""
         if not isinstance(terms, Terms):
             return [(place, self.query[term]) for place, term in enumerate(terms) if term in self.query]
         found: list[tuple[int, int]] = []
@@ -92,36 +91,36 @@ class TopicJudge:
         return sorted(found)
 
     def judge(self, page: Page) -> Page:
-        """``page`` with its relevance and the context score of each link filled in."""
+        """Return ``page`` with its relevance and the context score of each link."""
         scores = self.context_scores(page.terms, [link.context_span for link in page.links])
         links = [with_context_score(link, score) for link, score in zip(page.links, scores, strict=True)]
         return replace(self.with_relevance(page), links=tuple(links))
 
     def with_relevance(self, page: Page) -> Page:
-        """``page`` with its relevance filled in."""
+        """Return ``page`` with its relevance."""
         return replace(page, relevance=self.relevance(page.counts))
 
     def presumed(self, page: Page, relevance: float) -> Page:
-        """``page`` with this relevance, as it cannot be judged."""
+        """Return ``page`` with this relevance, for a page that cannot be judged."""
         return replace(page, relevance=relevance)
 
     def close(self) -> None:
-        """Nobody will ask any more."""
+        """Release resources: the judge is not used any more."""
 
 
 def with_context_score(link: Link, score: float) -> Link:
-    """``link`` with this context score; written out, since ``dataclasses.replace`` takes five times as long."""
+    """Return ``link`` with this context score; written out, since ``dataclasses.replace`` takes five times as long."""
     if link.context_score == score:
         return link
     return Link(link.url, link.anchor, link.anchor_span, link.context_span, score, link.tag_path)
 
 
 class TopicsJudge(TopicJudge):
-    """The judge of a crawl of several topics, each with a judge of its own by name; ``whole`` has the keywords of all.
+    """The judge of a crawl of several topics: ``judges`` has one judge per topic name, ``whole`` the keywords of all topics.
 
-    The relevance of a page is that to the topic it is closest to; its text is analysed once. Links are judged by all
-    keywords together: that is what the link log says of them, and orderings ask the judge of their topic. Use ``join`` and
-    ``leave`` to change it.
+    The relevance of a page is its relevance to the closest topic; its text is analysed once. Links are scored by all
+    keywords together, for the link log; orderings use the judge of their own topic. ``join`` and ``leave`` add and remove
+    topics.
     """
 
     def __init__(self, whole: TopicJudge, judges: Mapping[str, TopicJudge]) -> None:
@@ -129,7 +128,7 @@ class TopicsJudge(TopicJudge):
         self.now_of(whole)
 
     def now_of(self, whole: TopicJudge) -> None:
-        """The keywords of all topics are those of ``whole`` from now on."""
+        """Take the keywords of all topics from ``whole`` from now on."""
         self.analyzer = whole.analyzer
         self.query = whole.query
         self.by_meaning = whole.by_meaning
@@ -145,11 +144,11 @@ class TopicsJudge(TopicJudge):
         self.now_of(whole)
 
     def relevance(self, counts: Mapping[str, int]) -> float:
-        """The highest relevance to one of the topics, 0 to 1."""
+        """Return the highest relevance to any topic, 0 to 1."""
         return max(self.topics(counts).values(), default=0.0)
 
     def topics(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """The relevance to each topic by its name, 0 to 1."""
+        """Return the relevance to each topic by its name, 0 to 1."""
         if self.by_meaning:
             return {name: judge.relevance(counts) for name, judge in self._judges.items()}
         some, norm = counts_of_some(counts, self.query), squared_norm(counts)
@@ -158,26 +157,26 @@ class TopicsJudge(TopicJudge):
         }
 
     def with_relevance(self, page: Page) -> Page:
-        """``page`` with its relevance to each topic, and the highest of them."""
+        """Return ``page`` with its relevance to each topic, and the highest of them."""
         found = self.topics(page.counts)
         return replace(page, relevance=max(found.values(), default=0.0), topics=found)
 
     def presumed(self, page: Page, relevance: float) -> Page:
-        """``page`` with this relevance to every topic."""
+        """Return ``page`` with this relevance to every topic."""
         return replace(page, relevance=relevance, topics=dict.fromkeys(self._judges, relevance))
 
     def context_scores(self, terms: Sequence[str], spans: Sequence[Span]) -> list[float]:
-        """The context scores by the keywords of all topics."""
+        """Return the context scores by the keywords of all topics."""
         return self._whole.context_scores(terms, spans)
 
 
 def make_analyzer(language: str, options: Options) -> Analyzer:
-    """Raises ``BadInput`` for an unknown language, and ``BadSetting`` when lemmas are not installed for it."""
+    """Return the analyzer. Raises ``BadInput`` for an unknown language, ``BadSetting`` if its lemmas are not installed."""
     return Analyzer(language, options.topic_terms)
 
 
 def refuse_wordless(topic: Topic, options: Options, place: str) -> None:
-    """Raise ``BadTopic`` with the ``place`` of a topic when no term is left of its keywords. Raises as ``make_analyzer``, too."""
+    """Raise ``BadTopic`` at ``place`` if the keywords of a topic contain no term. Raises like ``make_analyzer``, too."""
     analyzer = make_analyzer(topic.language, options)
     try:
         TopicJudge(topic.keywords, analyzer)
@@ -186,9 +185,9 @@ def refuse_wordless(topic: Topic, options: Options, place: str) -> None:
 
 
 def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) -> TopicJudge:
-    """The judge that goes by keywords. What ``TOPIC_RELEVANCE`` names besides is of a part (``Part.appoint``).
+    """Return the judge by keywords. Values of ``TOPIC_RELEVANCE`` outside ``BY_KEYWORDS`` belong to parts (``Part.appoint``).
 
-    Raises ``BadInput`` for keywords without a term, and ``BadSetting`` when vectors are wanted and not installed.
+    Raises ``BadInput`` for keywords without a term, and ``BadSetting`` if vectors are required and not installed.
     """
     if options.topic_relevance != "vectors":
         return TopicJudge(keywords, analyzer)
@@ -199,7 +198,7 @@ def make_judge(keywords: Sequence[str], analyzer: Analyzer, options: Options) ->
 
 
 def make_topics_judge(topic: Topic, analyzer: Analyzer, options: Options) -> TopicJudge:
-    """The judge of a topic, or of several at a time if it has members. Raises as ``make_judge``."""
+    """Return the judge of a topic, or of all its members if it has any. Raises like ``make_judge``."""
     whole = make_judge(topic.keywords, analyzer, options)
     if not topic.members:
         return whole

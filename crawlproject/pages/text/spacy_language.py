@@ -1,6 +1,6 @@
-"""What needs spaCy: tokenizers and lemmas of some languages.
+"""The functions that need spaCy: tokenizers of some languages, and lemmas.
 
-To import this file takes a second: import it where it is used.
+Importing this module takes a second: import it only where it is used.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from crawlproject.errors import BadSetting
 from crawlproject.pages.text.tokenizer import APOSTROPHES, LETTER_APOSTROPHE
 
 _HAS_A_LETTER = re.compile(r"[^\W_]")
-# The rest of what white space and ASCII punctuation, save the apostrophe, leave in one piece.
+# The rest of a run without white space and ASCII punctuation; apostrophes belong to the run.
 _REST = re.compile(r"(?<=[^\s\0-&(-/:-@\[-`{-\x7f])[^\s\0-&(-/:-@\[-`{-\x7f]+")
 _APOSTROPHES = tuple(APOSTROPHES)
 _TO_LETTER = str.maketrans(dict.fromkeys(APOSTROPHES, LETTER_APOSTROPHE))
 
 
 class SpacyWords:
-    """Tokens are those of spaCy's tokenizer for ``language``, less punctuation and elided words ("l'", "dell'").
+    """Tokens are those of spaCy's tokenizer for ``language``, without punctuation and elided words ("l'", "dell'").
 
-    An apostrophe that stays inside a token is a letter there, and is given as U+02BC: "п'ять" is "пʼять". A last token
-    keeps the apostrophe behind it, since what it leans on may follow in another element.
+    An apostrophe inside a token is a letter, and becomes U+02BC: "п'ять" is "пʼять". The last token keeps an apostrophe at
+    its end, since the word that it is attached to may follow in another element.
     """
 
     def __init__(self, language: str) -> None:
@@ -45,17 +45,16 @@ class SpacyWords:
 
 
 def _spelled(token: str) -> str:
-    """``token`` with the letter for each apostrophe inside it."""
+    """Return ``token`` with the letter in place of each apostrophe inside it."""
     word = token.strip(APOSTROPHES)
     return word.translate(_TO_LETTER) + ("'" if token.endswith(_APOSTROPHES) else "")
 
 
 def lemmatizer(language: str) -> Callable[[str], str]:
-    """A function from a word in lower case to its lemma in lower case, by the lookup table of ``language``.
+    """Return a function from a word in lower case to its lemma in lower case, by the lookup table of ``language``.
 
-    A word that the table does not have is tried with a capital, as German nouns are listed; one that is still unknown is
-    its own lemma. Of several lemmas it is the first. Raises ``BadSetting`` when no installed package has a table for the
-    language.
+    A word that is not in the table is looked up capitalised, as German nouns are listed; an unknown word is its own lemma.
+    Of several lemmas the first is used. Raises ``BadSetting`` if no installed package has a table for the language.
     """
     try:
         table = load_lookups(language, ["lemma_lookup"]).get_table("lemma_lookup")

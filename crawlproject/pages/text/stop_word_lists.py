@@ -1,7 +1,7 @@
-"""spaCy's lists of stop words, as they are in its files; a built package has a copy, so that it does without spaCy.
+"""spaCy's stop word lists, as they are in its files; a built package contains a copy, so that it works without spaCy.
 
-``setup.py`` runs this file to write that copy, so it needs nothing but the standard library and, for the files, an installed
-spaCy, which is never imported: that takes over a second and 60 MB.
+``setup.py`` runs this file to write the copy, so it imports only the standard library. It reads the files of an installed
+spaCy, but never imports spaCy, which takes over a second and 60 MB.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COPY = "stop_words.json"
 
 
 def languages() -> frozenset[str]:
-    """The codes of the languages that have a list; none where there is neither a copy nor spaCy."""
+    """Return the codes of the languages that have a list; none without a copy and without spaCy."""
     if copied := _copy():
         return frozenset(copied)
     folder = _folder()
@@ -26,12 +26,12 @@ def languages() -> frozenset[str]:
 
 
 def words(language: str) -> Iterable[str]:
-    """The list of one of the ``languages``, in any order."""
+    """Return the stop words of one of the ``languages``, in any order."""
     return (_copy() or {}).get(language) or _from_spacy(language)
 
 
 def as_json() -> bytes | None:
-    """The copy, with spaCy's licence; None where spaCy is not installed."""
+    """Return the content of the copy, with spaCy's licence; None if spaCy is not installed."""
     if _folder() is None:
         return None
     licence = next(path for path in distribution("spacy").files or () if path.name == "LICENSE")
@@ -53,6 +53,6 @@ def _from_spacy(language: str) -> frozenset[str]:
 
 
 def _folder() -> Path | None:
-    """Where spaCy keeps its languages."""
+    """Return the folder of spaCy's languages; None if spaCy is not installed."""
     spec = find_spec("spacy")
     return Path(spec.submodule_search_locations[0], "lang") if spec and spec.submodule_search_locations else None

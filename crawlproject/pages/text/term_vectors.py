@@ -1,5 +1,5 @@
-"""Relevance by meaning: word vectors of an installed spaCy pipeline, as vectors of an analyzer's terms, and the judge that
-uses them.
+"""Relevance by meaning: the word vectors of an installed spaCy pipeline, turned into vectors of an analyzer's terms, and the
+judge that uses them.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from crawlproject.records import Span
 
 Floats = NDArray[np.float32]
 SETTING = "setting TOPIC_VECTORS"
-KEPT = 50_000  # vectors made from parts of words that are remembered
-SAMPLE = 10_000  # words whose mean is that of all of them
+KEPT = 50_000  # subword vectors that are cached
+SAMPLE = 10_000  # words whose mean vector stands for the mean of all words
 
 _WISH = "install one whose name ends in _md or _lg, such as en_core_web_md (python -m spacy download NAME)"
-_SIZES = ("_lg", "_md")  # endings of the names of pipelines with vectors, the best first
+_SIZES = ("_lg", "_md")  # name endings of pipelines with vectors, the best first
 
 
 class TermVectors:
     """A vector of length 1 for each term that the pipeline knows.
 
-    The vector of a term is the mean of those of all the pipeline's words that ``analyzer`` turns into this term, less the
-    mean of the vectors of all terms, divided by its length. Without the subtraction all words of a language look alike
-    (J. Mu, P. Viswanath: All-but-the-Top, ICLR 2018, whose first step it is).
+    The vector of a term is the mean of the vectors of all words that ``analyzer`` turns into this term, minus the mean of
+    the vectors of all terms, normalised to length 1. Without the subtraction all words of a language look alike; it is the
+    first step of J. Mu, P. Viswanath: All-but-the-Top, ICLR 2018.
     """
 
     def __init__(self, table: Floats, words: Iterable[tuple[str, int]], analyzer: Analyzer) -> None:
@@ -49,8 +49,8 @@ class TermVectors:
             if term:
                 terms.append(self._row_of.setdefault(term, len(self._row_of)))
                 rows.append(row)
-        # Row t of this matrix averages the rows of the table that are words of term t; an empty last row is for others.
-        # Vectors are multiplied out when they are asked for: of a pruned table they take ten times the memory.
+        # Row t of this matrix averages the rows of the table that are words of term t; the last row, for unknown terms, is
+        # empty. Vectors are computed on demand: all vectors of a pruned table would take ten times the memory.
         of_term = np.array(terms, np.int64)
         shares = 1 / np.bincount(of_term)[of_term]
         self._means = csr_matrix((shares, (of_term, rows)), (len(self._row_of) + 1, len(table)), dtype=np.float32)
@@ -58,7 +58,7 @@ class TermVectors:
         self._mean = self._means.sum(axis=0).A1 @ table / max(1, len(self._row_of))
 
     def of(self, terms: Sequence[str]) -> Floats:
-        """A row for each term, all zeros for one that is not known."""
+        """Return a row for each term, all zeros for an unknown term."""
         unknown = len(self._row_of)
         rows = np.array([self._row_of.get(term, unknown) for term in terms], np.int64)
         found = _directions(self._means[rows] @ self._table - self._mean)
@@ -67,10 +67,10 @@ class TermVectors:
 
 
 class SubwordVectors:
-    """The same for a pipeline that makes vectors from parts of words (floret), which knows every spelling.
+    """The same for a pipeline that makes vectors from parts of words (floret), so that every spelling has one.
 
-    The vector of a term is that of its own spelling, less the mean of those of the pipeline's first words, divided by
-    its length.
+    The vector of a term is the vector of its spelling, minus the mean of the vectors of the pipeline's first words,
+    normalised to length 1.
     """
 
     def __init__(self, vectors: Any, words: Iterable[str]) -> None:
@@ -80,7 +80,7 @@ class SubwordVectors:
         self._known: dict[str, Floats] = {}
 
     def of(self, terms: Sequence[str]) -> Floats:
-        """A row for each term."""
+        """Return a row for each term."""
         if len(self._known) > KEPT:
             self._known.clear()
         missing = [term for term in dict.fromkeys(terms) if term not in self._known]
@@ -91,10 +91,10 @@ class SubwordVectors:
 
 
 def load_term_vectors(pipeline: str, analyzer: Analyzer) -> TermVectors | SubwordVectors:
-    """The vectors of ``pipeline``, an installed package or a folder; empty: one of the analyzer's language that is installed.
+    """Return the vectors of ``pipeline``, an installed package or a folder; if empty, an installed one for the language.
 
-    Only its table of vectors and its strings are loaded, no component. Raises ``BadSetting`` when there is none, or none
-    with vectors.
+    Loads only the table of vectors and the strings, no component. Raises ``BadSetting`` if there is no such pipeline, or it
+    has no vectors.
     """
     place = _folder(pipeline, analyzer.language)
     from spacy.vocab import Vocab  # takes a second
@@ -113,7 +113,7 @@ def load_term_vectors(pipeline: str, analyzer: Analyzer) -> TermVectors | Subwor
 
 
 def _folder(pipeline: str, language: str) -> Path:
-    """Where the pipeline keeps its data."""
+    """Return the data folder of the pipeline."""
     if not pipeline:
         pipeline = next(_installed(language), "")
     if not pipeline:
@@ -132,14 +132,14 @@ def _folder(pipeline: str, language: str) -> Path:
 
 
 def _installed(language: str) -> Iterator[str]:
-    """The installed pipelines of a language whose names promise vectors, the best first."""
+    """Yield the installed pipelines of a language whose names promise vectors, the best first."""
     names = sorted(found.value for found in entry_points(group="spacy_models"))
     for size in _SIZES:
         yield from (name for name in names if name.startswith(f"{language}_") and name.endswith(size))
 
 
 def _directions(vectors: Any) -> Floats:
-    """Each row divided by its length; rows of length 0 stay."""
+    """Normalise each row to length 1; rows of zeros stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)
 
@@ -147,13 +147,13 @@ def _directions(vectors: Any) -> Floats:
 class SemanticJudge(TopicJudge):
     """Cosine similarity of mean term vectors with the keywords.
 
-    A text is the mean of the vectors of its terms, each as often as it occurs. A term without a vector, such as the name of
-    a program, is a dimension of its own in which it is 1: it is close to itself only, as all terms are for ``TopicJudge``.
-    So with vectors for none of the terms the scores are those of ``TopicJudge``, and in general
+    The vector of a text is the mean of the vectors of its terms, each as often as it occurs. A term without a vector, such as
+    the name of a program, gets a separate dimension: it is similar to itself only, as all terms are for ``TopicJudge``.
+    So if no term has a vector, the scores are those of ``TopicJudge``, and in general
 
         cos(a, b) = (sum of n_a(s) n_b(t) v(s) v(t)) / (|a| |b|)
 
-    over all pairs of terms s of a and t of b, n counting occurrences: the soft cosine (G. Sidorov and others: Soft
+    over all pairs of terms s of a and t of b, where n counts occurrences: the soft cosine (G. Sidorov and others: Soft
     Similarity and Soft Cosine Measure, Computacion y Sistemas 18(3), 2014) with the cosine of word vectors as the
     similarity of terms. A negative cosine counts as 0. Texts that share no word with the keywords may score above 0.
     """
@@ -169,7 +169,7 @@ class SemanticJudge(TopicJudge):
         self._direction, self._named, self._query_norm = self._sum_of(self.query)
 
     def relevance(self, counts: Mapping[str, int]) -> float:
-        """The cosine of a document, given as its term counts, with the keywords, 0 to 1."""
+        """Return the cosine of a document, given as its term counts, with the keywords, 0 to 1."""
         if not counts:
             return 0.0
         total, named, norm = self._sum_of(counts)
@@ -177,9 +177,9 @@ class SemanticJudge(TopicJudge):
         return cosine_of(max(0.0, product), self._query_norm, norm)
 
     def context_scores(self, terms: Sequence[str], spans: Sequence[Span]) -> list[float]:
-        """The cosine of each span of ``terms`` with the keywords, for all of them together. Spans lie within ``terms``.
+        """Return the cosine of each span of ``terms`` with the keywords. Spans must lie within ``terms``.
 
-        Vectors are added up once, between the ends of spans; the sum of a span is the difference of two running sums.
+        Vectors are summed once, between the ends of spans; the sum of a span is the difference of two running sums.
         """
         distinct = [span for span in dict.fromkeys(spans) if span.end > span.start]
         if not distinct:
@@ -205,7 +205,7 @@ class SemanticJudge(TopicJudge):
     def _unknown_in(
         self, terms: Sequence[str], spans: Sequence[Span], unknown: set[str]
     ) -> tuple[list[int], list[int]]:
-        """Of each span, as far as it has terms in ``unknown``: the product with the keywords, and the squared norm."""
+        """Return, for the terms of each span that are in ``unknown``, the product with the keywords and the squared norm."""
         before = list(accumulate((term in unknown for term in terms), initial=0))
         terms = [term for term in terms if term in unknown]
         hits = list(accumulate(map(self._named.get, terms, repeat(0)), initial=0))
@@ -214,7 +214,7 @@ class SemanticJudge(TopicJudge):
         return [hits[end] - hits[start] for start, end in ranges], [norms[found] for found in ranges]
 
     def _sum_of(self, counts: Mapping[str, int]) -> tuple[NDArray[np.float64], dict[str, int], float]:
-        """The sum of the vectors, the counts of the terms that have none, and the squared norm of both together."""
+        """Return the sum of the vectors, the counts of the terms without a vector, and the squared norm of both together."""
         terms = list(counts)
         vectors = self._vectors.of(terms)
         total = np.array(list(counts.values()), float) @ vectors.astype(float)
@@ -223,5 +223,5 @@ class SemanticJudge(TopicJudge):
 
 
 def _without_vector(terms: Sequence[str], vectors: NDArray[np.float32]) -> set[str]:
-    """The terms whose row is all zeros."""
+    """Return the terms whose row is all zeros."""
     return {terms[row] for row in np.flatnonzero(~np.any(vectors, axis=1)).tolist()}

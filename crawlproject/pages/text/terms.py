@@ -1,7 +1,7 @@
-"""Texts as numbers of terms: what a term means to anybody is computed once, and looked up for whole texts at a time.
+"""Texts as arrays of term numbers: any value of a term is computed once, and looked up for whole texts at a time.
 
-Compiled code makes such texts (``chunk_table.pyx``). Everywhere else a text is a list of strings, and whoever can make use of
-the numbers has a way that gives the same for a list.
+Compiled code makes such texts (``chunk_table.pyx``). Without it a text is a list of strings, so code that uses the numbers
+must also handle a list, with the same result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Column = npt.NDArray[Any]
 
 
 class Vocabulary:
-    """The terms of an analyzer, numbered from 0 in the order in which they came."""
+    """The terms of an analyzer, numbered from 0 in order of first occurrence."""
 
     def __init__(self) -> None:
         self.terms: list[str] = []
@@ -27,15 +27,15 @@ class Vocabulary:
         self._columns: dict[Callable[[Sequence[str]], Column], tuple[int, Column]] = {}
 
     def number(self, term: str) -> int:
-        """The number of a term, which is entered if it is new."""
+        """Return the number of a term, which is added if it is new."""
         number = self.numbers.setdefault(term, len(self.terms))
         if number == len(self.terms):
             self.terms.append(term)
         return number
 
     def column(self, compute: Callable[[Sequence[str]], Column]) -> Column:
-        """The value of each term, or its values: (..., terms). ``compute`` gives those of new terms; it is a function of a
-        module, not one made anew.
+        """Return the value or values of each term, shape (..., at least terms). ``compute`` returns those of new terms; it is
+        the key of the cache, so pass a module-level function, not a new closure.
         """
         known, values = self._columns.get(compute, (0, None))
         terms = len(self.terms)
@@ -51,7 +51,7 @@ class Vocabulary:
 
 
 class Terms(Sequence[str]):
-    """The terms of a text: ``numbers`` of a ``vocabulary``, shape (terms,). Otherwise like a list of strings."""
+    """The terms of a text as ``numbers`` in a ``vocabulary``, shape (terms,). Behaves like a list of strings."""
 
     __slots__ = ("numbers", "vocabulary")
 
@@ -84,18 +84,18 @@ class Terms(Sequence[str]):
         return repr(list(self))
 
     def __reduce__(self) -> tuple[type[list[str]], tuple[list[str]]]:
-        return list, (list(self),)  # a copy elsewhere does not take the vocabulary with it
+        return list, (list(self),)  # a pickled copy does not contain the vocabulary
 
     def each(self, compute: Callable[[Sequence[str]], Column]) -> Column:
-        """``Vocabulary.column`` for each term of the text."""
+        """Return ``Vocabulary.column`` for each term of the text, shape (..., terms)."""
         found: Column = self.vocabulary.column(compute).take(self.numbers, axis=-1)
         return found
 
 
 class TermCounts(Mapping[str, int]):
-    """How often each term of a text occurs, as ``Counter`` has it; that one is only made for who goes through the terms.
+    """How often each term of a text occurs, like a ``Counter``, which is only built when a caller iterates over the terms.
 
-    ``numbers`` of the different terms in the order in which they come first, and their ``counts``: (different terms,).
+    ``numbers`` are the distinct terms in order of first occurrence, ``counts`` their counts, both of shape (distinct terms,).
     """
 
     __slots__ = ("_counter", "_terms", "counts", "numbers")
@@ -123,7 +123,7 @@ class TermCounts(Mapping[str, int]):
         return default if place < 0 else int(self.counts[place])
 
     def some(self, terms: Iterable[str]) -> dict[str, int]:
-        """The counts of those of ``terms`` that occur."""
+        """Return the counts of those ``terms`` that occur."""
         wanted = {self._terms.numbers.get(term, -1): term for term in terms}
         ordered = np.array(sorted(wanted), self.numbers.dtype)
         nearest = np.minimum(np.searchsorted(ordered, self.numbers), len(ordered) - 1)
@@ -148,13 +148,13 @@ class TermCounts(Mapping[str, int]):
 
 
 def counts_of_some(counts: Mapping[str, int], terms: Iterable[str]) -> dict[str, int]:
-    """Those of ``counts`` that are of ``terms``: one pass, where asking for each is a pass for each."""
+    """Return the counts of those ``terms`` that occur, in one pass; single look-ups take one pass each."""
     if not isinstance(counts, TermCounts):
         return {term: counts[term] for term in terms if term in counts}
     return counts.some(terms)
 
 
 def frequencies(counts: Mapping[str, int]) -> list[int]:
-    """The counts alone, in no particular order."""
+    """Return the counts alone, in no particular order."""
     found: list[int] = counts.counts.tolist() if isinstance(counts, TermCounts) else list(counts.values())
     return found

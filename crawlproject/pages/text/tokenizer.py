@@ -1,11 +1,11 @@
-"""Text to word tokens, before stop words and stems, and the chunks of text whose terms are remembered.
+"""Cuts text into word tokens, before stop words and stemming, and caches the terms of chunks of text.
 
 ``Words`` serves most languages that put spaces between words, ``CharacterGroups`` those that do not. ``SpacyWords``
-(``spacy_language.py``) serves the few whose apostrophes need a list of words.
+(``spacy_language.py``) serves the few in which apostrophes need a word list.
 
-A chunk is what stands between white space and ASCII punctuation. Nearly always it is one word that was seen before: each
-distinct chunk is analysed once and remembered, so the tokenizer is not on the hot path, and may be slow. Where
-``chunk_table.pyx`` was compiled, its ``ChunkTable`` does what ``ChunkTerms`` does: who changes one changes the other.
+A chunk is a run of text without white space and ASCII punctuation. Nearly always it is one word that was seen before: each
+distinct chunk is analysed once and cached, so the tokenizer is not on the hot path and may be slow. Where
+``chunk_table.pyx`` was compiled, its ``ChunkTable`` replaces ``ChunkTerms``: change both together.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from sys import intern
 from typing import Any, Protocol
 
 APOSTROPHES = "'’"
-LETTER_APOSTROPHE = "\u02bc"  # Unicode's own for an apostrophe that is a letter
-SOFT_HYPHEN = "\u00ad"  # where a word may be broken; a reader does not see it
-MAX_CHUNK = 64  # characters of a chunk that is remembered
+LETTER_APOSTROPHE = "\u02bc"  # the Unicode character for an apostrophe that is a letter
+SOFT_HYPHEN = "\u00ad"  # where a word may be broken; invisible to a reader
+MAX_CHUNK = 64  # characters of a chunk that is cached
 REMEMBERED = 100_000  # chunks
 _MARK = "\0"  # marks a cut of the text
-# UTF-8 keeps ASCII bytes for ASCII, so one table of 256 bytes cuts any text.
+# In UTF-8 an ASCII byte is always an ASCII character, so one table of 256 bytes cuts any text.
 SEPARATORS = bytes(
     code if code > 127 or chr(code).isalnum() or chr(code) in APOSTROPHES + _MARK else ord(" ") for code in range(256)
 )
 Analyze = Callable[[str], Iterable[str]]
 
-_JOINERS = f"{SOFT_HYPHEN}\u200d"  # inside words, though no letters; the second makes conjuncts, as in Sinhala
-# Scripts written without spaces. A character is a syllable or a word: hiragana, Han; and Hangul, whose words are phrases.
+_JOINERS = f"{SOFT_HYPHEN}\u200d"  # occur inside words, but are no letters; the second makes conjuncts, as in Sinhala
+# Unspaced scripts in which a character is a syllable or a word: hiragana, Han; and Hangul, whose words are phrases.
 _SYLLABLES = "\u3041-\u3096\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30fe"
 _LETTERS = "\u0e01-\u0e4e\u0e81-\u0ecd\u0f40-\u0fbc\u1000-\u1049\u1780-\u17d3"  # Thai, Lao, Tibetan, Myanmar, Khmer
-_LONG = "\u30fc"  # after a vowel of katakana; at the end of a word some write it, and some do not
+_LONG = "\u30fc"  # the katakana mark of a long vowel; optional at the end of a word
 
 
 class Tokenizer(Protocol):
-    """Cuts text into tokens. White space always separates tokens, and so does ASCII punctuation but the apostrophe."""
+    """Cuts text into tokens. White space always separates tokens, and so does ASCII punctuation except the apostrophe."""
 
     def __call__(self, text: str) -> list[str]:
-        """The tokens of ``text`` in order, case kept."""
+        """Return the tokens of ``text`` in order, with their case."""
         ...
 
     def boundary(self, text: str, position: int) -> int:
-        """The first position from ``position`` on where ``text`` can be cut without cutting a word."""
+        """Return the first position from ``position`` on where ``text`` can be cut without splitting a word."""
         ...
 
 
@@ -67,10 +67,10 @@ class Words:
 
 
 class CharacterGroups:
-    """Tokens are the overlapping groups of characters in each run of an unspaced script, and the ``Words`` between.
+    """Tokens are the overlapping character n-grams of each run of an unspaced script, and the ``Words`` between the runs.
 
-    The usual way to index text without a dictionary of its words is by pairs. Pairs of letters say little, and so do those of
-    katakana, which spells borrowed words by a few endings: there four are a group. A run that is shorter is a token by itself.
+    Text without a dictionary of its words is usually indexed by bigrams. Bigrams of letters discriminate little, and so do
+    those of katakana, which spells borrowed words with a few endings: these scripts use 4-grams. A shorter run is one token.
     """
 
     def __init__(self) -> None:
@@ -99,9 +99,9 @@ class CharacterGroups:
 
 @cache
 def _word_characters() -> str:
-    r"""Letters, digits, combining marks and joiners of Unicode, as the inside of a character class.
+    r"""Return the letters, digits, combining marks and joiners of Unicode, as the inside of a character class.
 
-    Python's ``\w`` leaves out the marks that Indic scripts spell vowels with, takes the underscore, which joins words
+    Python's ``\w`` lacks the marks with which Indic scripts spell vowels, includes the underscore, which joins words
     in source code, and is slower than a fixed class.
     """
     ranges: list[tuple[int, int]] = [(0x10000, 0x1EFFF), (0x20000, 0x3FFFF)]
@@ -120,7 +120,7 @@ def _is_word_character(character: str) -> bool:
 
 
 class ChunkTerms:
-    """The terms of each chunk as ``analyze`` gives them; ``most`` chunks are remembered, then all are forgotten."""
+    """A cache of the terms that ``analyze`` returns for each chunk. At ``most`` chunks the cache is cleared."""
 
     def __init__(self, analyze: Analyze, most: int = REMEMBERED) -> None:
         self._terms_of = _Remembered(analyze, most)
@@ -128,10 +128,10 @@ class ChunkTerms:
     def between(
         self, text: str, cuts: Iterable[int], end_of_word: Callable[[str, int, int], int]
     ) -> tuple[list[str], dict[int, int]]:
-        """The terms of ``text``, which has no NUL, and for each position in ``cuts`` the number of terms before it.
+        """Return the terms of ``text`` (without NUL), and for each position in ``cuts`` the number of terms before it.
 
-        Where a cut touches two characters that are not blank, ``end_of_word(text, start, cut)`` says where to cut the text
-        from ``start`` on instead.
+        For a cut between two characters that are not white space, ``end_of_word(text, start, cut)`` returns where to cut the
+        text from ``start`` on instead.
         """
         pieces: list[str] = []
         pieces_before: dict[int, int] = {}
@@ -152,15 +152,15 @@ class ChunkTerms:
         return terms, {cut: terms_before[number] for cut, number in pieces_before.items()}
 
     def __len__(self) -> int:
-        """Chunks that are remembered."""
+        """The number of cached chunks."""
         return self._terms_of.chunks()
 
 
 class _Remembered(dict[str, str | tuple[str, ...]]):
-    """Chunk -> its term, empty when it has none; filled as chunks are asked for.
+    """Maps a chunk to its term, empty if it has none; filled on demand.
 
-    The few chunks with several terms are kept apart, so that it is noticed when one of them is asked for: nearly always
-    none is, and then what was looked up is the answer.
+    The few chunks with several terms are kept apart, so that looking up one of them calls ``__missing__`` and is noticed.
+    Nearly always there is none in a text, and the looked-up values are the result.
     """
 
     def __init__(self, analyze: Analyze, most: int) -> None:
@@ -200,10 +200,10 @@ class _Remembered(dict[str, str | tuple[str, ...]]):
             self._several.clear()
         if len(terms) > 1:
             self._several[chunk] = tuple(map(intern, terms))
-        else:  # a word that is its own stem is one string, which is one place of the memory less to look at
+        else:  # interned, a word and its identical stem are one string: one memory access less
             self[intern(chunk)] = intern(terms[0]) if terms else ""
 
 
 def _chunked(text: str) -> str:
-    """``text`` with a blank for every separator."""
+    """Replace every separator in ``text`` by a blank."""
     return text.encode("utf-8", "replace").translate(SEPARATORS).decode("utf-8")

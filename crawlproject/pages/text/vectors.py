@@ -1,7 +1,6 @@
-"""Term vectors and their cosine: the vector space model of papers 000 and 003; and the norms of many spans of one text at
-once.
+"""Term vectors and their cosine, the vector space model of papers 000 and 003; and the norms of many spans of a text at once.
 
-A vector is a mapping from term to weight, a missing term weighs 0. Term frequency vectors are plain counts.
+A vector maps a term to its weight; a missing term weighs 0. Term frequency vectors are plain counts.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _OVERLAP = 8
 
 
 def squared_norm(vector: Vector) -> float:
-    """The sum of the squared weights; an exact int when the weights are counts."""
+    """Return the sum of the squared weights; an exact int if the weights are counts."""
     if isinstance(vector, TermCounts):
         return int(np.dot(vector.counts, vector.counts))
     weights = vector.values()
@@ -36,31 +35,31 @@ def squared_norm(vector: Vector) -> float:
 
 
 def dot(one: Vector, other: Vector) -> float:
-    """The inner product, in the time of the smaller vector."""
+    """Return the inner product, in time linear in the smaller vector."""
     if len(one) > len(other):
         one, other = other, one
     return sum(map(mul, one.values(), map(other.get, one, repeat(0))))
 
 
 def cosine_of(product: float, squared_norm_one: float, squared_norm_other: float) -> float:
-    """The cosine from an inner product and two squared norms; 0 when the product is 0, never above 1."""
+    """Return the cosine, given an inner product and two squared norms; 0 if the product is 0, never above 1."""
     if not product:
         return 0.0
     return min(1.0, product / sqrt(squared_norm_one * squared_norm_other))
 
 
 def cosine(one: Vector, other: Vector) -> float:
-    """Cosine similarity (paper 000 equation 1, paper 003 equation 3), 0 to 1 for weights that are not negative.
+    """Return the cosine similarity (paper 000 equation 1, paper 003 equation 3), 0 to 1 for non-negative weights.
 
-    0 when the vectors share no term, empty vectors included.
+    It is 0 if the vectors share no term, also for empty vectors.
     """
     return cosine_of(dot(one, other), squared_norm(one), squared_norm(other))
 
 
 class DocumentFrequencies:
-    """In how many documents each term occurs, over the documents observed so far.
+    """The document frequency of each term in the documents observed so far.
 
-    ``documents`` is their number, |C| of paper 003 equation 2.
+    ``documents`` is the number of these documents, |C| of paper 003 equation 2.
     """
 
     def __init__(self) -> None:
@@ -68,34 +67,34 @@ class DocumentFrequencies:
         self._frequencies: Counter[str] = Counter()
 
     def observe(self, counts: Mapping[str, int]) -> None:
-        """One more document, given as its term counts."""
+        """Count one more document, given as its term counts."""
         self.documents += 1
         self._frequencies.update(counts.keys())
 
     def frequency(self, term: str) -> int:
-        """The number of documents that hold ``term``."""
+        """Return the number of documents that contain ``term``."""
         return self._frequencies[term]
 
     def idf(self, term: str) -> float:
-        """``ln(|C| / df)``; 0 for a term that no document holds, which cannot tell documents apart."""
+        """Return ``ln(|C| / df)``; 0 for a term in no document, since it does not discriminate."""
         frequency = self._frequencies[term]
         return log(self.documents / frequency) if frequency else 0.0
 
 
 def tf_idf(counts: Mapping[str, int], frequencies: DocumentFrequencies) -> dict[str, float]:
-    """The weights of paper 003 equation 2, ``(0.5 + 0.5 * tf / max tf) * ln(|C| / df)``; without terms of weight 0."""
+    """Return the weights of paper 003 equation 2, ``(0.5 + 0.5 * tf / max tf) * ln(|C| / df)``, without terms of weight 0."""
     highest = max(counts.values(), default=0)
     weights = {term: (0.5 + 0.5 * count / highest) * frequencies.idf(term) for term, count in counts.items()}
     return {term: weight for term, weight in weights.items() if weight}
 
 
 def span_squared_norms(terms: Sequence[str], spans: Iterable[Range]) -> dict[Range, int]:
-    """The squared norm of the TF vector of each span, exactly.
+    """Return the exact squared norm of the TF vector of each span.
 
-    Spans that are nested or disjoint are counted together: a span takes over the counts of the largest span inside it
+    Nested or disjoint spans are counted together: a span takes over the counts of the largest span inside it
     and adds the rest, so that each term moves O(log n) times and the depth of nesting costs nothing. A span that
-    crosses an earlier one, which no tree gives, is counted by itself. In compiled code, where it is quick, each span is,
-    unless spans overlap so much that there is more to count than ``_OVERLAP`` times the sequence.
+    crosses an earlier one, which no tree yields, is counted separately. Compiled code, which is fast, counts every span
+    separately, unless the spans together are more than ``_OVERLAP`` times as long as the sequence.
     """
     if isinstance(terms, Terms) and squared_norms is not None:
         different = list(set(spans))
@@ -117,7 +116,7 @@ def span_squared_norms(terms: Sequence[str], spans: Iterable[Range]) -> dict[Ran
 
 
 class _SpanTally:
-    """The counts of a span as far as ``position``, and the sum of their squares."""
+    """The term counts of a span up to ``position``, and the sum of their squares."""
 
     __slots__ = ("counts", "norm", "position", "span")
 
@@ -135,7 +134,7 @@ class _SpanTally:
             self.position = position
 
     def absorb(self, counts: Counter[str], norm: int) -> None:
-        """Take over counts from elsewhere, the smaller ones into the larger. ``counts`` must not be used afterwards."""
+        """Merge ``counts`` into this tally, the smaller counter into the larger. ``counts`` must not be used afterwards."""
         if len(counts) > len(self.counts):
             self.counts, counts = counts, self.counts
             self.norm, norm = norm, self.norm
@@ -147,7 +146,7 @@ class _SpanTally:
 
 
 def _close(open_spans: list[_SpanTally], terms: Sequence[str], norms: dict[Range, int]) -> None:
-    """End the innermost open span and hand its counts to the one around it."""
+    """Close the innermost open span and pass its counts to the enclosing span."""
     tally = open_spans.pop()
     tally.advance(terms, tally.span[1])
     norms[tally.span] = tally.norm
