@@ -1,8 +1,8 @@
-"""Which IP addresses are public.
+"""Decides which IP addresses are public, and reads addresses and host names.
 
 The lists follow the IANA registries of special-purpose addresses (RFC 6890 and its updates), because Python's
 ``is_global`` differs between versions and treats multicast as global. An IPv6 address with an embedded IPv4 address
-(mapped, NAT64, 6to4) is as public as the embedded address.
+(mapped, NAT64, 6to4) is public if and only if the embedded address is.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _OWN_TOPS = (".localhost", ".test", ".example", ".local", ".internal", ".home.ar
 
 @lru_cache(maxsize=4096)
 def is_public(address: Address) -> bool:
-    """Whether a crawler may follow links of strangers to an address."""
+    """Whether an address is public, so that a crawler may follow untrusted links to it."""
     address = carried(address)
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_4)
@@ -64,7 +64,7 @@ def is_public(address: Address) -> bool:
 
 
 def carried(address: Address) -> Address:
-    """The IPv4 address embedded in an IPv6 address; any other address unchanged."""
+    """Return the IPv4 address embedded in an IPv6 address; any other address unchanged."""
     if isinstance(address, IPv6Address):
         for network, shift in _CARRIES_4:
             if address in network:
@@ -72,9 +72,9 @@ def carried(address: Address) -> Address:
     return address
 
 
-@lru_cache(maxsize=4096)  # a name is asked for with each of its URLs, and costs an exception
+@lru_cache(maxsize=4096)  # called for each URL of a host; a name costs an exception
 def read_address(host: str) -> Address | None:
-    """The address in ``host``, with or without brackets and a zone; None for a name."""
+    """Return the address in ``host``, with or without brackets and a zone; None for a name."""
     try:
         return ip_address(host.strip("[]").partition("%")[0])
     except ValueError:
@@ -82,7 +82,7 @@ def read_address(host: str) -> Address | None:
 
 
 def read_network(text: str) -> Network | None:
-    """The network or single address in ``text``; None for anything else. Host bits are ignored."""
+    """Return the network or single address in ``text``; None for anything else. Host bits are ignored."""
     try:
         return ip_network(text.strip("[]"), strict=False)
     except ValueError:
@@ -92,7 +92,7 @@ def read_network(text: str) -> Network | None:
 def is_own_name(host: str) -> bool:
     """Whether a host name is outside the public DNS: it has a single label or a reserved top-level domain.
 
-    These are reserved for tests, documentation, and one's own network (RFC 2606, 6761, 6762, 8375, and ICANN for
+    These domains are reserved for tests, documentation and local networks (RFC 2606, 6761, 6762, 8375, and ICANN for
     ``internal``).
     """
     host = host.lower().rstrip(".")
@@ -100,13 +100,13 @@ def is_own_name(host: str) -> bool:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether a host name means this machine, whatever a name server says (RFC 6761 section 6.3)."""
+    """Whether a host name always means this machine, whatever a name server answers (RFC 6761 section 6.3)."""
     host = host.lower().rstrip(".")
     return host == "localhost" or host.endswith(".localhost")
 
 
 def names_this_machine(host: str, named: str) -> bool:
-    """Whether a Host header has an address, ``localhost`` or ``named``, what a person calls this machine: no rebound name."""
+    """Whether a Host header is an address, ``localhost`` or ``named``, the user's name for this machine, not a rebound name."""
     name = without_port(host).lower()
     if name in ("localhost", named.lower()):
         return True
@@ -118,7 +118,7 @@ def names_this_machine(host: str, named: str) -> bool:
 
 
 def is_loopback(peer: str) -> bool:
-    """Whether an address, which may have a zone, is one of loopback."""
+    """Whether ``peer``, an address with or without a zone, is a loopback address."""
     try:
         address = ip_address(peer.partition("%")[0])
     except ValueError:
@@ -128,6 +128,6 @@ def is_loopback(peer: str) -> bool:
 
 
 def without_port(host: str) -> str:
-    """The name or address of a Host header."""
+    """Return the name or address of a Host header."""
     bracket = host.rfind("]") + 1  # after an IPv6 address
     return host[:bracket] or host.partition(":")[0]

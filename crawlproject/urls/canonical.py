@@ -3,22 +3,22 @@
 The steps, in this order:
 
 1.  Surrounding white space, tabs, newlines and the fragment are removed; a relative reference is resolved.
-2.  The WHATWG parser reads it as browsers do: scheme and host in lower case, international names in punycode, IPv4 and
-    IPv6 addresses normalised, ``\\`` read as ``/``, ``.`` and ``..`` resolved, default ports dropped, an empty path
-    replaced by ``/``, characters outside ASCII encoded as UTF-8, the query of a link in the encoding of its
-    page (``encode_query``).
-3.  User name and password, which identify a visitor, and the final dot of a host are removed.
+2.  The WHATWG parser reads the URL as browsers do: scheme and host in lower case, international names in punycode, IPv4
+    and IPv6 addresses normalised, ``\\`` read as ``/``, ``.`` and ``..`` resolved, default ports dropped, an empty path
+    replaced by ``/``, non-ASCII characters encoded as UTF-8 (the reader has already encoded the query of a link in the
+    encoding of its page, ``encode_query``).
+3.  User name and password, which identify a visitor, and the final dot of the host are removed.
 4.  Percent-encoding is normalised (RFC 3986 sections 2.3 and 6.2.2). Unreserved characters are decoded (``%7E`` becomes ``~``),
     hexadecimal digits become upper case, a ``%`` that starts no escape becomes ``%25``, and characters that RFC 3986 forbids but
     browsers pass on (``|``, ``[``, ``^``, ...) are encoded. Reserved characters of a path stay as they are, since ``/`` and
     ``%2F`` may differ.
-5.  Session ids and tracking parameters, which identify a visitor or a campaign rather than a resource, are removed, and the
-    other parameters sorted. An empty query loses its ``?``.
+5.  Session ids and tracking parameters, which identify a visitor or a campaign rather than a resource, are removed; the
+    other parameters are sorted. An empty query loses its ``?``.
 6.  The name of a default page is removed if no query follows.
 
-Like ``w3lib.url.canonicalize_url`` this sorts parameters, writes a space as ``+`` and keeps blank values. That function
-makes keys to compare, this one URLs to fetch: where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;`` in a
-query, this keeps the form that servers expect. Scrapy requests a canonical URL without changing it.
+Like ``w3lib.url.canonicalize_url``, this module sorts parameters, writes a space as ``+`` and keeps blank values. w3lib
+makes keys to compare, this module makes URLs to fetch: where w3lib would write ``?q`` as ``?q=``, or encode ``/`` and ``;``
+in a query, this module keeps the form that servers expect. Scrapy requests a canonical URL without changing it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from crawlproject.errors import InvalidUrl
 from crawlproject.options import Options
 from crawlproject.urls.resolve import MAX_LENGTH, absolute, cleaned
 
-# What servers answer with for a folder. Not ``default.html``, which Apache and nginx take for a file beside their own list.
+# Files that servers send for a folder. Not ``default.html``, which is an ordinary file to Apache and nginx.
 DEFAULT_PAGES = frozenset(
     (
         "index.html", "index.htm", "index.shtml", "index.xhtml",
@@ -57,13 +57,13 @@ SESSIONS = ("phpsessid", "jsessionid", "aspsessionid*", "cfid", "cftoken", "oscs
 _MAX_CACHED_LENGTH = 512
 _ABSOLUTE = ("http://", "https://")
 _CACHED_URLS = 32_768
-# A URL that the steps above do not change, except for the default page. Doubtful cases do not match.
+# Matches URLs that the steps above do not change, except for the default page. Doubtful cases do not match.
 _CLEAN = re.compile(
     r"https?://(?=[^/]{1,253}/)(?![^/]*xn--)(?:[a-z0-9-]{1,63}\.)*+[a-z]{1,63}"
     r"(?:/(?!\.)(?:[A-Za-z0-9\-._~!$&'*+,=:@]++|%(?:[89A-F][0-9A-F]|2[0-9A-CF]))*+)++"
 )
 _HOST_NAME = re.compile(r"(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}")
-# Names that mean a session only if the value is a token; a conference may have ``?session_id=12``.
+# Names of session ids only if the value is a token; a conference may have ``?session_id=12``.
 _SESSIONS_WHEN_OPAQUE = frozenset(("sid", "sessid", "sess_id", "sessionid", "session_id"))
 _OPAQUE = re.compile(r"(?=.*[0-9])[0-9A-Za-z_-]{16,}")
 # ``/a;jsessionid=1`` (Java). Never after ``/.`` or ``/..``, which would become dot segments.
@@ -71,21 +71,21 @@ _PATH_PARAMETER = re.compile(r"(?<!/\.)(?<!/\.\.);(?:jsessionid|phpsessid)=[^/;]
 # ``/(S(24 characters))/`` (ASP.NET).
 _PATH_SEGMENT = re.compile(r"/\(S\([0-9a-z]{24}\)\)(?=/|\Z)", re.IGNORECASE)
 _UNRESERVED = string.ascii_letters + string.digits + "-._~"
-# Of a form (WHATWG URL section 5) only these are delimiters or have a second reading: & = + ; # % ' and space.
+# In form data (WHATWG URL section 5) these can only be data. Delimiters or ambiguous are & = + ; # % ' and space.
 _DATA_IN_FORMS = "!$()*,:@/?"
 _NO_SCHEME = re.compile(r"(?:[\w-]+\.)+[^\W\d_][\w-]+\.?(?::\d+)?(?:[/?#].*)?", re.DOTALL)
 
 
 class Canonicalizer:
-    """``canonicalizer(url, base=None) -> str``: the canonical form of ``url``, as a link on the page ``base``.
+    """``canonicalizer(url, base=None) -> str`` returns the canonical form of ``url``, a link on the page ``base``.
 
     ``default_pages``: True for ``DEFAULT_PAGES``, False to keep them, or the names to remove (case does not matter).
-    ``strip_parameters``: names, or prefixes such as ``utm_*``, to drop besides ``TRACKING`` and ``SESSIONS``.
+    ``strip_parameters``: names, or prefixes such as ``utm_*``, to drop in addition to ``TRACKING`` and ``SESSIONS``.
     ``query_rules``: False leaves parameters, their order and session ids alone.
     Raises InvalidUrl for anything but an http or https URL.
 
-    Idempotent for every string. The results for the last 32,768 short URLs are cached, since neighbouring pages share most
-    of their links.
+    Canonicalization is idempotent. The results for the last 32,768 short URLs are cached, since neighbouring pages share
+    most of their links.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Canonicalizer:
         return canonical
 
     def _canonical(self, url: str) -> str:
-        """The canonical form of an absolute URL, which may still have white space and a fragment."""
+        """Return the canonical form of an absolute URL, which may still have white space and a fragment."""
         if _CLEAN.fullmatch(url):
             return self._without_default_page(url)
         return self._rewritten(cleaned(url))
@@ -141,7 +141,7 @@ class Canonicalizer:
 
 
 def _parsed(url: str) -> tuple[str, str, str, str]:
-    """``(scheme, authority, path, query)`` from the WHATWG parser, with ``host[:port]`` as authority."""
+    """Return ``(scheme, authority, path, query)`` from the WHATWG parser, with ``host[:port]`` as authority."""
     try:
         href = ada_url.normalize_url(url)
     except ValueError:
@@ -155,7 +155,7 @@ def _parsed(url: str) -> tuple[str, str, str, str]:
 
 
 def _checked(authority: str, url: str) -> str:
-    """The authority without the final dot of the host. Raises InvalidUrl for an invalid host name."""
+    """Return the authority without the final dot of the host. Raises InvalidUrl for an invalid host name."""
     if authority.startswith("["):
         return authority
     host, colon, port = authority.partition(":")
@@ -166,7 +166,7 @@ def _checked(authority: str, url: str) -> str:
 
 
 def canonical_or_none(canonicalize: Callable[..., str], url: str, base: str | None = None) -> str | None:
-    """The canonical form of ``url``, relative to ``base`` if there is one, or None for an invalid URL."""
+    """Return the canonical form of ``url``, relative to ``base`` if given, or None for an invalid URL."""
     try:
         return canonicalize(url, base)
     except InvalidUrl:
@@ -193,7 +193,7 @@ class ParameterRules:
     def apply(self, query: str) -> str:
         """Drop the unwanted parameters and the empty ones; sort the rest by decoded name, then value.
 
-        Repeated parameters and blank values stay. ``query`` is normalised (``spell_form``).
+        Repeated parameters and blank values stay. ``query`` must be normalised (``spell_form``).
         """
         kept = [pair for pair in query.split("&") if pair and not self._unwanted(pair)]
         if "%3D" in query:
@@ -213,24 +213,24 @@ class ParameterRules:
 
 
 def _bare_equals(pair: str) -> str:
-    """Only the first ``=`` delimits: in the value it is data."""
+    """Decode ``%3D`` in the value: only the first ``=`` is a delimiter."""
     name, mark, value = pair.partition("=")
     return name + mark + value.replace("%3D", "=")
 
 
 def _parted(pair: str) -> tuple[str, str, str]:
-    """The sort key of a pair in which nothing is encoded: as ``_decoded`` would order it."""
+    """Return the sort key of a pair without encoded characters: the same order as by ``_decoded``."""
     return pair.partition("=")
 
 
 def _decoded(pair: str) -> tuple[bytes, bytes, str]:
-    """The sort key: w3lib's (name and value, decoded), then the encoded form for pairs that decode alike."""
+    """Return the sort key: decoded name and value, as in w3lib, then the encoded pair to order equal ones."""
     name, _, value = pair.replace("+", " ").partition("=")
     return unquote_to_bytes(name), unquote_to_bytes(value), pair
 
 
 def _spellings(decoded: str) -> dict[str, str]:
-    """Map each token that the patterns below find to its normal form; ``decoded`` are the characters not to encode."""
+    """Map each token that the patterns below find to its normal form; characters in ``decoded`` are not encoded."""
     table = {"%": "%25"}
     for octet in range(256):
         spelling = chr(octet) if chr(octet) in decoded else f"%{octet:02X}"
@@ -258,12 +258,12 @@ def spell_query(query: str) -> str:
 
 
 def spell_form(query: str) -> str:
-    """Normalise a query made by a form: a space is ``+``, and characters that can only be data are decoded."""
+    """Normalise a query in form syntax: a space is ``+``, and characters that can only be data are decoded."""
     return _QUERY_TOKEN.sub(lambda token: _FORM[token[0]], query)
 
 
 def with_scheme(text: str) -> str:
-    """``www.reef.example/a`` as ``https://www.reef.example/a``, as browsers do it; any other text unchanged."""
+    """Turn ``www.reef.example/a`` into ``https://www.reef.example/a``, as browsers do; other text stays unchanged."""
     text = text.strip()
     return f"https://{text}" if _NO_SCHEME.fullmatch(text) else text
 
@@ -272,7 +272,7 @@ canonical_url = Canonicalizer()
 
 
 def make_canonicalizer(options: Options) -> Canonicalizer:
-    """The canonical spelling as the ``CRAWL_URL_*`` settings want it."""
+    """Return the canonicalizer that the ``CRAWL_URL_*`` settings describe."""
     return Canonicalizer(
         default_pages=options.crawl_url_default_pages,
         strip_parameters=options.crawl_url_strip_parameters,

@@ -1,6 +1,7 @@
-"""Extensions of files that are not pages. Extensions of programs (``.php``, ``.cgi``) are not listed: they generate pages.
+"""Extensions of files that are not pages. Extensions of scripts (``.php``, ``.cgi``) are not listed: they generate pages.
 
-Nor are ``.txt``, ``.md`` and ``.xml``, which may be text or XHTML, and ``.com``, since pages are named after companies.
+Also not listed are ``.txt``, ``.md`` and ``.xml``, which may be text or XHTML, and ``.com``, since pages are named after
+companies.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Host, origin and folder of a canonical URL, by slicing: canonical URLs need no parser; the registrable domain of a
-host; and the names of stored pages (paper 000 section 2.1: file names by the MD5 hash of the canonical URL).
+"""Host, origin and folder of a canonical URL, by slicing, since canonical URLs need no parser; the registrable domain of a
+host; and the names of stored pages, the MD5 hash of the canonical URL (paper 000 section 2.1).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ _ENDS_OF_ADDRESSES = "]0123456789"  # a top-level domain ends with a letter
 
 
 def host_of(url: str) -> str:
-    """The lower-case host name of a canonical URL: the unit of politeness and of host rotation.
+    """Return the lower-case host name of a canonical URL: the unit of politeness and of host rotation.
 
-    Without the port; an IPv6 address keeps its brackets.
+    The port is left out; an IPv6 address keeps its brackets.
     """
     authority = url.split("/", 3)[2]
     if ":" not in authority:
@@ -24,31 +24,31 @@ def host_of(url: str) -> str:
 
 
 def origin_of(url: str) -> str:
-    """``scheme://host[:port]`` of a canonical URL: the unit of robots.txt (RFC 9309 section 2.3)."""
+    """Return ``scheme://host[:port]`` of a canonical URL: the unit of robots.txt (RFC 9309 section 2.3)."""
     return url[: url.index("/", 8)]
 
 
 def folder_of(url: str) -> str:
-    """A URL up to its last slash, which is left out."""
+    """Return a URL up to, but without, its last slash."""
     return url.rpartition("/")[0]
 
 
 def domain_of(url: str) -> str:
-    """The registrable domain of a canonical URL: ``example.co.uk`` for ``http://www.example.co.uk/a``.
+    """Return the registrable domain of a canonical URL: ``example.co.uk`` for ``http://www.example.co.uk/a``.
 
-    A host without one (an IP address, ``localhost``, a public suffix) is returned itself. Private suffixes such
-    as ``github.io`` are suffixes: each of their users is a domain.
+    A host without one (an IP address, ``localhost``, a public suffix) is returned as it is. Private suffixes such
+    as ``github.io`` count as suffixes: each of their users has a registrable domain.
     """
     return registrable_domain(host_of(url))
 
 
 def is_within(host: str, domains: Iterable[str]) -> bool:
-    """Whether a host is one of these domains, or a host of one."""
+    """Whether a host is one of these domains or a subdomain of one."""
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def sites_linked(url: str, links: Iterable[str]) -> dict[str, None]:
-    """The sites, other than its own, that a page at ``url`` links to, in the order of its links."""
+    """Return the other sites that a page at ``url`` links to, in the order of its links."""
     sites = dict.fromkeys(map(registrable_domain, dict.fromkeys(map(host_of, links))))
     sites.pop(domain_of(url), None)
     return sites
@@ -56,7 +56,7 @@ def sites_linked(url: str, links: Iterable[str]) -> dict[str, None]:
 
 @lru_cache(_REMEMBERED)
 def registrable_domain(host: str) -> str:
-    """The registrable domain of a lower-case host name; below a suffix that is not listed, its last two labels."""
+    """Return the registrable domain of a lower-case host name; below an unlisted suffix, its last two labels."""
     domain, suffix = _suffix_list()(host)
     if domain or suffix or host[-1:] in _ENDS_OF_ADDRESSES:
         return domain or host
@@ -65,7 +65,7 @@ def registrable_domain(host: str) -> str:
 
 @cache
 def _suffix_list() -> Callable[[str], tuple[str, str]]:
-    """Extracts domain and suffix with the list that tldextract ships: nothing is fetched or cached on disk."""
+    """Return a function from host to domain and suffix. It uses tldextract's bundled list: no fetch, no cache on disk."""
     from tldextract import TLDExtract
 
     extract = TLDExtract(cache_dir=None, suffix_list_urls=(), include_psl_private_domains=True)
@@ -78,7 +78,7 @@ def _suffix_list() -> Callable[[str], tuple[str, str]]:
 
 
 def page_name(url: str) -> str:
-    """The MD5 of a canonical URL in 32 hexadecimal digits.
+    """Return the MD5 of a canonical URL in 32 hexadecimal digits.
 
     ``http://www.uiowa.edu/`` is ``160766577426e1d01fcb7735091ec584``, the paper's example.
     """
@@ -86,7 +86,7 @@ def page_name(url: str) -> str:
 
 
 def page_path(name: str) -> str:
-    """The path of a page below the pages folder: ``16/07/160766577426e1d01fcb7735091ec584``.
+    """Return the path of a page below the pages folder: ``16/07/160766577426e1d01fcb7735091ec584``.
 
     Two levels of 256 folders keep each folder small up to tens of millions of pages.
     """

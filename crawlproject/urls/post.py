@@ -1,11 +1,11 @@
-"""The URL of a request that is sent by POST: one name for method, URL and body.
+"""POST URLs: one string that identifies the method, the URL and the body of a POST request.
 
-Frontier, history and page repository know a page by its URL. An answer to POST is known by the URL that the form leads to, with
-the body as fragment: ``http://a.example/find#POST?q=reef&lang=en``. Whatever comes from outside (links, redirects, sitemaps,
-seeds) is made canonical, and no canonical URL has a fragment. So nobody but a reader of forms makes such a URL. Archives also
-have answers to other bodies, which scripts of rendered pages sent: there a digest stands for the body.
+Frontier, history and page repository identify a page by its URL. The response to a POST is identified by the target URL of the
+form with the body as fragment: ``http://a.example/find#POST?q=reef&lang=en``. All URLs from outside (links, redirects, sitemaps,
+seeds) are made canonical, and a canonical URL has no fragment. So only the code that fills in forms makes such URLs. Archives
+also hold responses to other bodies, sent by scripts of rendered pages: their URLs have a digest in place of the body.
 
-Indexes of web archives write ``?__wb_method=POST&q=reef`` (pywb). That is a URL which any page may link to.
+Indexes of web archives write ``?__wb_method=POST&q=reef`` (pywb). Any page could link to such a URL, so it is not used here.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from crawlproject.urls.resolve import MAX_LENGTH
 POST = "POST"
 FORM_TYPE = "application/x-www-form-urlencoded"
 _MARK = "#POST?"
-_DIGEST = "-sha1="  # no field of a form that ``urlencode`` wrote is likely to be called so
+_DIGEST = "-sha1="  # unlikely as the name of a form field
 _BODY = re.compile(r"[A-Za-z0-9*._~+%&=-]*")  # what ``urlencode`` writes; no ``#``, no ``/``
 
 
 class Post(NamedTuple):
-    """A request: ``url`` is where it is sent, ``body`` is of ``FORM_TYPE``."""
+    """A POST request to ``url`` with a ``body`` of ``FORM_TYPE``."""
 
     url: str
     body: str
 
 
 def is_form_body(body: str) -> bool:
-    """Whether a body is of ``FORM_TYPE``, as far as we write it."""
+    """Whether a body is of ``FORM_TYPE`` as ``urlencode`` writes it."""
     return _BODY.fullmatch(body) is not None
 
 
 def body_name(body: bytes) -> str:
-    """What stands for a body in ``post_url``: itself if it is of ``FORM_TYPE``, else (JSON) its SHA-1 digest."""
+    """Return the body as written in ``post_url``: unchanged if it is of ``FORM_TYPE``, else (JSON) its SHA-1 digest."""
     text = body.decode("latin-1")
     return text if is_form_body(text) else f"{_DIGEST}{sha1(body, usedforsecurity=False).hexdigest()}"
 
 
 def is_digest(url: str) -> bool:
-    """Whether ``url`` stands for a POST of a body that is known by its digest only."""
+    """Whether ``url`` is a POST URL with only the digest of the body."""
     return f"{_MARK}{_DIGEST}" in url and is_post(url)
 
 
 def post_url(url: str, body: str) -> str:
-    """The URL of a POST to ``url``, which has no fragment. Raises ``ValueError`` for a body that is not of ``FORM_TYPE``."""
+    """Return the POST URL for ``url`` and ``body``. Raises ``ValueError`` for a fragment, or a body not of ``FORM_TYPE``."""
     if "#" in url or not is_form_body(body):
         raise ValueError(f"expected a URL without a fragment, and a body as forms send it: {url!r}, {body!r}")
     return f"{url}{_MARK}{body}"
 
 
 def post_of(url: str) -> Post | None:
-    """The request that ``url`` stands for; None for the URL of a GET."""
+    """Return the request that a POST URL identifies; None for any other URL."""
     if _MARK not in url:
         return None
     place, _, body = url.partition(_MARK)
@@ -64,18 +64,18 @@ def post_of(url: str) -> Post | None:
 
 
 def is_post(url: str) -> bool:
-    """Whether ``url`` stands for a POST."""
+    """Whether ``url`` is a POST URL."""
     return _MARK in url and post_of(url) is not None
 
 
 def as_get(url: str) -> str:
-    """``url`` itself; for a POST the URL that would ask for the same by GET."""
+    """Return ``url`` itself; for a POST URL, the URL that would request the same by GET."""
     post = post_of(url)
     return url if post is None else f"{post.url}{'&' if '?' in post.url else '?'}{post.body}"
 
 
 def canonical_request(canonicalize: Callable[[str], str], url: str) -> str:
-    """The canonical form of a URL that is ours or a person's, never of one that a page brought: a POST stays a POST.
+    """Return the canonical form of a trusted URL, from this project or a user, never from a page: a POST URL stays one.
 
     The body stays as it is. Raises ``InvalidUrl``.
     """

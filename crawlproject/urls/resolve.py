@@ -1,8 +1,8 @@
 """Resolves the ``href`` of a link to an absolute URL, by concatenation (RFC 3986 section 5.2).
 
-Only leading ``../`` segments are resolved here; the parser normalises the rest. So the links of neighbouring pages to one
-page are equal strings, which are parsed only once. Equivalent to the WHATWG join for http and https bases, and several
-times faster, because the contribution of the base is computed once per page.
+Only leading ``../`` segments are resolved here; the parser normalises the rest. So the links of neighbouring pages to the
+same page are equal strings, which are parsed only once. The result is equivalent to the WHATWG join for http and https
+bases, and several times faster to compute, because the base is split once per page.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ada_url
 
 from crawlproject.errors import InvalidUrl
 
-MAX_LENGTH = 16_384  # characters; longer URLs are data or traps, and would only cost time and memory
+MAX_LENGTH = 16_384  # characters; longer URLs are data or traps, and only cost time and memory
 
 _CONTROLS_AND_SPACE = "".join(map(chr, range(0x21)))
 _TABS_AND_NEWLINES = str.maketrans("", "", "\t\n\r")
@@ -34,13 +34,13 @@ class Base(NamedTuple):
 
 
 def cleaned(href: str) -> str:
-    """``href`` without fragment, surrounding white space, tabs and newlines."""
+    """Return ``href`` without fragment, surrounding white space, tabs and newlines."""
     href = href.partition("#")[0].strip(_CONTROLS_AND_SPACE)
     return href if href.isprintable() else href.translate(_TABS_AND_NEWLINES)
 
 
 def scheme_of(href: str) -> str:
-    """The lower-case scheme of a cleaned ``href``; empty when it is relative."""
+    """Return the lower-case scheme of a cleaned ``href``; empty if it is relative."""
     found = _SCHEME.match(href) if ":" in href else None
     return found[1].lower() if found else ""
 

@@ -1,4 +1,4 @@
-"""The trap filter: refuses URLs that look like crawler traps, each for a named reason; and the templates of URLs.
+"""The trap filter, which refuses URLs that look like crawler traps, with the name of a rule; and the templates of URLs.
 
 The URL of a trap grows with each page (paper 000 section 2.4, which limits it to 128 or 256 characters), repeats itself, or
 belongs to an endless host. The rules, in the order in which they are applied:
@@ -9,14 +9,14 @@ belongs to an endless host. The rules, in the order in which they are applied:
     extension          the file name ends with one of ``extensions``: not a page
     too_deep           more than ``max_depth`` links from a seed
     too_many_segments  more than ``max_segments`` path segments
-    repeated_segments  a path segment ``max_segment_repeats`` times at equal distances, or once more often at any; or a run
-                       such as ``/a/b/a/b``, once less often
-    nested_query       a parameter in its own value, and there once more: ``/login?next=/login?next=/login?next=/``
+    repeated_segments  a path segment ``max_segment_repeats`` times at equal distances, or once more at any distances; or a
+                       run such as ``/a/b/a/b`` once less
+    nested_query       a parameter nested twice in its own value: ``/login?next=/login?next=/login?next=/``
     host_full          ``max_urls_per_host`` URLs of the host were admitted
     ================== ==========================================================================================
 
 The template of a URL has placeholders for its numbers and ids: pages of one template usually come from one script. A trap
-has endless URLs but few templates. Which part of a URL varies is not known beforehand, so a URL has several templates, from
+has endless URLs but few templates. Which part of a URL varies is unknown beforehand, so a URL has several templates, from
 the narrowest to its whole host.
 """
 
@@ -37,12 +37,12 @@ SCHEME = "scheme"
 _LONGEST_RUN = 8  # longest repeated run of path segments that is detected
 _NESTED = re.compile(r"(?:\?|%(?:25)*3[Ff])([\w.-]+)(?:=|%(?:25)*3[Dd])")
 _DIGITS = re.compile(r"[0-9]+")
-_FOLDERS = 4  # around a page that have templates of their own
-_REMEMBERED = 8_192  # URLs whose templates are: pages of a site have many links in common
+_FOLDERS = 4  # enclosing folders of a page that have templates
+_REMEMBERED = 8_192  # URLs whose templates are cached: pages of a site have many links in common
 _SEPARATOR = re.compile(r"[&;]")
 _SLASHES = re.compile(r"/")
-_WIDE = 2  # slashes of a template that is wide, at most
-_WORD = re.compile(r"[a-z_]{1,16}")  # a value that may name a view: others are numbers, ids, texts
+_WIDE = 2  # most slashes of a wide template
+_WORD = re.compile(r"[a-z_]{1,16}")  # a value that may name a view; other values are numbers, ids, texts
 _NAMED = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?/?")
 _ID = re.compile(r"(?=[^/?&=]*[0-9])[0-9A-Za-z_~%-]{16,}|[0-9A-Fa-f]{8,}(?:-[0-9A-Fa-f]{4,}){1,4}")
 
@@ -50,9 +50,9 @@ _ID = re.compile(r"(?=[^/?&=]*[0-9])[0-9A-Za-z_~%-]{16,}|[0-9A-Fa-f]{8,}(?:-[0-9
 class TrapFilter:
     """The rules of the table above with their limits; a limit of 0 (or no extensions) switches a rule off.
 
-    The settings are the same names in upper case, prefixed with ``TRAP_``. Only ``admitted`` changes the state; after a
-    restart the caller repeats it for the URLs of the saved crawl. ``urls_of_host``, if given, returns the number of known
-    URLs of the host of a URL and replaces the filter's own counts.
+    The settings have the same names in upper case, prefixed with ``TRAP_``. Only ``admitted`` changes the state; after a
+    restart the caller must repeat it for the URLs of the saved crawl. ``urls_of_host``, if given, returns the number of
+    known URLs of the host of a URL and replaces the filter's own counts.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class TrapFilter:
         self._circle = _slashes_of_a_circle(max_segment_repeats) if max_segment_repeats else inf
 
     def refusal(self, url: str, depth: int = 0, *, any_extension: bool = False) -> str | None:
-        """The first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter.
+        """Return the first rule that refuses a canonical URL ``depth`` links from a seed; None if it may enter.
 
-        ``any_extension``: of a file that is wanted whatever its name, such as a sitemap.
+        ``any_extension``: ignore the extension, for files such as sitemaps.
         """
         if not url.startswith(("http://", "https://")):
             return SCHEME
@@ -110,23 +110,23 @@ class TrapFilter:
 
 
 def extension_of(url: str) -> str:
-    """The lower-case extension of the file name in a canonical URL, without dot; empty when it has none."""
+    """Return the lower-case extension of the file name in a canonical URL, without dot; empty if it has none."""
     path = url.partition("?")[0]
     dot = path.rfind(".")
     return path[dot + 1 :].lower() if dot > path.rfind("/") else ""
 
 
 def has_more_segments(url: str, limit: int) -> bool:
-    """Whether the path of a canonical URL has more than ``limit`` segments, an empty last one not counted."""
+    """Whether the path of a canonical URL has more than ``limit`` segments, not counting an empty last one."""
     return url.count("/") > limit and len(_segments(url)) > limit
 
 
 def repeats_segments(url: str, limit: int) -> bool:
-    """Whether a path segment occurs ``limit`` times at equal distances, or ``limit + 1`` times, or two or more in a row occur
-    ``limit - 1`` times running.
+    """Whether a path segment occurs ``limit`` times at equal distances, or ``limit + 1`` times, or a run of two or more
+    segments occurs ``limit - 1`` times in a row.
 
-    With the default of 3: ``/a/x/a/y/a`` and ``/a/b/a/b`` do; ``/a/a``, ``/a/b/a`` and ``/a/a/x/y/a`` do not, which is how
-    repositories of code are laid out. A limit of 2 means twice at any distance.
+    With the default of 3, ``/a/x/a/y/a`` and ``/a/b/a/b`` are repeats; ``/a/a``, ``/a/b/a`` and ``/a/a/x/y/a`` are not, since
+    code repositories are laid out like that. A limit of 2 means twice at any distance.
     """
     if url.count("/") < _slashes_of_a_circle(limit):
         return False
@@ -140,7 +140,7 @@ def repeats_segments(url: str, limit: int) -> bool:
 
 
 def _slashes_of_a_circle(limit: int) -> int:
-    """The least number of slashes in a URL with repeated segments; most URLs have fewer, which saves the check."""
+    """Return the least number of slashes in a URL with repeated segments; most URLs have fewer, which saves the check."""
     return 2 + min(limit, 4)
 
 
@@ -167,7 +167,7 @@ def _alternates(segments: list[str], times: int) -> bool:
 
 
 def nests_query(url: str) -> bool:
-    """Whether a parameter of the query is found twice within values, escaped or not, behind a question mark."""
+    """Whether a parameter occurs twice, escaped or not, after question marks inside the query."""
     nested = _NESTED.findall(url.partition("?")[2])
     return len(nested) > len(set(nested))
 
@@ -178,22 +178,22 @@ def _segments(url: str) -> list[str]:
 
 
 def folded(text: str) -> str:
-    """``text`` with ``*`` for every long id and ``#`` for every number: ``/cal/#-#``, ``/item/*``."""
+    """Replace every long id in ``text`` by ``*`` and every number by ``#``: ``/cal/#-#``, ``/item/*``."""
     return _DIGITS.sub("#", _ID.sub("*", text))
 
 
 @lru_cache(_REMEMBERED)
 def templates_of(url: str) -> tuple[str, ...]:
-    """The templates of a canonical URL, narrowest first, each different from the others.
+    """Return the distinct templates of a canonical URL, narrowest first.
 
-    Of ``http://a.example/shop/2024/item-17/print?sort=up&page=3``:
+    For ``http://a.example/shop/2024/item-17/print?sort=up&page=3``:
 
-    - host, folded path, names of the query and those of its values that are words:
-      ``a.example/shop/#/item-#/print?page&sort=up``, and without these: ``a.example/shop/#/item-#/print?page&sort``
-    - any name in that folder, with and without words: ``a.example/shop/#/item-#/*?page&sort=up``
-    - whatever ends alike below the first segment: ``a.example/shop/**/print?page&sort=up``
-    - anything below the folders around it: ``a.example/shop/#/**?page&sort=up``, ``a.example/shop/**?page&sort=up``
-    - whatever the query, anything below the first segment: ``a.example/shop/**``
+    - host, folded path, parameter names and those values that are words:
+      ``a.example/shop/#/item-#/print?page&sort=up``, and without values: ``a.example/shop/#/item-#/print?page&sort``
+    - any name in that folder, with and without values: ``a.example/shop/#/item-#/*?page&sort=up``
+    - the same name anywhere below the first segment: ``a.example/shop/**/print?page&sort=up``
+    - anything below the enclosing folders: ``a.example/shop/#/**?page&sort=up``, ``a.example/shop/**?page&sort=up``
+    - anything below the first segment with any query: ``a.example/shop/**``
     - the host: ``a.example/**``
     """
     host = host_of(url)
@@ -213,13 +213,13 @@ def templates_of(url: str) -> tuple[str, ...]:
 
 
 def is_wide(template: str) -> bool:
-    """Whether it is that of a host, or of what is below a first segment."""
+    """Whether a template covers a whole host, or everything below a first segment."""
     path = template.partition("?")[0]
     return path.endswith("/**") and path.count("/") <= _WIDE
 
 
 def _shapes_of(query: str) -> tuple[str, str]:
-    """The names of a query with the values that are words, and without them."""
+    """Return the shape of a query twice: names with those values that are words, and names alone."""
     pairs = [pair.partition("=") for pair in _SEPARATOR.split(query)]
     words = sorted({f"{name}={value}" if _WORD.fullmatch(value) else name for name, _, value in pairs})
     names = sorted({name for name, _, _ in pairs})
