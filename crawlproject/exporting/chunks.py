@@ -47,9 +47,10 @@ _WRITERS: dict[str, Callable[[Iterable[Item], BinaryIO], int]] = {
 
 
 def export_chunks(crawl_dir: Path, target: Path, selection: Selection, *, words: int = SIZE, overlap: int = 0) -> str:
-    """Write a row for each chunk of the selected pages, ``target`` completely or not at all; return a sentence about it.
+    """Write a row for each chunk of the selected pages to ``target``, completely or not at all; return a sentence about it.
 
-    ``words`` and ``overlap`` are those of ``chunks``. Raises ``BadInput``, ``BadCrawlDir`` and ``StorageFailed``.
+    ``words`` and ``overlap`` are ``size`` and ``overlap`` of ``chunks``. Raises ``BadInput``, ``BadCrawlDir`` and
+    ``StorageFailed``.
     """
     write = _WRITERS.get(target.suffix.lower())
     if write is None or target.is_dir():
@@ -63,7 +64,7 @@ def export_chunks(crawl_dir: Path, target: Path, selection: Selection, *, words:
 
 
 def read_chunks(texts: StoredTexts, words: int = SIZE, overlap: int = 0) -> Iterator[Item]:
-    """A row for each chunk, in the order of the crawl. One page at a time is in memory."""
+    """Yield a row for each chunk, in the order of the crawl, with one page at a time in memory."""
     for item in texts.items():
         if text := texts.markdown(item):
             yield from _rows(item, text, words, overlap)

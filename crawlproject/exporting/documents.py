@@ -1,4 +1,4 @@
-"""Items as documents of OpenSearch or Elasticsearch and as the lines of bulk requests, and what the replies to these mean."""
+"""Turns items into documents of OpenSearch or Elasticsearch, in the lines of bulk requests, and reads the replies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ERROR = 500  # characters of an error message that are kept
 
 class SearchDocument(NamedTuple):
     """A page as two lines of a bulk request, or the one line that deletes it. The id is ``md5``, so a page that is sent twice is
-    stored once. ``first``: the server has no earlier version of it.
+    stored once. ``first``: the server has no earlier version of the page.
     """
 
     md5: str
@@ -63,7 +63,7 @@ class SearchDocument(NamedTuple):
 
 
 def document(item: Item) -> SearchDocument:
-    """The document of an item: ``at`` as an ISO 8601 time stamp, and null for an unknown publication date."""
+    """Return the document of an item: ``at`` is an ISO 8601 time stamp, an unknown publication date is null."""
     at = datetime.fromtimestamp(item["at"], UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     source = {**item, "at": at, "published": item["published"] or None}
     action = orjson.dumps({"index": {"_id": item["md5"]}})
@@ -71,16 +71,16 @@ def document(item: Item) -> SearchDocument:
 
 
 def deletion(url: str, md5: str) -> SearchDocument:
-    """Takes a page back that the server may have."""
+    """Return the deletion of a page that the server may have."""
     action = orjson.dumps({"delete": {"_id": md5}})
     return SearchDocument(md5, url, b"%s\n" % action, first=False, deletes=True)
 
 
 def batches(documents: Iterable[SearchDocument | None], max_bytes: int) -> Iterator[list[SearchDocument]]:
-    """Group documents into batches of at most ``max_bytes``; a larger document is a batch of its own. None is skipped.
+    """Group documents into batches that end with the document that brings them to ``max_bytes``. None is skipped.
 
-    A batch is yielded before anything after it is read, so the reader's position is right behind its last document. It has each
-    page once, in its last version: the server may take documents of one request in any order, after several tries.
+    A batch is yielded before anything after it is read, so the reader's position is right behind its last document. It has
+    each page once, in its last version, since the server may process the documents of a request in any order and in parts.
     """
     batch: dict[str, SearchDocument] = {}
     size = 0
@@ -98,7 +98,7 @@ def batches(documents: Iterable[SearchDocument | None], max_bytes: int) -> Itera
 
 
 class ServerReply(NamedTuple):
-    """Status, parsed body (None: not JSON), and the seconds that the server asks to wait."""
+    """Status, parsed body (text or None if it is not JSON), and the seconds that the server asks to wait."""
 
     status: int
     found: Any = None
@@ -111,7 +111,7 @@ def is_temporary(status: int) -> bool:
 
 
 def bulk_results(answer: ServerReply | None, count: int) -> list[tuple[int, str]] | None:
-    """Status and error of each of ``count`` documents; None when the reply does not cover all of them."""
+    """Return status and error of each of ``count`` documents; None if the reply does not cover all of them."""
     if answer is None or answer.status != 200 or not isinstance(answer.found, dict):
         return None
     try:
@@ -123,7 +123,7 @@ def bulk_results(answer: ServerReply | None, count: int) -> list[tuple[int, str]
 
 
 def error_text(found: Any) -> str:
-    """The error message of a server, shortened."""
+    """Return the error message of a server, shortened."""
     if isinstance(found, dict):
         inner = found.get("error", found)
         if isinstance(inner, dict) and ("reason" in inner or "type" in inner):

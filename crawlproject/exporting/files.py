@@ -1,4 +1,4 @@
-"""Exports a crawl to one file, in any of the formats; it appears under its name once it is complete."""
+"""Exports a crawl to one file in any of the formats; the file appears under its name only once it is complete."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def export_file(
 ) -> str:
     """Write ``target`` completely or not at all; return a sentence about its contents.
 
-    ``kind`` is one of ``FORMATS``; with ``parts``, for Parquet, ``target`` is a new folder of files. ``now`` is in seconds since
-    1970, ``templates`` are own ones of sites, for units. ``fields`` are those of a row, all of the item unless given. Raises
-    ``BadInput`` and ``StorageFailed``.
+    ``kind`` is one of ``FORMATS``; with ``parts``, for Parquet only, ``target`` is a new folder of files. ``now`` is in seconds
+    since 1970. ``templates`` are the user's templates of sites, for units. ``fields`` are the fields of a row, by default all of
+    the item. Raises ``BadInput`` and ``StorageFailed``.
     """
     if target.is_dir() and not parts:
         raise BadInput(str(target), "expected the name of a file, not a folder")
@@ -87,7 +87,7 @@ def _items(job: Job) -> Iterator[Item]:
 
 
 def _with_fields(job: Job, items: Iterator[Item]) -> Iterator[Item]:
-    """The items with the fields that were asked for; texts that they lack are made from the page files."""
+    """Yield the items with only the requested fields; missing texts are made from the page files."""
     texts = StoredTexts(job.crawl_dir, job.selection)
     made: dict[str, Callable[[Item], str]] = {_MARKDOWN: lambda item: texts.markdown(item) or ""}
     if not job.selection.split_units:  # a unit has its own text
@@ -97,7 +97,7 @@ def _with_fields(job: Job, items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _properties(job: Job) -> Mapping[str, Any] | None:
-    """The fields of a row; None: those of an item. Raises ``BadInput`` for one that there is not."""
+    """Return the fields of a row; None for those of an item. Raises ``BadInput`` for an unknown field."""
     known = unit_properties() if job.selection.split_units else item_schema()["properties"]
     if not job.fields:
         return known if job.selection.split_units else None

@@ -18,9 +18,9 @@ from crawlproject.storage.page_files import PAGES, PageRepository
 
 
 def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
-    """Write ``target/<2 hex>/<md5>.md`` for each selected page; return a sentence about it.
+    """Write ``target/<2 hex>/<md5>.md`` for each selected page; return a sentence about the result.
 
-    ``target`` is new or empty, and appears when it is complete. Raises ``BadInput`` and ``StorageFailed``.
+    ``target`` must be new or empty, and appears only once it is complete. Raises ``BadInput`` and ``StorageFailed``.
     """
     require_crawl(crawl_dir)
     refuse_crawl_file(target)
@@ -38,13 +38,13 @@ def export_markdown(crawl_dir: Path, target: Path, selection: Selection) -> str:
 
 
 class StoredTexts:
-    """The main content of stored pages, made from their files; of the first page of a series that of all, if it is joined."""
+    """The main content of stored pages, made from their files; for the first page of a joined series, that of all its pages."""
 
     def __init__(self, crawl_dir: Path, selection: Selection) -> None:
         self._crawl_dir, self._selection = crawl_dir, selection
         self._pages = PageRepository(crawl_dir / PAGES)
         self._series = series_of(crawl_dir) if selection.join_series else {}
-        # Whether the text may be handed over, of those pages of series that the crawl has not taken back.
+        # For each page of a series that the crawl has not taken back: whether its text may be exported.
         self._stored: dict[str, bool] = {}
         if wanted := {url for first, parts in self._series.items() for url in (first, *parts)}:
             found = (each for each in read_items(crawl_dir) if each["url"] in wanted)
@@ -52,30 +52,30 @@ class StoredTexts:
         self._missing: set[str] = set()
 
     def items(self) -> Iterator[Item]:
-        """The selected items, but for the further pages of series. Raises ``BadCrawlDir``."""
+        """Return the selected items without the further pages of joined series. Raises ``BadCrawlDir``."""
         firsts = {first for first in self._series if first in self._stored and first in self._pages}
         joined = {part for first in firsts for part in self._series[first]}
         return (item for item in read_items(self._crawl_dir, self._selection) if item["url"] not in joined)
 
     def markdown(self, item: Item) -> str | None:
-        """The main content in Markdown; None when the page file is missing or damaged."""
+        """Return the main content in Markdown; None if the page file is missing or damaged."""
         texts = [markdown(body, url=url, content_type=kind) for url, body, kind in self._bodies(item)]
         return printable("\n\n".join(filter(None, texts))) if texts else None
 
     def main_text(self, item: Item) -> str:
-        """That of the item, or else made from its page file; empty without one."""
+        """Return the main content as text, from the item or else from its page file; empty without a page file."""
         if item["text_main"]:
             return str(item["text_main"])
         return "\n".join(filter(None, (main_text(body, kind) for _, body, kind in self._bodies(item))))
 
     @property
     def gone(self) -> str:
-        """The end of a sentence about pages whose files were not there."""
+        """The end of a sentence, about pages whose files are missing; empty if there are none."""
         count = len(self._missing)
         return f"; of {counted(count, 'page')} the page file is missing or damaged" if count else ""
 
     def _bodies(self, item: Item) -> list[tuple[str, bytes, str]]:
-        """URL, body and content type of a page, and of those that are joined to it; none when it is missing."""
+        """Return URL, body and content type of a page and of those joined to it; empty if its file is missing."""
         try:
             found = [(item["url"], self._pages.load(item["url"], item["digest"]), item["content_type"])]
         except FileNotFoundError:
@@ -86,7 +86,7 @@ class StoredTexts:
 
 
 def _front_matter(item: Item) -> str:
-    """URL, title, day of publication if it is known, time of the fetch, MD5, relevance and score."""
+    """Return URL, title, day of publication if known, time of the fetch, MD5, relevance and score, as YAML."""
     fetched = datetime.fromtimestamp(int(item["at"]), UTC).isoformat().replace("+00:00", "Z")
     published = f"date: {item['published']}\n" if item["published"] else ""
     score = "" if item["score"] is None else f"score: {item['score']:.6g}\n"
@@ -97,6 +97,6 @@ def _front_matter(item: Item) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string of JSON, which is one of YAML as well: YAML does not know pairs of escapes, so what JSON needs two for stays."""
+    """Return a JSON string that is valid YAML, too: YAML has no surrogate pairs, so characters beyond U+FFFF are not escaped."""
     text = json.dumps(printable(text), ensure_ascii=False)
     return "".join(each if each.isprintable() or each > "\uffff" else f"\\u{ord(each):04x}" for each in text)

@@ -1,4 +1,4 @@
-"""HTTP client for OpenSearch and Elasticsearch with one persistent connection, reopened when it breaks."""
+"""An HTTP client for OpenSearch and Elasticsearch with one persistent connection, reopened when it breaks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SearchServer:
     """The index at ``url``: ``http(s)://[user:password@]host[:port][/prefix]/index``.
 
     If the URL names no user, the credentials come from ``OPENSEARCH_API_KEY``, or ``OPENSEARCH_USERNAME`` and
-    ``OPENSEARCH_PASSWORD``, in ``environment``. ``timeout`` is in seconds. Raises ``BadInput`` for an invalid URL, or key.
+    ``OPENSEARCH_PASSWORD``, in ``environment``. ``timeout`` is in seconds. Raises ``BadInput`` for an invalid URL or key.
     """
 
     def __init__(self, url: str, environment: Mapping[str, str], *, timeout: float = 60.0) -> None:
@@ -33,7 +33,7 @@ class SearchServer:
             port = parts.port
             host = parts.hostname or ""
             host.encode("idna")
-        except ValueError:  # also of a name that no host can have
+        except ValueError:  # also raised for an impossible host name
             raise BadInput(f"URL {_without_secrets(url)!r}", _WISH) from None
         prefix, _, self.index = parts.path.rstrip("/").rpartition("/")
         if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host) or parts.query or parts.fragment:
@@ -61,7 +61,7 @@ class SearchServer:
             self._connection = http.client.HTTPConnection(host, port, timeout=timeout)
 
     def request(self, method: str, path: str, body: bytes = b"") -> ServerReply:
-        """The complete reply. Raises ``OSError`` when there is none."""
+        """Send a request and return the complete reply. Raises ``OSError`` if there is none."""
         headers = dict(self._headers)
         if not path.endswith("/_bulk"):
             headers["Content-Type"] = "application/json"
@@ -99,7 +99,7 @@ def _credentials(parts: object, environment: Mapping[str, str]) -> dict[str, str
 
 
 def _without_secrets(url: str) -> str:
-    """The URL without user and password, for messages, also where a slash in the password or no scheme makes it none."""
+    """Return the URL, even an invalid one (slash in the password, no scheme), without user and password, for messages."""
     return re.sub(r"^([a-z]+://)?.*@", r"\1", url, flags=re.DOTALL | re.IGNORECASE)
 
 

@@ -1,5 +1,5 @@
-"""Which pages of a crawl are exported: of each URL the last version, unless the page was taken back; of copies the best; and of
-all its workers.
+"""Selects the pages of a crawl, with all its workers, to export: the last version of each URL, unless the page was taken
+back, and the best of several duplicates.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from crawlproject.storage.page_files import item_schema
 
 Item = Mapping[str, Any]
 
-_FIRST = b',"version":1,"state":""}\n'  # how the line of a first version ends
-_REPLACES = b',"replaces":"h'  # within a text the quotes are escaped
+_FIRST = b',"version":1,"state":""}\n'  # the end of the line of a first version
+_REPLACES = b',"replaces":"h'  # cannot occur within a text, whose quotes are escaped
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Pages with at least ``min_relevance``; duplicates only ``with_duplicates``.
 
-    ``join_series``: the pages of a series are one; some formats do that (``series.py``). ``split_units``: the units of a page are
-    items (``units.py``). ``without_reserved``: no pages that reserve uses (``noai``).
+    ``join_series``: the pages of a series are one item, ``split_units``: each unit of a page is an item, both in some formats
+    only (``units.py``). ``without_reserved``: leave out pages that reserve uses (``noai``).
     """
 
     min_relevance: float = 0.0
@@ -44,7 +44,7 @@ class Selection:
         )
 
     def allows(self, item: Item) -> bool:
-        """Whether the text of a page may be handed over at all."""
+        """Whether the text of a page may be exported at all."""
         return not (self.without_reserved and item["reserved"])
 
 
@@ -52,9 +52,9 @@ EVERYTHING = Selection(with_duplicates=True)
 
 
 def read_items(crawl_dir: Path, selection: Selection = EVERYTHING) -> Iterator[Item]:
-    """The selected items in the order of the crawl, each with every field. Raises ``BadCrawlDir``.
+    """Yield the selected items in the order of the crawl, each with every field. Raises ``BadCrawlDir``.
 
-    A crawl that goes on is read as it was at the start. Memory: 100 bytes for each page that has several lines.
+    A running crawl is read as it was at the start. Memory: 100 bytes for each page that has several lines.
     """
     require_crawl(crawl_dir)
     path = crawl_dir / ITEMS
@@ -67,8 +67,8 @@ def read_items(crawl_dir: Path, selection: Selection = EVERYTHING) -> Iterator[I
 
 @dataclass(slots=True)
 class _CountingLines:
-    """How many ``lines`` of the items are complete. ``last`` is the number of the last line of each page that has several, by
-    ``md5``; ``replaced``, by URL, what page has taken the place of another, and in which line.
+    """The number of complete ``lines`` of the items. ``last`` maps the ``md5`` of each page with several lines to the number
+    of its last line; ``replaced`` maps the URL of a replaced page to the URL that took its place, and the line.
     """
 
     lines: int = 0
@@ -76,7 +76,7 @@ class _CountingLines:
     replaced: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def with_original(self, item: Item, number: int) -> Item:
-        """The item of a line; ``duplicate_of`` of a page that was replaced later, and of its copies, is the page that is kept."""
+        """Return the item of a line; ``duplicate_of`` of a page that was replaced later, and of its copies, is the kept page."""
         kept = item["duplicate_of"] or item["url"]
         after = 0 if item["duplicate_of"] else number  # a later version has another text
         while (found := self.replaced.get(kept)) and found[1] > after:
@@ -85,7 +85,7 @@ class _CountingLines:
 
 
 def _counting_lines(path: Path) -> _CountingLines:
-    """Most lines are of a first version: their end says so, and they are not parsed."""
+    """Scan the items. Most lines are of a first version, which is recognised by its end without parsing."""
     count, last = 0, {}
     replaced: dict[str, tuple[str, int]] = {}
     with open_to_read(path) as file:
@@ -105,14 +105,14 @@ def _counting_lines(path: Path) -> _CountingLines:
 
 
 def whole(line: Any, place: str) -> Item:
-    """Complete an item with the fields that older versions did not write. Raises ``BadCrawlDir``."""
+    """Complete an item with the fields that older releases did not write. Raises ``BadCrawlDir``."""
     if not isinstance(line, dict) or not isinstance(line.get("relevance"), int | float) or not line.get("md5"):
         raise BadCrawlDir(place, "expected the fields of an item")
     return {name: line.get(name, default) for name, default in _defaults().items()}
 
 
 def is_first(item: Item) -> bool:
-    """Whether no line of the page came before this one."""
+    """Whether this is the first line of the page."""
     return item.get("version", 1) == 1 and not item.get("state")
 
 
@@ -148,6 +148,6 @@ def whole_folder(folder: Path) -> Path:
 
 
 def workers_of(folder: Path) -> list[Path]:
-    """The folders of the workers in a crawl folder, by name; none if a single process crawled."""
+    """Return the folders of the workers in a crawl folder, by name; none if a single process crawled."""
     found = part_module("workers", "merge_workers")
     return list(found.workers_of(folder)) if found is not None else []

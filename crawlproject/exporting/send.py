@@ -1,8 +1,8 @@
 """Sends the pages of a crawl to a search server, with retries and resumption.
 
 A batch is sent until the server has accepted or rejected every document in it. Then the position in ``items.jsonl`` is
-saved, so that the same command resumes there. Further versions of a page replace it, and what the crawl took back, or
-found a better copy of, is deleted. The id of a document is the MD5 of its URL, so a document that is sent
+saved, so that the same command resumes there. Later versions of a page replace it; pages that the crawl took back, or of
+which it found a better copy, are deleted. The id of a document is the MD5 of its URL, so a document that is sent
 twice (a lost reply, a killed process) is stored once.
 """
 
@@ -39,7 +39,7 @@ _LONGEST_ASKED = 300.0  # seconds; the longest Retry-After that is obeyed
 
 
 class Server(Protocol):
-    """A search server. ``request`` raises ``OSError`` when there is no complete reply."""
+    """A search server. ``request`` raises ``OSError`` if it gets no complete reply."""
 
     name: str  # scheme, host and index, without a password
     index: str
@@ -49,7 +49,7 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Progress: the pages on the server (``taken``), documents rejected (``refused``), and the position in the items."""
+    """Progress: the numbers of pages on the server (``taken``) and of rejected documents (``refused``), and the place in the items."""
 
     taken: int = 0
     refused: int = 0
@@ -58,14 +58,17 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Exponential back-off with jitter: ``retries`` in a row without progress; ``sleep`` waits, ``draw`` gives 0 to 1."""
+    """Exponential back-off with jitter: at most ``retries`` in a row without progress.
+
+    ``sleep`` waits some seconds; ``draw`` returns a random number from 0 to 1.
+    """
 
     sleep: Callable[[float], None]
     draw: Callable[[], float]
     retries: int = 8
 
     def wait(self, tried: int, asked: float) -> None:
-        """Wait after ``tried`` failures, but at least the ``asked`` seconds of the server."""
+        """Wait after ``tried`` failures, but at least the ``asked`` seconds that the server requests."""
         longest = min(LONGEST_WAIT, FIRST_WAIT * 2**tried)
         self.sleep(max(longest * (0.5 + 0.5 * self.draw()), min(asked, _LONGEST_ASKED)))
 
@@ -100,7 +103,7 @@ class Sender:
     def run(self, progress: Callable[[float], None] = lambda share: None) -> Sent:
         """Send the documents not sent yet; return the progress. ``progress`` is called with the share that is done.
 
-        Raises ``BadInput`` when the server rejects the request (password, index), and ``StorageFailed`` when it stays
+        Raises ``BadInput`` if the server rejects the request (password, index), and ``StorageFailed`` if it stays
         unavailable; calling again resumes.
         """
         if self._make_index():
@@ -114,7 +117,7 @@ class Sender:
             self._remember(follower.place)
             progress(follower.share)
         self._earlier = ()
-        self._remember(follower.place)  # also behind items that were not selected
+        self._remember(follower.place)  # after the last items even if these were not selected
         self._ask("POST", f"/{self._server.index}/_refresh", (200, 404, 405))
         progress(1.0)
         return self._sent
@@ -226,9 +229,9 @@ class Sender:
     # ------------------------------------------------------------ progress
 
     def _noted(self, restart: bool) -> tuple[Sent, tuple[Selection, ...]]:
-        """How far the last run came, and the other selections of which the server may have pages, which go away.
+        """Return the progress of the last run, and earlier selections, whose pages are deleted from the server.
 
-        What this crawl has never sent may be of another crawl, and stays.
+        Pages that this crawl has never sent may belong to another crawl, and stay.
         """
         try:
             found = orjson.loads(self._note.read_bytes())
@@ -255,7 +258,7 @@ class Sender:
 
 
 def _more(each: SearchDocument, status: int) -> int:
-    """How many pages more the server has after it answered to a document with this status."""
+    """Return by how many the pages on the server increase when it answers a document with this status."""
     if each.deletes:
         return -(status != 404 and not each.first)
     return int(each.first or status == 201)

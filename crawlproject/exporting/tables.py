@@ -25,9 +25,9 @@ from crawlproject.storage.history import DigestSet
 from crawlproject.storage.page_files import item_schema
 from crawlproject.urls.hosts import page_name
 
-_BATCH = 500  # rows, and so the most texts in memory
-PART_BYTES = 256_000_000  # of text in a file of Parquet, where there are several
-_GROUP_BYTES = 8_000_000  # of text in a row group of Parquet
+_BATCH = 500  # rows between two checks of the size of a row group
+PART_BYTES = 256_000_000  # of text in a Parquet file, if there are several
+_GROUP_BYTES = 8_000_000  # of text in a Parquet row group
 _TEXTS = ("text", "text_main", "markdown")  # the large fields
 # A spreadsheet reads a cell that begins with one of these as a formula (OWASP, "CSV injection").
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -43,7 +43,7 @@ _NODE = {
     "duplicate_of": "string",
     "spam": "double",
 }
-_COLUMNS = {"at": "fetched_at"}  # of tables, whose name is another one: AT is a word of SQL
+_COLUMNS = {"at": "fetched_at"}  # fields whose column has another name: AT is an SQL keyword
 _FIELDS = {column: name for name, column in _COLUMNS.items()}
 _EDGE = {"anchor": "string", "context_score": "double"}
 # Characters that XML 1.0 forbids, even escaped, and the controls of terminals that it allows.
@@ -62,9 +62,8 @@ def write_jsonl(items: Iterable[Item], file: BinaryIO) -> int:
 def write_csv(items: Iterable[Item], file: BinaryIO, properties: Mapping[str, Any] | None = None) -> int:
     """Write CSV (RFC 4180, UTF-8) with a header line; return the number of rows.
 
-    Text that a spreadsheet would read as a formula is prefixed with an apostrophe, and has no control characters but tabs and
-    line feeds. ``parts`` is JSON. ``properties``: the
-    fields and their types, those of items unless given.
+    Text that a spreadsheet would read as a formula is prefixed with an apostrophe. Control characters other than tabs and
+    line feeds are removed. ``parts`` is JSON. ``properties``: the fields and their types, by default those of items.
     """
     text = io.TextIOWrapper(file, "utf-8", errors="replace", newline="", write_through=True)
     rows = csv.writer(text)
@@ -95,9 +94,9 @@ def write_parquet(items: Iterable[Item], file: BinaryIO, properties: Mapping[str
 
 
 def write_parquet_parts(items: Iterable[Item], folder: Path, properties: Mapping[str, Any] | None = None) -> int:
-    """Write ``part-00000.parquet`` and so on, which are one data set; return the number of rows.
+    """Write ``part-00000.parquet`` and so on, which form one data set; return the number of rows.
 
-    A part has ``PART_BYTES`` of text, or what one row group has more.
+    A part ends with the row that brings its text to ``PART_BYTES``.
     """
     rows = iter(items)
     count = part = 0
@@ -122,7 +121,7 @@ def _text_bytes(item: Item) -> int:
 
 
 def arrow_table(items: Iterable[Item], names: Iterable[str]) -> Any:
-    """The items as a table of Arrow with columns for the fields ``names``, as in Parquet. All of it is in memory."""
+    """Return the items as an Arrow table, in memory, with columns for the fields ``names``, as in Parquet."""
     import pyarrow
 
     schema = _schema(names)
@@ -190,9 +189,9 @@ def _cell(value: Any) -> Any:
 
 
 def write_graphml(items: Iterable[Item], links: Path, file: BinaryIO) -> tuple[int, int]:
-    """Write the graph; return the numbers of nodes and edges. ``links`` is ``links.jsonl``; a node's id is the MD5 of its URL.
+    """Write the graph; return the numbers of nodes and edges. ``links`` is the path of ``links.jsonl``.
 
-    Of several links from one page to another, the first is exported.
+    The id of a node is the MD5 of its URL. Of several links from one page to another, only the first is exported.
     """
     nodes = DigestSet()
     edges = 0
@@ -220,7 +219,7 @@ def write_graphml(items: Iterable[Item], links: Path, file: BinaryIO) -> tuple[i
 
 
 def _sources_again(links: Path) -> dict[str, set[str]]:
-    """The pages whose links are in several places of the file, as they were visited again. Of each, no target is known yet."""
+    """Return the pages whose links are in several places of the file, since they were revisited, each with an empty set."""
     once, again = DigestSet(), {}
     for source, _ in groupby(read_lines(links), key=itemgetter("source")):
         if source in once:

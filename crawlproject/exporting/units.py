@@ -1,7 +1,7 @@
-"""The parts of pages as items, and pages that are parts put together.
+"""Splits pages into units, and joins the pages of a series.
 
-The units of a page are the posts of a thread or the entries of a list; they share the MD5 of their page. A series of pages,
-an article in parts, a thread or a list, becomes one item, that of its first page.
+The units of a page are the posts of a thread or the entries of a list; they share the MD5 of their page. A series of pages
+(an article in parts, a thread, a list) becomes one item, the item of its first page.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ UNIT_FIELDS: Mapping[str, Mapping[str, str]] = {
     "series": {"type": "string"},
 }
 
-_TEMPLATES = 2_000  # of hosts that are kept at a time
+_TEMPLATES = 2_000  # hosts whose templates are kept at a time
 _TEXTS = ("text", "text_main")
 
 
 def unit_properties() -> Mapping[str, Any]:
-    """The fields of an item of a unit: those of its page, and ``UNIT_FIELDS``."""
+    """Return the fields of the item of a unit: those of its page, and ``UNIT_FIELDS``."""
     return {**item_schema()["properties"], **UNIT_FIELDS}
 
 
 def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None = None) -> Iterator[Item]:
-    """An item for each unit of the selected pages, in order; for a page without units, the page.
+    """Yield an item for each unit of the selected pages, in order; a page without units is one item.
 
-    ``text`` and ``title`` are those of the unit, and ``published``, where it says when; ``url`` and ``md5`` those of the page.
-    ``unit`` counts from 1 and is 0 for a whole page. ``series`` is the first page of the series. ``own`` are own templates of
-    sites; of
-    the others a template is made from the first pages of each host. Memory: 24 URLs for each host, and the URLs of series.
+    ``text``, ``author``, ``title`` and ``published`` are those of the unit, the last two if it states them; ``url`` and ``md5``
+    are those of the page. ``unit`` counts from 1 and is 0 for a whole page. ``series`` is the first page of the series.
+    ``own`` are the user's templates of sites; for other hosts, a template is made from the first pages of the host. Memory:
+    24 URLs per host, and the URLs of series.
     """
     first_of = {url: first for first, parts in series_of(crawl_dir).items() for url in (first, *parts)}
     templates = _Templates(crawl_dir, own)
@@ -70,7 +70,7 @@ def read_units(crawl_dir: Path, selection: Selection, own: SiteTemplates | None 
 
 
 class _Templates:
-    """The templates of the hosts of a crawl, each made when it is first asked for."""
+    """The templates of the hosts of a crawl, each made on demand."""
 
     def __init__(self, crawl_dir: Path, own: SiteTemplates | None) -> None:
         from crawlproject.parts.verticals.detector import PAGES
@@ -106,10 +106,10 @@ class _Templates:
 
 
 def series_of(crawl_dir: Path) -> Mapping[str, list[str]]:
-    """The further pages of each series, in order, by the URL of its first page, as links and their texts tell.
+    """Map the URL of the first page of each series to its further pages, in order, as derived from links and anchors.
 
-    A URL follows one other at most; where the web says otherwise, the first that said so. Memory: the URLs of series. Raises
-    ``BadInput`` without the part ``verticals``.
+    A URL follows at most one other; if several pages claim it as their next page, the first one counts. Memory: the URLs of
+    series. Raises ``BadInput`` without the part ``verticals``.
     """
     if not is_there("verticals"):
         raise BadInput("series and units of pages", "the part verticals is not installed")
@@ -126,16 +126,16 @@ def series_of(crawl_dir: Path) -> Mapping[str, list[str]]:
     for first in following.keys() - followed:
         parts = found[first] = []
         url = first
-        while url in following:  # ends: every URL follows one other, and the first none
+        while url in following:  # no cycle: every URL follows at most one other, and the first URL follows none
             url = following[url]
             parts.append(url)
     return found
 
 
 def read_joined(crawl_dir: Path, selection: Selection) -> Iterator[Item]:
-    """As ``read_items``; a series is the item of its first page, with the texts of all. Memory: the texts of the other pages.
+    """Like ``read_items``, but a series is one item: that of its first page, with the texts of all its pages.
 
-    A part whose first page was not stored stays an item of its own.
+    A further page whose first page was not stored stays a separate item. Memory: the texts of all further pages.
     """
     series = series_of(crawl_dir)
     wanted = {url for parts in series.values() for url in parts}

@@ -1,4 +1,4 @@
-"""Exports a crawl as WACZ 1.1.1: a zip of archive, index and page list that replays in a browser without a server."""
+"""Exports a crawl as WACZ 1.1.1: a zip file of archive, index and page list that replays in a browser without a server."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _PAGES, _EXTRA = "pages/pages.jsonl", "pages/extraPages.jsonl"
 def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, selection: Selection, *, now: float) -> int:
     """Write the package; return the number of pages it lists.
 
-    It holds the whole crawl. Selected pages are listed in ``pages.jsonl``, the others in ``extraPages.jsonl``; both include
-    the text of the pages, for full-text search in the replay. Raises ``BadCrawlDir``.
+    It contains the whole crawl. Selected pages are listed in ``pages.jsonl``, the others in ``extraPages.jsonl``; both include
+    the text of the pages, for full-text search during replay. Raises ``BadCrawlDir``.
     """
     with ZipFile(file, "w") as package:
         parts = _Parts(package)
@@ -38,7 +38,7 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
         with tempfile.TemporaryFile() as unsorted:
             with parts.part(_ARCHIVE, expected=archive_size(crawl_dir)) as part:
                 for entry in write_warc(crawl_dir, manifest, part.write, name=name, now=now):
-                    if not is_digest(entry.url):  # nobody can tell what was sent
+                    if not is_digest(entry.url):  # the body of the request is unknown
                         unsorted.write(cdxj_line(entry))
             unsorted.seek(0)
             _write_index(parts, unsorted)
@@ -57,7 +57,7 @@ def write_wacz(crawl_dir: Path, manifest: dict[str, Any], file: BinaryIO, select
 
 
 def _shown(items: Iterable[Item]) -> Iterator[Item]:
-    """The items that a replay can open by their URL: an answer to POST is in the archive and its index only."""
+    """Return the items that a replay can open by URL; responses to POST are in the archive and its index only."""
     return (item for item in items if not is_post(item["url"]))
 
 
@@ -70,7 +70,7 @@ class _Parts:
 
     @contextmanager
     def part(self, path: str, compression: int = ZIP_STORED, *, expected: int = 0) -> Iterator[_Part]:
-        """Write a file of the package. If ``expected`` bytes may exceed 2 GiB, it gets the headers of large files.
+        """Write a file of the package. If ``expected`` bytes may exceed 2 GiB, it gets the long headers of zip64.
 
         Smaller files must not have these: replay tools compute the offset of the content from the short headers.
         """
@@ -111,7 +111,7 @@ def _write_index(parts: _Parts, lines: Iterable[bytes]) -> None:
 
 
 def _write_others(parts: _Parts, others: Iterable[Item], text: int) -> None:
-    """Write the list of pages, unless it is empty."""
+    """Write the list of the other pages, unless it is empty."""
     iterator = iter(others)
     first = next(iterator, None)
     if first is None:

@@ -33,8 +33,8 @@ def write_warc(
 
     The records archived during the crawl (``CRAWL_WARC``), by each worker, come first, unchanged. The other fetches in the
     history are reconstructed: status, stored body with its content type, redirects, failures. Pages that the crawl did not
-    store (noarchive, or not a page) are missing, and so are earlier versions that were not kept (``PAGE_VERSIONS``). Duplicates,
-    and answers that a page has not changed, become revisit records.
+    store (noarchive, or not a page) are missing, and so are earlier versions that were not kept (``PAGE_VERSIONS``). Duplicates
+    and "not modified" responses become revisit records.
 
     Raises ``BadCrawlDir``.
     """
@@ -77,18 +77,18 @@ def _missing(crawl_dir: Path, there: DigestSet) -> Iterator[tuple[Exchange, str]
 
 
 def archive_size(crawl_dir: Path) -> int:
-    """An upper bound of the bytes that ``write_warc`` writes: the archived records, and all bodies uncompressed."""
+    """Return an upper bound of the bytes that ``write_warc`` writes: the archived records, and all bodies uncompressed."""
     live = sum(file.stat().st_size for folder in _live(crawl_dir) for file in folder.glob("*.warc.gz"))
     return live + sum(visit.size + 1_000 for visit in read_visits(crawl_dir))
 
 
 def _live(crawl_dir: Path) -> list[Path]:
-    """The archives written during the crawl: its own, and those of its workers."""
+    """Return the folders of the archives written during the crawl, by it and by its workers."""
     return [place / FOLDER for place in (crawl_dir, *workers_of(crawl_dir)) if (place / FOLDER).is_dir()]
 
 
 def _copy(path: Path, size: int, write: Write) -> int:
-    """The first ``size`` bytes of a file; the bytes after them are not committed."""
+    """Copy the first ``size`` bytes of a file; later bytes are not committed. Return ``size``."""
     left = size
     try:
         with path.open("rb") as file:
@@ -103,7 +103,7 @@ def _copy(path: Path, size: int, write: Write) -> int:
 
 
 def _exchange(crawl_dir: Path, visit: Visit) -> Exchange | None:
-    """The exchange reconstructed from a fetch; None when that is impossible."""
+    """Return the exchange reconstructed from a fetch; None if that is impossible."""
     if not visit.status:
         return None
     if visit.md5:

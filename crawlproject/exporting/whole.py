@@ -1,4 +1,4 @@
-"""Files and folders that appear under their name once they are complete."""
+"""Files and folders that appear under their names only once they are complete."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from crawlproject.errors import BadInput, StorageFailed
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path``, renamed to ``path`` at the end and removed when anything fails.
+    """Open a temporary file beside ``path``, renamed to ``path`` at the end and removed if anything fails.
 
-    Raises ``BadInput`` where there is something else than a file, which would be replaced, such as a device, and
-    ``StorageFailed`` when a write fails.
+    Raises ``BadInput`` if ``path`` is something other than a file, such as a device, which would be replaced, and
+    ``StorageFailed`` if a write fails.
     """
     if not path.name or (path.exists() and not path.is_file()):
         raise BadInput(str(path), "expected the name of a new file, or of one that is written anew")
@@ -46,9 +46,9 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def folder_written_whole(target: Path) -> Iterator[Path]:
-    """A folder that is renamed to ``target``, which is new or empty, at the end, and removed when anything fails.
+    """Make a temporary folder, renamed to ``target`` at the end and removed if anything fails.
 
-    Raises ``BadInput`` and ``StorageFailed``.
+    Raises ``BadInput`` unless ``target`` is new or an empty folder, and ``StorageFailed``.
     """
     if not target.name or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise BadInput(str(target), "expected the name of a new or an empty folder")

@@ -1,10 +1,10 @@
 """Full-text search over the pages of a crawl folder, in an index inside the folder.
 
-    update(crawl_dir)                      adds what was crawled since the last time
-    search(crawl_dir, "coral reef")        the best pages, with highlights
+    update(crawl_dir)                      adds the pages crawled since the last update
+    search(crawl_dir, "coral reef")        returns the best pages, with highlights
 
 ``embedding.update_vectors`` embeds the chunks of these pages, for search by meaning.
-Both may be called during the crawl, from any thread or process. Built on Tantivy
+All may be called during the crawl, from any thread or process. The index is built on Tantivy
 (``docs/adr/0017-tantivy-is-the-index.md``), the vectors on NumPy
 (``docs/adr/0067-vectors-in-a-mapped-file.md``).
 """

@@ -1,4 +1,4 @@
-"""Adding to the vectors what was crawled since the last time."""
+"""Adds vectors of the pages crawled since the last update."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from crawlproject.language_models.base import Embedder
 from crawlproject.pages.chunks import chunks, plain
 from crawlproject.storage.append_log import ITEMS
 
-WORDS = 150  # of a chunk: 256 tokens, which small models look at, have title and headings in them, too
-BATCH = 32  # chunks that a model is shown at a time
+WORDS = 150  # of a chunk: the 256 tokens that small models read must also hold title and headings
+BATCH = 32  # chunks that a model embeds at a time
 _COMMIT = 1_024  # chunks between two commits
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """``added`` chunks were embedded; ``chunks`` are there now."""
+    """The result of an update: ``added`` chunks were embedded; there are ``chunks`` now."""
 
     added: int
     chunks: int
@@ -51,17 +51,17 @@ class _Page(NamedTuple):
 def update_vectors(
     crawl_dir: Path, model: Embedder, *, rebuild: bool = False, progress: Callable[[float], None] = lambda share: None
 ) -> Embedded:
-    """Embed the chunks of the pages that are in the full-text index. Pages whose bytes are as they were are not embedded again.
+    """Embed the chunks of the same pages as in the full-text index. Pages whose bytes have not changed are not embedded again.
 
-    After a kill, or a failure of the model, the next update goes on. ``progress`` is called with the share that is done.
+    After a kill, or a failure of the model, the next update resumes. ``progress`` is called with the share that is done.
 
-    Raises ``BadSetting`` when the vectors are those of another model, or that cannot be loaded, ``BadCrawlDir`` for vectors that
-    are damaged, and when another process writes them, ``ServerFailed`` when the model gives no answer, and ``StorageFailed``.
+    Raises ``BadSetting`` if the vectors are of another model, or the model cannot be loaded, ``BadCrawlDir`` if the vectors
+    are damaged, or another process writes them, ``ServerFailed`` if the model does not answer, and ``StorageFailed``.
     """
     with writing_alone(crawl_dir):
         state = None if rebuild else read_vector_state(crawl_dir)
         if state is not None and not state.rows:
-            state = None  # nothing is lost when an attempt with another model embedded nothing
+            state = None  # empty, so another model may be used
         if state is not None and state.model != model.name:
             raise other_model(state, model)
         state = state or begin_vectors(crawl_dir, model.name)
@@ -75,11 +75,11 @@ class _Embedding:
         self._writer = VectorWriter(crawl_dir, state)
         self._before = self._committed = state.rows
         self._waiting: list[_Page] = []
-        self._number = 0  # of the chunks that wait
+        self._number = 0  # of waiting chunks
 
     def run(self, index: IndexState, progress: Callable[[float], None]) -> Embedded:
         items = self._crawl_dir / ITEMS
-        size = items.stat().st_size if items.exists() else 0  # before it is read, as the crawl may go on
+        size = items.stat().st_size if items.exists() else 0  # taken before reading, as the crawl may be running
         seen: set[bytes] = set()
         added = 0
         try:
@@ -103,7 +103,7 @@ class _Embedding:
         return Embedded(added, self._writer.state.rows - self._writer.state.unused)
 
     def _pages(self, index: IndexState, seen: set[bytes]) -> Iterator[_Page]:
-        """The pages that are new or have changed, in chunks; ``seen`` are all."""
+        """Yield the pages that are new or have changed, in chunks; add all pages to ``seen``."""
         texts = StoredTexts(self._crawl_dir, Selection(with_duplicates=index.with_duplicates))
         for item in texts.items():
             name = bytes.fromhex(item["md5"])
@@ -114,7 +114,7 @@ class _Embedding:
                 yield _Page(name, digest, passages, spelled)
 
     def _embed(self) -> int:
-        """Ask about what waits, and store the answers; the number of chunks."""
+        """Embed the waiting chunks and store their vectors; return the number of chunks."""
         pages, self._waiting, self._number = self._waiting, [], 0
         spelled = [text for page in pages for text in page.texts]
         found = [self._model.vectors(spelled[at : at + BATCH]) for at in range(0, len(spelled), BATCH)]
@@ -134,7 +134,7 @@ class _Embedding:
 
 
 def _cut(item: Item, text: str) -> tuple[list[Passage], list[str]]:
-    """The chunks of a page, and each as the model sees it: under the title and the headings above it."""
+    """Return the chunks of a page, and the text of each for the model: title, headings and chunk."""
     passages, spelled = [], []
     for chunk in chunks(text, WORDS):
         said = text[chunk.start : chunk.end]

@@ -1,4 +1,4 @@
-"""Search by words and by meaning at once, fused by rank."""
+"""Hybrid search: by words and by meaning, with the two rankings fused by rank."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from crawlproject.exporting.index.vectors import (
 from crawlproject.language_models.base import Embedder
 from crawlproject.pages.text.printable import printable
 
-K = 60  # of Cormack, Clarke and Buettcher
+K = 60  # the constant of Cormack, Clarke and Buettcher
 DEPTH = 100  # pages of each ranking that are fused
 
 
 def search(
     crawl_dir: Path, query: str, limit: int = 10, offset: int = 0, *, model: Embedder | None = None
 ) -> SearchResult:
-    """The ``limit`` best pages for ``query`` after the first ``offset``: by words (``Searchable.search``), and by meaning, too,
-    where the crawl has vectors of ``model``.
+    """Return the ``limit`` best pages for ``query`` after the first ``offset``: by words (``Searchable.search``), and also by
+    meaning if the crawl has vectors of ``model``.
 
-    Then the first 100 pages by words and the 100 whose best chunk is nearest to the query are fused by rank: G. V. Cormack,
+    Hybrid search fuses the first 100 pages by words with the 100 pages whose best chunk is nearest to the query (G. V. Cormack,
     C. L. A. Clarke, S. Buettcher, *Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods*, SIGIR
-    2009: a page is worth the sum of 1 / (60 + rank). The score is that times 61 / 2, so that 1 is first by both. Further pages by
-    words follow. A query with operators is one about words, and is searched for by words alone; so is one that the model gives
-    no answer about: then ``note`` says why.
+    2009): the value of a page is the sum of 1 / (60 + rank). The score is this sum times 61 / 2, so that a page that is first
+    in both rankings has the score 1. Further pages by words follow. A query with operators is searched by words alone; so is
+    every query if the model does not answer, and then ``note`` says why.
 
-    Raises ``BadCrawlDir`` when the folder has no index, or a damaged one, and ``BadSetting`` when the vectors are those of
-    another model, or of one that cannot be loaded.
+    Raises ``BadCrawlDir`` if the folder has no index or a damaged one, and ``BadSetting`` if the vectors are of another
+    model, or the model cannot be loaded.
     """
     words = searchable(crawl_dir)
     query, limit, offset = query[:MAX_QUERY], max(0, limit), max(0, offset)
@@ -61,18 +61,18 @@ def search(
 
 
 def noted(found: SearchResult, note: str) -> SearchResult:
-    """``found`` with one note more."""
+    """Return ``found`` with an additional note."""
     return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
 def search_words(crawl_dir: Path, query: str, limit: int = 10, offset: int = 0) -> SearchResult:
-    """As ``search``, by words alone."""
+    """Like ``search``, by words alone."""
     return searchable(crawl_dir).search(query[:MAX_QUERY], max(0, limit), max(0, offset))
 
 
 @lru_cache(maxsize=4)
 def _reader(crawl_dir: Path, state: VectorState, changed: int) -> VectorReader:
-    """``changed``: vectors that were added to, or made anew, are opened again."""
+    """``changed``, the modification time, is part of the cache key: updated vectors are opened again."""
     return VectorReader(crawl_dir, state)
 
 
@@ -83,8 +83,8 @@ def is_behind_vectors(crawl_dir: Path) -> bool:
 
 
 def fuse(*rankings: Sequence[str]) -> dict[str, float]:
-    """Names by reciprocal rank fusion, best first: the sum of 1 / (60 + rank). What is worth the same is in the order of the
-    first ranking that has it.
+    """Fuse rankings by reciprocal rank: return each name with the sum of 1 / (60 + rank), best first. Ties are in the order of
+    the first ranking that contains them.
     """
     worth: dict[str, float] = {}
     for ranking in rankings:
@@ -120,6 +120,6 @@ def _scaled(worth: float) -> float:
 
 
 def _snippet(passage: Passage) -> str:
-    """The headings above a chunk, and how it begins, as HTML in one line."""
+    """Return the headings above a chunk and its beginning, as HTML in one line."""
     said = ": ".join(filter(None, [" \N{RIGHTWARDS ARROW} ".join(passage.headings), passage.text]))
     return html.escape(" ".join(printable(said).split()))

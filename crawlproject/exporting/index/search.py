@@ -1,4 +1,4 @@
-"""Asking the index; the snippets of pages that were found are whole sentences, where they fit."""
+"""Searches the full-text index. Snippets of the hits consist of whole sentences where these fit."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ MAX_REACH = 10_000  # hits that can be paged through
 SNIPPET = 240  # characters
 Range = tuple[int, int]
 
-_PASSAGE = 3 * SNIPPET  # characters in which the best sentences are looked for
+_PASSAGE = 3 * SNIPPET  # characters in which the best sentences are searched
 OPERATOR = re.compile(r'"|(?:^|\s)[+-]\S|\w:\S|^\s*\*\s*$|\b(?:AND|OR|NOT|IN)\b')
 _NO_OPERATOR = re.compile(r"[^\w\s]+|\b(?:AND|OR|NOT|IN)\b")
-_SENTENCE = re.compile(r"\S.*?(?:[.!?…。！？]+(?=\s|$)|[。！？]+|$)")  # without spaCy, which knows abbreviations
-_ONLY_EXCLUDING = "AllButQueryForbiddenError"  # no error for us: Tantivy adds all pages to such a query
+_SENTENCE = re.compile(r"\S.*?(?:[.!?…。！？]+(?=\s|$)|[。！？]+|$)")  # used without spaCy, which knows abbreviations
+_ONLY_EXCLUDING = "AllButQueryForbiddenError"  # not an error here: Tantivy adds all pages to such a query
 _LOCK = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A page that was found.
+    """A page that matches a query.
 
-    ``snippet`` is HTML: sentences of the page, escaped, with the matches in ``<b>``. ``score`` is what hits are ranked by,
-    ``relevance`` that of the page to the topic of the crawl. ``at`` is when the page was fetched, in seconds since 1970,
-    ``published`` the day that it states. ``title`` is text, in one line.
+    ``snippet`` is HTML: escaped sentences of the page, with the matches in ``<b>``. Hits are ranked by ``score``;
+    ``relevance`` is the relevance of the page to the topic of the crawl. ``at`` is the time of the fetch in seconds since 1970,
+    ``published`` the day of publication that the page states. ``title`` is plain text in one line.
     """
 
     url: str
@@ -57,7 +57,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """``total`` pages match; ``hits`` are those that were asked for, best first. ``note`` says what was not done, and why."""
+    """``total`` pages match; ``hits`` are the requested ones, best first. ``note`` says what was not done, and why."""
 
     total: int
     hits: tuple[Hit, ...]
@@ -65,8 +65,8 @@ class SearchResult:
 
 
 class Ranking(NamedTuple):
-    """``total`` pages match a query; ``matches`` are scores and places of those that were asked for, best first. ``note`` says
-    why operators were not understood.
+    """``total`` pages match a query; ``matches`` are scores and places of the requested ones, best first. ``note`` says why
+    operators were not understood.
     """
 
     query: tantivy.Query
@@ -76,7 +76,7 @@ class Ranking(NamedTuple):
 
 
 def searchable(crawl_dir: Path) -> Searchable:
-    """The full-text index of a folder. Raises ``BadCrawlDir`` when there is none, or a damaged one."""
+    """Open the full-text index of a crawl folder. Raises ``BadCrawlDir`` if there is none, or it is damaged."""
     stamp = crawl_dir / FOLDER / "pages" / "meta.json"
     try:
         changed = stamp.stat().st_mtime_ns
@@ -89,7 +89,7 @@ def searchable(crawl_dir: Path) -> Searchable:
 
 @lru_cache(maxsize=4)
 def _opened(crawl_dir: Path, changed: int) -> Searchable:
-    """``changed``: an index that was added to is opened again."""
+    """``changed``, the modification time, is part of the cache key: an updated index is opened again."""
     return Searchable(crawl_dir, read_state(crawl_dir) or IndexState(""))
 
 
@@ -102,11 +102,13 @@ class Searchable:
         self._analyzer = _analyzer_of(state.language)
 
     def search(self, text: str, limit: int, offset: int) -> SearchResult:
-        """The score is BM25 over title, text and the anchor that led to the page, matches in the title counting three times and
-        in the anchor twice, times log2(2 + 6 r) for a page of relevance r to the topic: of two pages that match alike the
-        more topical one comes first. Words are alternatives; ``+word``, ``-word``, ``"a phrase"``, ``AND``, ``OR``,
-        parentheses and ``title:word`` work, and ``*`` finds every page, as ``-word`` alone every page without that word. What
-        cannot be understood as such is searched for as words, and ``note`` says so.
+        """Return the ``limit`` best pages after the first ``offset``.
+
+        The score is BM25 over title, text and the anchor that led to the page, with a boost of 3 for the title and 2 for
+        the anchor, times log2(2 + 6 r) for a page of relevance r to the topic: of two equal matches the more relevant page
+        comes first. Words are alternatives. ``+word``, ``-word``, ``"a phrase"``, ``AND``, ``OR``, parentheses and
+        ``title:word`` work; ``*`` matches every page, ``-word`` alone every page without that word. A query with invalid
+        operators is searched for as words, and ``note`` says so.
         """
         found = self.ranking(text, limit, offset)
         return SearchResult(found.total, tuple(self.hits(found.query, found.matches)), found.note)
@@ -135,20 +137,20 @@ class Searchable:
             raise damaged(self._crawl_dir, damage) from None
 
     def page(self, place: tantivy.DocAddress) -> str:
-        """The MD5 of a page."""
+        """Return the MD5 of the page at a place."""
         return _first(self._searcher.doc(place), "md5")
 
     def place(self, page: str) -> tantivy.DocAddress | None:
-        """Where the page of that MD5 is; None when it is not in the index."""
+        """Return the place of the page with that MD5; None if it is not in the index."""
         found = self._searcher.search(tantivy.Query.term_query(self._index.schema, "md5", page), 1).hits
         return found[0][1] if found else None
 
     def hit(self, score: float, place: tantivy.DocAddress, snippet: str) -> Hit:
-        """A page that is shown with a ``snippet`` of HTML."""
+        """Return the page at a place as a hit, with a ``snippet`` in HTML."""
         return self._hit(score, self._searcher.doc(place), snippet)
 
     def count_among(self, query: tantivy.Query, pages: Sequence[str]) -> int:
-        """How many of these pages, by MD5, match a query."""
+        """Return how many of these pages, given by MD5, match a query."""
         among = tantivy.Query.term_set_query(self._index.schema, "md5", pages)
         both = tantivy.Query.boolean_query([(tantivy.Occur.Must, query), (tantivy.Occur.Must, among)])
         return int(getattr(self._searcher.search(both, 1, count=True), "count", 0) or 0) if pages else 0
@@ -157,12 +159,12 @@ class Searchable:
         query, note = self._query(text)
         try:
             return query, self._searcher.search(query, limit, weight_by_field="weight", **options), note
-        except ValueError as wrong:  # ``name:*`` of a field that there is not is found out only here
+        except ValueError as wrong:  # Tantivy rejects ``name:*`` for an unknown field only here
             query, note = self._of_words(text), _as_words(wrong)
             return query, self._searcher.search(query, limit, weight_by_field="weight", **options), note
 
     def _query(self, text: str) -> tuple[tantivy.Query, str]:
-        """What a text asks for, and a note on operators that were dropped."""
+        """Return the query for a text, and a note on operators that were dropped."""
         text = text.encode("utf-8", "replace").decode()
         if is_unspaced(self._language) and text.strip() != "*":
             dropped = OPERATOR.search(text) is not None
@@ -172,11 +174,11 @@ class Searchable:
         return (self._of_words(text), _as_words(wrong[0])) if wrong else (query, "")
 
     def _of_words(self, text: str) -> tantivy.Query:
-        """For a URL, half a parenthesis, a colon: words after all."""
+        """Return a query for the words of a text without its operators, for input such as a URL or a stray parenthesis."""
         return self._index.parse_query_lenient(_NO_OPERATOR.sub(" ", text), list(BOOSTS), field_boosts=BOOSTS)[0]
 
     def _of_characters(self, text: str) -> tantivy.Query:
-        """Each word is an alternative, and of a word every pair of characters must be there."""
+        """Return a query in which words are alternatives; a word matches where all its character pairs occur."""
         words = []
         for word in _NO_OPERATOR.sub(" ", text).lower().split():
             terms = [word[at : at + 2] for at in range(len(word) - 1)] or [word]
@@ -203,7 +205,7 @@ class Searchable:
         )
 
     def _snippet(self, text: str, found: tantivy.Snippet) -> str:
-        """The sentences around the best passage; the first ones when nothing in the text matches."""
+        """Return the best sentences in and before the best passage; the first ones if nothing in the text matches."""
         passage = found.fragment()
         encoded = passage.encode()
         marks = sorted((mark.start, mark.end) for mark in found.highlighted())
@@ -212,7 +214,7 @@ class Searchable:
             return snippet(text[:_PASSAGE], (), self._language)
         before = text[: max(0, text.find(passage))][-SNIPPET:]
         matches: list[tuple[int, int]] = []
-        for mark in marks:  # in bytes; pairs of characters overlap
+        for mark in marks:  # in bytes; marks of character pairs overlap
             start, end = (len(before) + len(encoded[:edge].decode()) for edge in mark)
             if matches and start <= matches[-1][1]:
                 start = matches.pop()[0]
@@ -220,12 +222,12 @@ class Searchable:
         return snippet(before + passage, matches, self._language)
 
     def _is_stop_word(self, text: str) -> bool:
-        """Whether a match says nothing about the page. Pairs of characters are no words."""
+        """Whether a match is a stop word. Character pairs never are."""
         return self._analyzer is not None and not is_unspaced(self._language) and not self._analyzer.terms(text)
 
 
 def _analyzer_of(language: str) -> Analyzer | None:
-    """None for a language whose stop words nobody knows, and for an empty index, which has none."""
+    """Return the analyzer; None for a language without stop words, and for an empty index, which has no language."""
     try:
         return Analyzer(language)
     except BadInput:
@@ -246,10 +248,10 @@ def _line(text: str) -> str:
 
 
 def snippet(text: str, matches: Sequence[Range], language: str, size: int = SNIPPET) -> str:
-    """Up to ``size`` characters of ``text`` as HTML, in one line, with the ``matches`` in ``<b>``.
+    """Return up to ``size`` characters of ``text`` as HTML, in one line, with the ``matches`` in ``<b>``.
 
-    It is the run of whole sentences with most matches, the first of those that are alike. Of a sentence that is too
-    long, it is the words from a little before the first match on. Ends of lines end sentences, too. ``matches`` are
+    The snippet is the run of whole sentences with most matches, the first one in case of a tie. A sentence that is too
+    long is cut to the words from a little before its first match on. Line ends end sentences, too. ``matches`` are
     ranges of characters, in order.
     """
     best = max(_runs(text, matches, language, size), key=lambda run: _matches_in(run, matches), default=(0, len(text)))
@@ -261,7 +263,7 @@ def snippet(text: str, matches: Sequence[Range], language: str, size: int = SNIP
 
 
 def _runs(text: str, matches: Sequence[Range], language: str, size: int) -> Iterator[Range]:
-    """From each sentence with a match on, or from each if there is none, as many as ``size`` has room for, or one."""
+    """Yield a run from each sentence with a match, or from every sentence if there is no match: as many as fit, at least one."""
     sentences = list(_sentences(text, language))
     for number, (start, end) in enumerate(sentences):
         if not matches or _matches_in((start, end), matches):
@@ -290,7 +292,7 @@ def _matches_in(run: Range, matches: Sequence[Range]) -> int:
 
 
 def _shortened(text: str, run: Range, matches: Sequence[Range], size: int) -> Range:
-    """``run``, or ``size`` characters of it around its first match, cut between words."""
+    """Return ``run``, or ``size`` characters of it around its first match, cut between words."""
     start, end = run
     if end - start <= size:
         return run
@@ -306,12 +308,12 @@ def _shortened(text: str, run: Range, matches: Sequence[Range], size: int) -> Ra
 
 @lru_cache(maxsize=4)
 def _sentencizer(language: str) -> Any:
-    """spaCy's splitter of sentences by their marks, with the abbreviations of ``language``."""
-    from spacy.util import get_lang_class  # takes a second: for those who search only
+    """Return spaCy's rule-based sentence splitter, which knows the abbreviations of ``language``."""
+    from spacy.util import get_lang_class  # takes a second: imported only for a search
 
     try:
         pipeline = get_lang_class("zh" if is_unspaced(language) else language)()
-    except ImportError:  # a language whose tokenizer is a package of its own
+    except ImportError:  # the tokenizer of this language is a separate package
         pipeline = get_lang_class("xx")()
     pipeline.add_pipe("sentencizer")
     return pipeline

@@ -1,4 +1,4 @@
-"""The index of a crawl folder on disk: its fields, how their text becomes terms, and how far it has come.
+"""The full-text index of a crawl folder on disk: its fields, the analysis of their text into terms, and its progress.
 
 index/state.json     what is indexed, and up to which line of items.jsonl
 index/pages/         Tantivy's files
@@ -29,23 +29,23 @@ FOLDER = "index"
 VERSION = 1  # increase it when fields or terms change, so that older indexes are rebuilt
 
 TITLE, ANCHOR, TEXT = "title", "anchor", "text"
-BOOSTS = {TITLE: 3.0, ANCHOR: 2.0, TEXT: 1.0}  # what a match is worth in each field
-RELEVANCE_WEIGHT = 6.0  # a page of relevance r counts log2(2 + 6 r) times: 1 at 0, 2 at 1/3, 3 at 1
+BOOSTS = {TITLE: 3.0, ANCHOR: 2.0, TEXT: 1.0}  # weight of a match in each field
+RELEVANCE_WEIGHT = 6.0  # the score of a page of relevance r is multiplied by log2(2 + 6 r): 1 at 0, 2 at 1/3, 3 at 1
 
 _TERMS = "page"
-_MAX_TERM = 60  # characters; longer ones are no words
+_MAX_TERM = 60  # characters; longer terms are not words
 _STEMMERS = {
     "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nb": "norwegian", "nl": "dutch",
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # as Tantivy's messages have them
-_LOCK = "Lockfile"  # in the message of Tantivy when it cannot lock the folder
+_FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG  # numbers that occur in Tantivy's messages
+_LOCK = "Lockfile"  # occurs in Tantivy's message if it cannot lock the folder
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """What ``state.json`` says: language of the terms, whether copies are in, the pages, and the place in the items."""
+    """The content of ``state.json``: language of the terms, whether duplicates are indexed, page count, place in the items."""
 
     language: str
     with_duplicates: bool = False
@@ -57,16 +57,16 @@ class IndexState:
 
 
 def analyzer(language: str) -> tantivy.TextAnalyzer:
-    """Text to terms: lower case, stems where the language has a stemmer, letters without accents.
+    """Return the analyzer that turns text into terms: lower case, stemmed if the language has a stemmer, without accents.
 
-    Languages without spaces are indexed by characters and pairs of characters.
+    Languages without spaces are indexed by single characters and character pairs.
     """
     if is_unspaced(language):
         pairs = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.ngram(1, 2, False))
         return pairs.filter(tantivy.Filter.lowercase()).build()
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     builder = builder.filter(tantivy.Filter.remove_long(_MAX_TERM)).filter(tantivy.Filter.lowercase())
-    if language == "en":  # accents are of other languages: without them the stemmer knows more words
+    if language == "en":  # accents occur in foreign words only: without them the stemmer knows more words
         builder = builder.filter(tantivy.Filter.ascii_fold())
     if language in _STEMMERS:
         builder = builder.filter(tantivy.Filter.stemmer(_STEMMERS[language]))
@@ -74,7 +74,7 @@ def analyzer(language: str) -> tantivy.TextAnalyzer:
 
 
 def open_store(crawl_dir: Path, state: IndexState) -> tantivy.Index:
-    """Tantivy's index of a crawl folder, made when there is none. Raises ``BadCrawlDir`` and ``StorageFailed``."""
+    """Open Tantivy's index of a crawl folder, created if there is none. Raises ``BadCrawlDir`` and ``StorageFailed``."""
     folder = crawl_dir / FOLDER / "pages"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -90,10 +90,10 @@ def open_store(crawl_dir: Path, state: IndexState) -> tantivy.Index:
 
 
 def open_to_search(crawl_dir: Path, state: IndexState) -> tuple[tantivy.Index, tempfile.TemporaryDirectory[str] | None]:
-    """The index, and where nothing can be written a folder that must live as long as it.
+    """Return the index and, for a read-only folder, a temporary folder that must live as long as the index.
 
-    Tantivy locks a file of the folder even to read. In a read-only one the index is opened by links from a temporary folder.
-    Raises as ``open_store``.
+    Tantivy locks a file of the folder even to read. A read-only index is opened through links in the temporary folder.
+    Raises like ``open_store``.
     """
     folder = crawl_dir / FOLDER / "pages"
     try:
@@ -117,7 +117,7 @@ def open_to_search(crawl_dir: Path, state: IndexState) -> tuple[tantivy.Index, t
 
 
 def read_state(crawl_dir: Path) -> IndexState | None:
-    """How far the index has come; None when there is none, or one of another version. Raises ``BadCrawlDir``."""
+    """Return the state of the index; None if there is none, or it has another version. Raises ``BadCrawlDir``."""
     try:
         found = orjson.loads((crawl_dir / FOLDER / "state.json").read_bytes())
     except (FileNotFoundError, NotADirectoryError):
@@ -134,13 +134,13 @@ def read_state(crawl_dir: Path) -> IndexState | None:
 
 
 def is_behind(crawl_dir: Path) -> bool:
-    """Whether the crawl has stored pages that the index was not shown yet. Raises ``BadCrawlDir``."""
+    """Whether the crawl has stored pages that are not indexed yet. Raises ``BadCrawlDir``."""
     state, items = read_state(crawl_dir), crawl_dir / ITEMS
     return items.exists() and items.stat().st_size > (state.place.offset if state else 0)
 
 
 def write_state(crawl_dir: Path, state: IndexState) -> None:
-    """Raises ``StorageFailed``."""
+    """Write ``state.json``. Raises ``StorageFailed``."""
     found: dict[str, Any] = {
         "version": VERSION,
         "language": state.language,
@@ -152,7 +152,7 @@ def write_state(crawl_dir: Path, state: IndexState) -> None:
 
 
 def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
-    """The state of an index that is empty, in the language of the crawl's topic. Raises ``BadCrawlDir``."""
+    """Return the state of an empty index in the language of the crawl's topic. Raises ``BadCrawlDir``."""
     manifest = read_manifest(crawl_dir)
     if not manifest:
         raise BadCrawlDir(str(crawl_dir), "expected a crawl folder, but it has no crawl.json")
@@ -160,7 +160,7 @@ def new_state(crawl_dir: Path, with_duplicates: bool) -> IndexState:
 
 
 def remove(crawl_dir: Path) -> None:
-    """Remove the index, but for the vectors, which are dear. Raises ``StorageFailed``."""
+    """Remove the index, but not the vectors, which are expensive. Raises ``StorageFailed``."""
     path = crawl_dir / FOLDER / "state.json"
     try:
         path.unlink(missing_ok=True)
@@ -170,7 +170,7 @@ def remove(crawl_dir: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Raises ``StorageFailed``."""
+    """Remove a folder, if it exists. Raises ``StorageFailed``."""
     for last in (*[False] * 20, True):
         try:
             shutil.rmtree(folder)
@@ -183,7 +183,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def damaged(crawl_dir: Path, damage: Exception) -> BadCrawlDir:
-    """The error for an index that cannot be read, or whose folder cannot be written."""
+    """Return the error for an index that cannot be read, or whose folder cannot be written."""
     if isinstance(damage, PermissionError):
         return unreadable(crawl_dir / FOLDER, damage)
     if _LOCK in str(damage):

@@ -1,4 +1,4 @@
-"""Adding to the index what was crawled since the last time."""
+"""Adds the pages crawled since the last update to the full-text index."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _HEAP = 64_000_000  # bytes that the writer may collect before it writes a segme
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """What an update did: pages ``added``, copies ``left_out``, and the ``pages`` that are in the index now.
+    """The result of an update: pages ``added``, duplicates ``left_out``, and ``pages`` in the index now.
 
-    ``replaced`` counts further versions of pages, ``removed`` pages that were in the index and that the crawl has taken back, or
-    of which it keeps a better copy now.
+    ``replaced`` counts later versions of pages. ``removed`` counts indexed pages that the crawl has taken back, or of which it
+    now keeps a better copy.
     """
 
     added: int
@@ -51,14 +51,14 @@ def update(
     batch: int = BATCH,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Updated:
-    """Index the pages of ``crawl_dir`` that are not indexed yet; works while a crawl adds to them. Other versions of pages
-    replace them, and what the crawl took back, or found a better copy of, is removed.
+    """Index the pages of ``crawl_dir`` that are not indexed yet, also during a crawl. Later versions of pages replace
+    them; pages that the crawl took back, or of which it found a better copy, are removed.
 
     Duplicates (``duplicate_of``) are left out, unless ``with_duplicates``; None keeps the choice of the existing index, and
-    any other choice rebuilds it, as ``rebuild`` does. The index is committed every ``batch`` pages; after a kill, the next
+    a different choice rebuilds it, as ``rebuild`` does. The index is committed every ``batch`` pages; after a kill, the next
     update repeats the uncommitted pages. ``progress`` is called with the share that is done.
 
-    Raises ``BadCrawlDir`` for a folder that holds no crawl or is damaged, and when another process updates the index, and
+    Raises ``BadCrawlDir`` for a folder without a crawl, a damaged one, or if another process updates the index, and
     ``StorageFailed``.
     """
     begun = None if rebuild else read_state(crawl_dir)
@@ -75,13 +75,13 @@ def update(
     try:
         work = _Update(crawl_dir, state, index, writer)
         done = work.run(batch, progress)
-    except ValueError as error:  # what Tantivy raises when the disk refuses
+    except ValueError as error:  # Tantivy raises it if the disk fails
         if isinstance(error, BadCrawlDir):
             raise
         raise StorageFailed(f"cannot write the index in {crawl_dir / FOLDER}: {error}") from error
     if not work.has_others:
         return done
-    del work, writer  # which lock the index
+    del work, writer  # they hold the lock of the index
     return update(crawl_dir, with_duplicates=state.with_duplicates, rebuild=True, batch=batch, progress=progress)
 
 
@@ -99,10 +99,10 @@ class _Update:
         self._writer = writer
         self._follower = TailReader(crawl_dir / ITEMS, state.place)
         searcher = index.searcher()
-        # An update that was killed between its commit and its note has indexed lines that it does not know of.
+        # An update that was killed between commit and write_state has indexed lines beyond the place in the state.
         self._known = searcher if searcher.num_docs else None
         self._pages = searcher.num_docs
-        # The pages, where all lines are read.
+        # The pages that must be in the index, if all lines are read; else None.
         self._there: set[str] | None = set() if self._follower.restarted else None
         self._waiting = 0
         self._added = self._replaced = self._removed = 0
@@ -127,7 +127,7 @@ class _Update:
 
     @property
     def has_others(self) -> bool:
-        """Whether pages are in the index whose lines are gone: cut off after a kill, or left out when workers were merged."""
+        """Whether the index has pages whose lines are gone: truncated after a kill, or left out when workers were merged."""
         return self._there is not None and len(self._there) != self._pages
 
     def _is_known(self, md5: str) -> bool:
@@ -135,7 +135,7 @@ class _Update:
         return self._known is not None and self._known.doc_freq("md5", md5) > 0
 
     def _leave_out(self, md5: str) -> bool:
-        """A better copy has come; whether this update had added the page."""
+        """Remove a page of which a better copy came; return whether this update had added the page."""
         self._writer.delete_documents_by_term("md5", md5)
         if self._there is not None:
             self._there.discard(md5)
@@ -161,7 +161,7 @@ class _Update:
         self._replaced += not first
 
     def _commit(self, *, is_last: bool = False) -> None:
-        """First what Tantivy holds, then how far it came. Where all lines are read, that is noted when all others are gone."""
+        """Commit the pages, then write the state; if all lines are read, only at the end and if no foreign pages are left."""
         place = self._follower.place
         if self._waiting:
             self._writer.commit()
@@ -184,7 +184,7 @@ def _document(item: Mapping[str, Any], place: str) -> tantivy.Document:
             url=item["url"],
             md5=item["md5"],
             language=item["language"],
-            published=item.get("published", ""),  # older crawls did not ask
+            published=item.get("published", ""),  # missing in older crawls
             relevance=relevance,
             weight=RELEVANCE_WEIGHT * relevance,
             at=float(item["at"]),

@@ -1,11 +1,11 @@
-"""The vectors of the chunks of a crawl, beside the full text: files that NumPy maps into memory, and reads from end to end.
+"""The vectors of the chunks of a crawl, beside the full-text index: memory-mapped files that NumPy scans from end to end.
 
-index/vectors/state.json       the model, how much of the other files counts, and how far the items were read
-index/vectors/rows.N.bin       a row for each chunk: its vector, a byte a number; page, digest of the page, place in the next
-index/vectors/chunks.N.jsonl   a line for each chunk: the headings above it, and how it begins
+index/vectors/state.json       the model, the valid length of the other files, and how far the items were read
+index/vectors/rows.N.bin       a row per chunk: its vector, one byte per number; page, digest of the page, offset in the chunks
+index/vectors/chunks.N.jsonl   a line per chunk: the headings above it, and the beginning of its text
 
-Files are appended to, then the state is written: what a killed process left behind the state is cut off. N grows when the files
-are written anew, without what has no use any more. Why it is not a database: ``docs/adr/0067-vectors-in-a-mapped-file.md``.
+Data is appended to the files before the state is written; data of a killed process beyond that state is truncated. N grows
+when the files are rewritten without unused rows. Why it is not a database: ``docs/adr/0067-vectors-in-a-mapped-file.md``.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from crawlproject.language_models.base import Embedder, Vectors
 from crawlproject.storage.append_log import write_atomically
 
 VERSION = 1
-_BLOCK = 1_024  # rows that are looked at together: so few BLAS multiplies in one thread, which waits for no other
-_CANDIDATES = 10  # chunks for each page that is wanted: a page has several
+_BLOCK = 1_024  # rows processed together: few enough for BLAS to multiply in one thread, which waits for no other
+_CANDIDATES = 10  # chunks considered per requested page, since a page has several
 
 
 class Passage(NamedTuple):
-    """A chunk: its page, by MD5, the ``headings`` above it, how its ``text`` begins, and the cosine with the question."""
+    """A chunk: the MD5 of its page, the ``headings`` above it, the beginning of its ``text``, and the cosine with the query."""
 
     page: str
     headings: tuple[str, ...]
@@ -43,8 +43,9 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True)
 class VectorState:
-    """``rows`` chunks count, and so many ``bytes`` of their lines; ``items`` are the bytes of the items that were read, and
-    ``unused`` rows are of pages that are gone or have changed.
+    """The content of ``state.json``: the number of valid ``rows``, and of valid ``bytes`` in the chunk lines.
+
+    ``items`` is the number of bytes of the items that were read. ``unused`` rows belong to pages that are gone or have changed.
     """
 
     model: str
@@ -58,7 +59,7 @@ class VectorState:
 
 
 def read_vector_state(crawl_dir: Path) -> VectorState | None:
-    """None when there are no vectors. Raises ``BadCrawlDir``."""
+    """Return the state of the vectors, None if there are none. Raises ``BadCrawlDir``."""
     path = _folder(crawl_dir) / "state.json"
     try:
         found = orjson.loads(path.read_bytes())
@@ -75,7 +76,7 @@ def read_vector_state(crawl_dir: Path) -> VectorState | None:
 
 
 def written(crawl_dir: Path) -> int:
-    """When the state was written, in nanoseconds since 1970; 0: never."""
+    """Return when the state was written, in nanoseconds since 1970; 0 if there is none."""
     try:
         return (_folder(crawl_dir) / "state.json").stat().st_mtime_ns
     except OSError:
@@ -83,13 +84,13 @@ def written(crawl_dir: Path) -> int:
 
 
 def damaged(path: Path, damage: object) -> BadCrawlDir:
-    """The error for vectors that cannot be read."""
+    """Return the error for vectors that cannot be read."""
     advice = f"{program} index --vectors --rebuild makes new ones, without {path.parent} the text is searched"
     return BadCrawlDir(str(path), f"the vectors cannot be read ({damage}); {advice}")
 
 
 def other_model(state: VectorState, model: Embedder) -> BadSetting:
-    """The error for vectors of one model and a question, or pages, of another."""
+    """Return the error for vectors that are of another model than that of the query or the new pages."""
     wish = f"the vectors of this crawl are those of {state.model!r}, not of {model.name!r}"
     return BadSetting(
         "setting SEARCH_MODEL", f"{wish}; name that, or make new ones: {program} index --vectors --rebuild"
@@ -97,7 +98,7 @@ def other_model(state: VectorState, model: Embedder) -> BadSetting:
 
 
 class VectorReader:
-    """Finds the chunks that are nearest to a vector. Raises ``BadCrawlDir`` for files that are damaged."""
+    """Finds the chunks that are nearest to a vector. Raises ``BadCrawlDir`` for damaged files."""
 
     def __init__(self, crawl_dir: Path, state: VectorState) -> None:
         self._rows_path, self._lines_path = _files(crawl_dir, state)
@@ -109,7 +110,7 @@ class VectorReader:
         self.rows: Any = np.memmap(self._rows_path, kind, "r", shape=(state.rows,)) if state.rows else np.zeros(0, kind)
 
     def nearest(self, question: Vectors, pages: int) -> list[Passage]:
-        """The chunk with the largest cosine of each of up to ``pages`` pages, best first. Each cosine is above 0."""
+        """Return the best chunk of each of up to ``pages`` pages, by cosine, best first. Each cosine is above 0."""
         cosines = np.empty(len(self.rows), np.float32)
         for start in range(0, len(self.rows), _BLOCK):
             block = self.rows[start : start + _BLOCK]
@@ -137,7 +138,7 @@ class VectorReader:
 
 
 class VectorWriter:
-    """Adds and takes away the chunks of pages. ``known`` is the digest of each page that is there. Raises ``StorageFailed``."""
+    """Adds and removes the chunks of pages. ``known`` maps each page with vectors to its digest. Raises ``StorageFailed``."""
 
     def __init__(self, crawl_dir: Path, state: VectorState) -> None:
         self._crawl_dir = crawl_dir
@@ -158,7 +159,7 @@ class VectorWriter:
                     file.truncate(size)
 
     def add(self, page: bytes, digest: bytes, vectors: Vectors, passages: Sequence[Passage]) -> None:
-        """Append the chunks of a page. ``commit`` makes them count."""
+        """Append the chunks of a page. They are valid only after ``commit``."""
         if not self.state.dimensions:
             self.state = replace(self.state, dimensions=vectors.shape[1])
         lines = [
@@ -176,7 +177,7 @@ class VectorWriter:
         self.state = replace(self.state, rows=self.state.rows + len(rows), bytes=int(ends[-1]))
 
     def remove(self, page: bytes) -> None:
-        """A page is gone, or has changed: its rows have the factor 0."""
+        """Mark the rows of a page that is gone or has changed as unused, by the factor 0."""
         rows, _ = _files(self._crawl_dir, self.state)
         kind = _row(self.state.dimensions)
         with _storing(rows), rows.open("r+b") as file:
@@ -187,14 +188,14 @@ class VectorWriter:
         del self.known[page]
 
     def commit(self) -> None:
-        """What was added counts from now on."""
+        """Make everything that was added valid."""
         for path in _files(self._crawl_dir, self.state):
             with _storing(path), path.open("rb") as file:
                 os.fsync(file.fileno())
         _write_state(self._crawl_dir, self.state)
 
     def finish(self, items: int) -> None:
-        """All items up to that byte are in. Where most rows have no use, the files are written anew."""
+        """Commit with all items read up to the byte ``items``. If most rows are unused, the files are rewritten."""
         before = self.state
         self.state = replace(self.state, items=items)
         if self.state.unused > self.state.rows / 2:
@@ -209,7 +210,7 @@ class VectorWriter:
         reader = VectorReader(self._crawl_dir, old)
         self.state = replace(old, generation=old.generation + 1, rows=0, bytes=0, unused=0)
         for path in _files(self._crawl_dir, self.state):
-            path.unlink(missing_ok=True)  # of a process that was killed
+            path.unlink(missing_ok=True)  # left by a killed process
         lines = _files(self._crawl_dir, old)[1].read_bytes()
         for page, places in self._places.items():
             rows = reader.rows[places]
@@ -228,7 +229,7 @@ class VectorWriter:
 
 @contextmanager
 def writing_alone(crawl_dir: Path) -> Iterator[None]:
-    """Nobody else writes vectors meanwhile. Raises ``BadCrawlDir`` when somebody does."""
+    """Hold the lock for writing vectors. Raises ``BadCrawlDir`` if another process holds it."""
     folder = _folder(crawl_dir)
     with _storing(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -242,7 +243,7 @@ def writing_alone(crawl_dir: Path) -> Iterator[None]:
 
 
 def begin_vectors(crawl_dir: Path, model: str) -> VectorState:
-    """Without any vectors yet. What an earlier process left is removed."""
+    """Remove all files of vectors, and write and return the state without any vectors."""
     for path in _folder(crawl_dir).glob("*.*"):
         with suppress(FileNotFoundError):
             path.unlink()
