@@ -183,7 +183,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, dict):
         value = orjson.dumps(value).decode()
     if isinstance(value, str):
-        value = printable(value)  # a table is also looked at in a terminal
+        value = printable(value)  # tables are also read in terminals
         return f"'{value}" if value.startswith(_FORMULA) else value
     return value
 

@@ -38,7 +38,7 @@ def emphasised(text: str) -> str:
             sides = ((before[edge // 2], after[edge // 2 + 1]), (after[end // 2 + 1], before[end // 2]))
             is_written = not touches and mark not in around and all(_is_seen(*side) for side in sides)
             if around and any(_is_seen(inside, outside) for outside, inside in sides):
-                is_written = False  # such a mark may end what is around it
+                is_written = False  # such a mark may close the enclosing emphasis
             pieces[edge] = pieces[end] = mark if is_written else ""
             around += [mark] if is_written else []
         elif pieces[edge]:

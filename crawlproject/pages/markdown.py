@@ -193,7 +193,7 @@ def _joined(url: str, href: str) -> str:
 
 
 def table_rows(table: Any) -> list[list[Any]]:
-    """Return the cells of a table by row, None where a cell spans on; empty for fewer than two rows or columns."""
+    """Return the cells of a data table (two rows and columns or more), None where a cell spans on; empty for other tables."""
     rows: list[list[Any]] = []
     below = [0] * _MOST_COLUMNS  # rows to come that a cell covers, by column
     for part in table:

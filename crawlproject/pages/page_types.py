@@ -167,7 +167,7 @@ def page_type_of(title: str, text: str, linked: int, body: bytes) -> str:
 
 
 def _is_captcha(title: str, said: str, own: int, body: bytes) -> bool:
-    """Whether the signs of a challenge suffice: one with a widget or in hardly any text, two in a bit more text, else three."""
+    """Whether there are enough signs: one with a widget or below ``_FEW`` characters, two below twice ``_FEW``, else three."""
     found = sum(1 for pattern in CHALLENGES if pattern.search(said)) + any(p.search(title) for p in CHALLENGES)
     if not found:
         return False

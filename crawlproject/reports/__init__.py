@@ -1,1 +1,1 @@
-"""What a person reads after a crawl: plots and self-contained HTML."""
+"""Reports about a crawl for people: terminal output, plots and self-contained HTML."""

@@ -1,7 +1,7 @@
-"""What has become of the pages of a crawl since some time: new, changed, moved, gone; on a terminal, and as an Atom feed.
+"""Reports the pages of a crawl that are new, changed, moved or gone since some time, on a terminal and as an Atom feed.
 
-The changes are those of the history and those of the change log. The feed is RFC 4287; its ids are tag URIs (RFC 4151) of
-the host that a page is on.
+The changes come from the history and the change log. The feed follows RFC 4287; its ids are tag URIs (RFC 4151) of the host
+of a page.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from crawlproject.storage.logs import RETIRED, PageChange, read_changes
 from crawlproject.storage.read import CrawlInfo, read_visits
 from crawlproject.urls.hosts import host_of, page_name
 
-WIDEST = 80  # columns of a terminal that are used
-PASSAGES = 4  # that are shown of what was added and of what was removed
+WIDEST = 80  # most columns of a terminal that are used
+PASSAGES = 4  # most added, and most removed, passages that are shown
 NEW = "new"  # the page was stored for the first time, after the first harvest
 KINDS = (NEW, CHANGED, MOVED, GONE, MISSING, BACK, RETIRED)  # in the order in which they are shown
 
@@ -43,12 +43,12 @@ _HEADINGS = {
     RETIRED: "Retired to make room (CRAWL_KEEP_PAGES)",
 }
 _NAMESPACE = "http://www.w3.org/2005/Atom"
-_NOT_XML = re.compile("[\ufffe\uffff]")  # besides what is not printable
+_NOT_XML = re.compile("[\ufffe\uffff]")  # in addition to the characters that ``printable`` removes
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9.-]+")
 
 
 def print_changes(changes: Changes, name: str, since: float | None, stream: TextIO) -> None:
-    """Print the changes of the crawl ``name`` by kind, the latest first. ``since`` is what was asked for."""
+    """Print the changes of the crawl ``name`` by kind, the latest first. ``since`` is the requested time, if any."""
     console = console_for(stream)
     if stream.isatty():
         console.width = min(console.width, WIDEST)
@@ -62,7 +62,7 @@ def print_changes(changes: Changes, name: str, since: float | None, stream: Text
 
 
 def headline(changes: Changes, name: str, since: float | None) -> str:
-    """``reef: 3 changed, 1 new page since 2026-03-02 14:05 UTC``, and what became of the others that were stored."""
+    """Return ``reef: 1 new, 3 changed since 2026-03-02 14:05 UTC``, with the counts of stored pages that are not new."""
     counts = [f"{len(changes.of(kind)):,} {kind}" for kind in KINDS if changes.of(kind)]
     span = f"since {moment(since)}" if since is not None else "since the first harvest"
     if counts:
@@ -76,7 +76,7 @@ def headline(changes: Changes, name: str, since: float | None) -> str:
 
 
 def title_of(change: PageChange) -> str:
-    """On one line."""
+    """Return the title in one line, or else the URL."""
     return " ".join(change.title.split()) or change.url
 
 
@@ -98,7 +98,7 @@ def _print(change: PageChange, console: Console) -> None:
 
 
 def facts(change: PageChange) -> str:
-    """``seen 2026-03-02 14:05 UTC, relevance 0.41, version 3, 12% of the text``."""
+    """Return ``seen 2026-03-02 14:05 UTC, relevance 0.41, version 3, 12% of the text``."""
     parts = [f"seen {moment(change.at)}", f"relevance {change.relevance:.2f}"]
     if change.change == CHANGED:
         parts += [f"version {change.version}", f"{change.novelty:.0%} of the text"]
@@ -112,7 +112,7 @@ def _shown(passages: Sequence[str]) -> Iterator[str]:
 
 
 def _hanging(mark: str, text: str, style: str, width: int) -> Text:
-    """A marked passage whose further lines begin below its first word."""
+    """Return a passage with a mark and a hanging indent: further lines begin below its first word."""
     wrapped = Text(text, style=style).wrap(Console(width=width), max(width - 6, 20))
     shown = Text(f"{mark} ", style=style)
     for number, line in enumerate(wrapped):
@@ -122,10 +122,10 @@ def _hanging(mark: str, text: str, style: str, width: int) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """``found`` in the order in which they were seen. ``revisited``: whether any page was ever visited again.
+    """The changes ``found``, in the order in which they were seen. ``revisited``: whether any page was ever revisited.
 
-    Of the pages that were ``stored``, for the first time, some are new, ``copies`` of other pages, or ``passing``: retired in the
-    same time, as others were worth more.
+    The pages ``stored`` for the first time are new, ``copies`` of other pages, or ``passing``: retired at once, since other
+    pages were better.
     """
 
     found: tuple[PageChange, ...]
@@ -138,15 +138,15 @@ class Changes:
         return len(self.of(NEW)) + self.copies + self.passing
 
     def of(self, kind: str) -> list[PageChange]:
-        """Those of one of ``KINDS``, the latest first."""
+        """Return the changes of one of ``KINDS``, the latest first."""
         return [change for change in reversed(self.found) if change.change == kind]
 
 
 def select_changes(folder: Path, since: float | None = None, *, harvest: int = 0) -> Changes:
-    """What was seen at ``since`` (seconds since the epoch) or later; by default, since the first harvest.
+    """Return the changes seen at ``since`` (seconds since the epoch) or later; by default, since the first harvest.
 
-    The first harvest ends with the first page that is visited again, or with the last of its ``harvest`` pages (0: no limit).
-    Copies of other pages are not new, nor are those that were retired in the same time. Raises ``BadCrawlDir``.
+    The first harvest ends with the first revisit, or with the last of its ``harvest`` pages (0: no limit). Copies of other
+    pages, and pages retired in the same time, are not new. Raises ``BadCrawlDir``.
     """
     logged = _logged(folder, since or 0.0)
     titles = {change.url: "" for change in logged if not change.title}
@@ -174,7 +174,7 @@ def select_changes(folder: Path, since: float | None = None, *, harvest: int = 0
 
 
 def _logged(folder: Path, since: float) -> list[PageChange]:
-    """Of the lines of one visit the last: a crawl that is killed may write one twice."""
+    """Return the last line of each visit since then: a killed crawl may have written a line twice."""
     last: dict[tuple[str, int, bool], PageChange] = {}
     for change in read_changes(folder):
         if change.at >= since:
@@ -183,7 +183,7 @@ def _logged(folder: Path, since: float) -> list[PageChange]:
 
 
 def atom_feed(changes: Iterable[PageChange], info: CrawlInfo) -> bytes:
-    """The feed, its entries the latest first. A feed without changes is as old as the crawl."""
+    """Return the feed, the latest entry first. A feed without changes has the date of the start of the crawl."""
     latest_first = sorted(changes, key=lambda change: -change.at)
     began = info.started or 0.0
     feed = Element("feed", {"xmlns": _NAMESPACE})
@@ -210,7 +210,7 @@ def _entry(feed: Element, change: PageChange) -> None:
 
 
 def _html(change: PageChange) -> str:
-    """The difference as HTML. All text is that of strangers, so it is escaped here, and once more as XML."""
+    """Return the difference as HTML. All text is untrusted, so it is escaped here, and once more as XML."""
     parts = [f'<p><a href="{escape(change.url)}">{escape(change.url)}</a>']
     if change.target:
         parts.append(f' to <a href="{escape(change.target)}">{escape(change.target)}</a>')

@@ -1,7 +1,7 @@
-"""A comparison as files: ``compare.html``, JSON (everything), CSV (one row per ordering, topic and checkpoint), and its
-chart as SVG.
+"""Writes a comparison to files: ``compare.html``, JSON (everything), CSV (one row per ordering, topic and checkpoint), and
+its chart as SVG.
 
-The page has trajectories with error bars, significance, and the results of each topic.
+The page shows trajectories with error bars, significance, and the results of each topic.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def write_comparison(comparison: Comparison, folder: Path) -> Path:
 
 
 def trajectories(comparison: Comparison, last: Checkpoint) -> Chart:
-    """Mean over topics against pages crawled, or against time, whichever ``last`` is.
+    """Chart the mean over topics against pages crawled, or against time if ``last`` is a time.
 
-    Bars of ± one standard error, as in paper 003 Figure 4.
+    Error bars are ± one standard error, as in paper 003 Figure 4.
     """
     by_time = isinstance(last, Elapsed)
     columns = [column for column, point in enumerate(comparison.points) if isinstance(point, Elapsed) == by_time]
@@ -92,12 +92,12 @@ def trajectories(comparison: Comparison, last: Checkpoint) -> Chart:
 
 
 def _place(point: Checkpoint) -> float:
-    """Where a point lies on its axis."""
+    """Return the position of a checkpoint on its axis."""
     return point.seconds if isinstance(point, Elapsed) else float(point)
 
 
 def _thinned(error: np.ndarray, row: int) -> list[float]:
-    """Some of the error bars, at different points for each ordering so that they do not overlap."""
+    """Return some of the error bars, at different points for each ordering so that they do not overlap."""
     step = max(1, len(error) // _BARS)
     shown = np.arange(len(error)) % step == (step - 1 - row) % step
     return np.where(shown, error, np.nan).tolist()
@@ -109,7 +109,7 @@ def _means(comparison: Comparison, row: int) -> list[tuple[float, float]]:
 
 
 def _steps(comparison: Comparison, last: Checkpoint) -> list[tuple[Duel, str, PairedTest]]:
-    """For each neighbouring pair of the ranking at a checkpoint: duel, interval of its difference, and the other test."""
+    """Return for each pair of neighbours in the ranking: duel, confidence interval of the difference, and the other test."""
     return [
         (duel, interval_text(comparison.interval(duel, last)), comparison.second_opinion(duel, last))
         for duel in comparison.steps(last)
@@ -117,7 +117,7 @@ def _steps(comparison: Comparison, last: Checkpoint) -> list[tuple[Duel, str, Pa
 
 
 def _matrix(comparison: Comparison, last: Checkpoint) -> list[tuple[str, list[tuple[str, bool] | None]]]:
-    """Rows of the table of corrected p-values at a checkpoint, with None on the diagonal."""
+    """Return the rows of the table of corrected p-values at a checkpoint, with None on the diagonal."""
     duels = {(duel.better, duel.worse): duel for duel in comparison.duels[last]}
     ranking = comparison.ranking(last)
     rows: list[tuple[str, list[tuple[str, bool] | None]]] = []
@@ -128,7 +128,7 @@ def _matrix(comparison: Comparison, last: Checkpoint) -> list[tuple[str, list[tu
 
 
 def _by_topic(comparison: Comparison) -> list[tuple[str, list[tuple[float, bool]]]]:
-    """Per topic: the value of each ordering at the final checkpoint, and whether it is the best contender."""
+    """Return, per topic, the value of each ordering at the final checkpoint, and whether it is the best contender."""
     results = comparison.values[:, :, comparison.at(comparison.final)]
     contends = np.array([name != OMNISCIENT for name in comparison.orderings])
     best = np.where(contends[:, None], results, -np.inf).max(axis=0)
@@ -145,7 +145,7 @@ def write_json(comparison: Comparison, path: Path) -> None:
 
 
 def write_csv(comparison: Comparison, path: Path) -> None:
-    """Write the columns ``ordering, topic, pages, seconds, <measure>``; of pages and seconds one is empty.
+    """Write the columns ``ordering, topic, pages, seconds, <measure>``; either pages or seconds is empty.
 
     Raises ``StorageFailed``.
     """
@@ -176,9 +176,9 @@ def write_svg(heading: str, chart: Chart, path: Path) -> None:
 
 
 def as_document(comparison: Comparison) -> dict[str, Any]:
-    """Means, standard errors, values by topic, shares, summaries and tests, keyed by names.
+    """Return means, standard errors, values by topic, shares, summaries and tests, keyed by names.
 
-    A checkpoint is its number of pages, or its seconds as in ``"60s"``.
+    A checkpoint is given as its number of pages, or its seconds as in ``"60s"``.
     """
     shares = comparison.shares()
     return {
@@ -226,7 +226,7 @@ def _duel(duel: Duel) -> dict[str, Any]:
 
 
 def _duels(comparison: Comparison) -> list[dict[str, Any]]:
-    """Each ordering against the next one at the last checkpoints, with the results that are not computed for every pair."""
+    """Return each ordering against the next one at the last checkpoints, with results that are not computed for other pairs."""
     return [
         {
             "at": str(last),

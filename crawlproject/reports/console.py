@@ -1,5 +1,5 @@
-"""Consoles, tables and search results for terminals, and times and spans as people read them; in a pipe, without colours
-or frames.
+"""Consoles, tables and search results for terminals, without colours or frames in a pipe; and times and time spans in
+readable form.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
 
 
 def console_for(stream: TextIO, pipe_width: int = _PIPE_WIDTH) -> Console:
-    """A console on ``stream``; ``pipe_width`` is its width in columns when the stream is not a terminal."""
+    """Return a console on ``stream``; ``pipe_width`` is its width in columns if the stream is not a terminal."""
     terminal = stream.isatty()
-    no_color = None if terminal else True  # None: as NO_COLOR and TERM ask for
+    no_color = None if terminal else True  # None: NO_COLOR and TERM decide
     return Console(file=stream, width=None if terminal else pipe_width, highlight=False, no_color=no_color)
 
 
 def framed_table(stream: TextIO) -> Table:
-    """An empty table with bold headings, framed on a terminal."""
+    """Return an empty table with bold headings, framed on a terminal."""
     frame = box.SIMPLE_HEAD if stream.isatty() else None
     return Table(box=frame, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
 
@@ -92,7 +92,7 @@ def _facts(hit: ShownHit) -> str:
 
 
 def _marked(snippet: str) -> Text:
-    """The snippet without its markup, with matches in bold."""
+    """Return the snippet without its markup, with matches in bold."""
     shown = Text()
     for number, part in enumerate(_MARKED.split(snippet)):
         shown.append(printable(html.unescape(part)), style="bold yellow" if number % 2 else "")
@@ -100,12 +100,12 @@ def _marked(snippet: str) -> Text:
 
 
 def moment(at: float) -> str:
-    """``2026-03-02 14:05 UTC``."""
+    """Return a time such as ``2026-03-02 14:05 UTC``."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def in_words(seconds: float) -> str:
-    """``3 days``, ``2 hours``: a span in its largest unit, rounded."""
+    """Return a span in its largest unit, rounded: ``3 days``, ``2 hours``."""
     for unit, name in _NAMES.items():
         number = round(seconds / _UNITS[unit])
         if number > 1 or (number == 1 and seconds >= _UNITS[unit]) or unit == "s":
@@ -114,9 +114,9 @@ def in_words(seconds: float) -> str:
 
 
 def read_moment(text: str, now: float) -> float:
-    """The time that ``text`` names, in seconds since the epoch: a span before ``now`` (``7d``), or a date, UTC unless it says so.
+    """Return the time that ``text`` names in seconds since the epoch: a span before ``now`` (``7d``), or a date.
 
-    Raises ``BadInput``.
+    A date without a time zone is in UTC. Raises ``BadInput``.
     """
     span = _SPAN.fullmatch(text.strip())
     try:

@@ -1,8 +1,8 @@
-"""What stands behind a report: ``report.json``, reasons in words, and passages of pages.
+"""The evidence behind a report: ``report.json``, reasons in words, and excerpts of pages.
 
 ``report.json`` has the numbers of a report, how each is counted, and the lines of the crawl folder that were counted.
-``WORDS`` say why links are refused, by the code under which they are counted, ``FAILED`` why fetches brought no page. A passage
-of each of a few pages shows why it counts as relevant.
+``WORDS`` explain why links are refused, by the code under which they are counted; ``FAILED`` explain why fetches brought no
+page. Excerpts of the best pages show why these count as relevant.
 """
 
 from __future__ import annotations
@@ -82,16 +82,16 @@ FAILED = {
     "http 410": "the page is gone",
     "http 429": "the server asks for fewer requests",
     "http 5": "a fault of the server",
-}  # what the outcome of a fetch without a page means, by how it begins; ``WORDS`` have others
-LENGTH = 220  # characters of a passage
+}  # the meaning of the outcome of a fetch without a page, by its prefix; ``WORDS`` have further outcomes
+LENGTH = 220  # most characters of an excerpt
 
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _WORD = re.compile(r"\w+")
-_STEM = 5  # characters of a word that must be equal: reef and reefs, bleached and bleaching
+_STEM = 5  # leading characters by which words are compared: bleached and bleaching are equal
 
 
 class Number(NamedTuple):
-    """A number of the report: anchor, name, value, ``how`` it is counted, and a shell command that counts it ``again``."""
+    """A number of the report: anchor, name, value, ``how`` it is counted, and ``again``, a shell command to count it again."""
 
     anchor: str
     name: str
@@ -101,12 +101,12 @@ class Number(NamedTuple):
 
 
 def meaning(outcome: str) -> str:
-    """What a refusal, or a fetch that brought no page, means; empty when only its name is known."""
+    """Return the meaning of a refusal, or of a fetch that brought no page; empty if it is unknown."""
     return WORDS.get(outcome) or next((words for begin, words in FAILED.items() if outcome.startswith(begin)), "")
 
 
 def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
-    """The headline numbers."""
+    """Return the headline numbers."""
     relevant = summary.relevant(threshold)
     stored = """select(.md5 != "" and (.number // 1) == 1)"""
     again = Number(
@@ -147,7 +147,7 @@ def numbers(summary: CrawlSummary, threshold: float) -> list[Number]:
 
 
 def evidence(summary: CrawlSummary, threshold: float) -> dict[str, Any]:
-    """Every count of the report, with the numbers (from 1) of the first ``LINES`` lines of ``history.jsonl`` behind it."""
+    """Return every count of the report, with the numbers (from 1) of the first ``LINES`` counted lines of ``history.jsonl``."""
     problems = summary.problems
     return {
         "numbers": [number._asdict() for number in numbers(summary, threshold)],
@@ -176,7 +176,7 @@ def _lines(lines: LineSample) -> dict[str, Any]:
 
 
 def excerpts(crawl_dir: Path, urls: Collection[str], keywords: Sequence[str]) -> dict[str, str]:
-    """URL -> excerpt, of those whose text is stored. Reads ``items.jsonl`` once, and parses only the lines of ``urls``."""
+    """Map those ``urls`` whose text is stored to excerpts. Reads ``items.jsonl`` once, and parses only the lines of ``urls``."""
     path = crawl_dir / ITEMS
     found: dict[str, str] = {}
     if not path.exists():
@@ -192,7 +192,7 @@ def excerpts(crawl_dir: Path, urls: Collection[str], keywords: Sequence[str]) ->
 
 
 def excerpt(text: str, keywords: Sequence[str]) -> str:
-    """Up to ``LENGTH`` characters of ``text``: the run of sentences with most different words of the keywords."""
+    """Return about ``LENGTH`` characters of ``text``, from the run of sentences with most distinct words of the keywords on."""
     wanted = {word.lower()[:_STEM] for keyword in keywords for word in _WORD.findall(keyword)}
     sentences = [found for found in _SENTENCE.finditer(text) if not found[0].isspace()]
     best, most = 0, -1
@@ -210,6 +210,6 @@ def excerpt(text: str, keywords: Sequence[str]) -> str:
 
 
 def _url_of(line: bytes) -> str:
-    """The URL of an item, which its line begins with; empty when it is written in another way."""
+    """Return the URL at the beginning of the line of an item; empty if the line is written in another way."""
     head, _, rest = line.partition(b'{"url":"')
     return "" if head else rest.partition(b'"')[0].decode("utf-8", "replace")

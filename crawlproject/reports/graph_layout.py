@@ -2,7 +2,7 @@
 
 Edges are springs, nodes repel each other, and a weaker spring pulls each node to the centre of its group, so that the pages
 of a site stay together (Fruchterman and Reingold 1991; the forces are those of ForceAtlas2, Jacomy et al. 2014). The
-repulsion between all pairs is computed on a grid with the fast Fourier transform, as in particle simulations (Hockney and
+repulsion between all pairs is computed on a grid by fast Fourier transform, as in particle simulations (Hockney and
 Eastwood 1981), so a round costs O(nodes + edges + cells log cells). The layout is deterministic.
 """
 
@@ -16,9 +16,9 @@ import numpy.typing as npt
 Points = npt.NDArray[np.float64]
 Indexes = npt.NDArray[np.int64]
 
-GRID = 128  # cells on a side, at most
+GRID = 128  # most cells on a side
 GRAVITY = 0.04  # pulls all nodes to the centre, so that unconnected components stay close
-SHAPING = 3.5  # by trial: so the drawing gets the aspect that is wished, within a tenth
+SHAPING = 3.5  # found by trial: the drawing gets the requested aspect within a tenth
 COHESION = 0.35  # pulls a node to the centre of its group
 
 
@@ -33,8 +33,8 @@ def layout(
 ) -> Points:
     """Return the positions of ``n`` nodes, shape (n, 2), centred at (0, 0), with a mean distance of about 1 to the nearest node.
 
-    ``aspect`` is the width of the drawing over its height, about: gravity is weaker along the longer side, so that nothing is
-    stretched.
+    ``aspect`` is the approximate width of the drawing over its height: gravity is weaker along the longer side, so that
+    nothing is stretched.
 
     ``parents`` holds the index of each node's parent in a forest, -1 for roots. ``edges`` has shape (m, 2). Nodes with the
     same number in ``groups`` stay together. ``sizes`` are radii in the same unit; circles with these radii do not overlap.
@@ -97,7 +97,7 @@ def radial_tree(parents: Indexes) -> Points:
 
 
 def _by_depth(parents: Indexes) -> tuple[list[int], Points]:
-    """The nodes in breadth-first order (parents first), and their depths."""
+    """Return the nodes in breadth-first order (parents first), and their depths."""
     children: list[list[int]] = [[] for _ in parents]
     for node, parent in enumerate(parents.tolist()):
         if parent >= 0:
@@ -117,7 +117,7 @@ def _tree_edges(parents: Indexes) -> Indexes:
 
 
 def _repulsion(at: Points, mass: Points) -> Points:
-    """The field at each node: the sum of ``mass / distance`` over all other nodes, computed on a grid."""
+    """Return the field at each node: the sum of ``mass / distance`` over all other nodes, computed on a grid."""
     cells = int(min(GRID, max(16, 2 * np.sqrt(len(at)))))
     low, high = at.min(axis=0), at.max(axis=0)
     side = max(float((high - low).max()), 1e-9) * 1.01 / (cells - 1)
@@ -140,7 +140,7 @@ def _repulsion(at: Points, mass: Points) -> Points:
 
 
 def _fields(density: Points, side: float) -> Points:
-    """The density convolved with ``r / |r|^2``, shape (cells, cells, 2); the grid is doubled to avoid wrap-around."""
+    """Return the density convolved with ``r / |r|^2``, shape (cells, cells, 2); the grid is doubled to avoid wrap-around."""
     cells = len(density)
     steps = np.fft.fftfreq(2 * cells, 1 / (2 * cells)) * side
     x, y = np.meshgrid(steps, steps, indexing="ij")
@@ -151,7 +151,7 @@ def _fields(density: Points, side: float) -> Points:
 
 
 def _centres(at: Points, members: Indexes) -> Points:
-    """The centre of each node's group."""
+    """Return the centre of each node's group."""
     count = np.bincount(members)[:, None]
     sums = np.stack([np.bincount(members, at[:, axis]) for axis in (0, 1)], axis=1)
     return (sums / count)[members]
@@ -188,17 +188,17 @@ def _apart(at: Points, sizes: Sequence[float] | None, rounds: int = 30) -> Point
 
 
 def nearest(at: Points) -> npt.NDArray[np.float64]:
-    """The distance of each of two or more points to the nearest other."""
+    """Return the distance of each of two or more points to its nearest neighbour."""
     order = np.argsort(at[:, 0], kind="stable")
     best = np.full(len(at), np.inf)
-    for places in (order, order[::-1]):  # what lies to the right, then to the left
+    for places in (order, order[::-1]):  # neighbours to the right, then to the left
         for one, other in _sweep(at, places, best):
             best[one] = np.minimum(best[one], np.sqrt(((at[other] - at[one]) ** 2).sum(axis=1)))
     return best
 
 
 def pairs_within(at: Points, reach: float) -> Indexes:
-    """The pairs of points at most ``reach`` apart, shape (pairs, 2), the smaller number first, in order."""
+    """Return the pairs of points at most ``reach`` apart, sorted, shape (pairs, 2), the smaller number first."""
     found = [np.zeros((0, 2), np.int64)]
     for one, other in _sweep(at, np.argsort(at[:, 0], kind="stable"), np.full(len(at), reach)):
         close = ((at[other] - at[one]) ** 2).sum(axis=1) <= reach**2
@@ -208,9 +208,10 @@ def pairs_within(at: Points, reach: float) -> Indexes:
 
 
 def _sweep(at: Points, places: Indexes, reach: npt.NDArray[np.float64]) -> Iterator[tuple[Indexes, Indexes]]:
-    """Each point with those behind it in ``places``, which are sorted by x, until they are further away in x than its ``reach``.
+    """Pair each point with the points behind it in ``places`` (sorted by x) whose distance in x is within its ``reach``.
 
-    First all with the next one, then with the one after that, and so on; ``reach`` may shrink meanwhile.
+    The first step pairs all points with the next one, the second step with the one after that, and so on; ``reach`` may
+    shrink between steps.
     """
     waiting = np.arange(len(places) - 1)
     for step in range(1, len(places)):

@@ -1,4 +1,4 @@
-"""Renders HTML from templates. Text from the web is escaped, stripped of control characters, and linked only when it is an
+"""Renders HTML from templates. Text from the web is escaped, stripped of control characters, and linked only if it is an
 http or https URL."""
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def clean(value: object) -> object:
 
 
 def breakable(host: str) -> Markup:
-    """The name of a host, which may be broken behind its dots only."""
+    """Return the name of a host, with line breaks allowed only after its dots."""
     return Markup(".<wbr>").join(str(clean(host)).split("."))
 
 
 def headings(page: Markup) -> list[tuple[str, Markup]]:
-    """The anchors and texts of the sections of a page, for its table of contents."""
+    """Return the anchors and texts of the sections of a page, for its table of contents."""
     return [(anchor, Markup(text)) for anchor, text in _HEADING.findall(page)]
 
 
@@ -57,7 +57,7 @@ def clip(text: str, length: int) -> str:
 
 
 def when(seconds: float | None) -> str:
-    """Seconds since the epoch as a date and time in UTC."""
+    """Return seconds since the epoch as date and time in UTC."""
     if seconds is None:
         return "unknown"
     try:
@@ -67,7 +67,7 @@ def when(seconds: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A duration in its two largest units."""
+    """Return a duration in its two largest units."""
     if seconds is None or not math.isfinite(seconds):
         return "unknown"
     if seconds < 60:
@@ -81,7 +81,7 @@ def duration(seconds: float | None) -> str:
 
 
 def size(count: float) -> str:
-    """A number of bytes in a suitable unit."""
+    """Return a number of bytes in a suitable unit."""
     for unit in ("B", "kB", "MB", "GB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
@@ -90,12 +90,12 @@ def size(count: float) -> str:
 
 
 def decimals(value: float | None, digits: int = 3) -> str:
-    """A number with a fixed number of digits; a dash for None."""
+    """Return a number with a fixed number of decimals; a dash for None or NaN."""
     return "–" if value is None or math.isnan(value) else f"{value:,.{digits}f}"
 
 
 def percent(share: float | None) -> str:
-    """A share between 0 and 1 as a percentage."""
+    """Return a share between 0 and 1 as a percentage; a dash for None or NaN."""
     return "–" if share is None or math.isnan(share) else f"{100 * share:.1f}%"
 
 
@@ -105,7 +105,7 @@ def thousands(count: int) -> str:
 
 @cache
 def environment(package: str, program: str) -> Environment:
-    """The templates of ``package``: each is compiled once, which takes 0.1 s. ``program`` is the command that they name."""
+    """Return the templates of ``package``, each compiled once, in 0.1 s. ``program`` is the command name that they show."""
     made = Environment(
         loader=FunctionLoader(partial(source, package=package)),
         autoescape=True,
@@ -124,5 +124,5 @@ def environment(package: str, program: str) -> Environment:
 
 
 def source(name: str, package: str = __package__) -> str:
-    """The text of a template file of ``package``; also works from a zip file."""
+    """Return the text of a template file of ``package``; also works from a zip file."""
     return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")

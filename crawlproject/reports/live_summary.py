@@ -1,4 +1,4 @@
-"""Summary of a running crawl, read incrementally from its history for the dashboard.
+"""The summary of a running crawl, read incrementally from its history for the dashboard.
 
 No line is read twice. Memory grows with the number of hosts, not with the number of pages.
 """
@@ -22,10 +22,10 @@ BEST = 40  # best pages kept
 LATEST = 12  # latest fetches kept
 HOSTS = 15  # hosts listed
 WINDOW = 100  # pages in the moving harvest rate
-_POINTS = 400  # points of the harvest curve; when there are more, every second one is dropped
-AGENTS = 150  # agents listed, those that fetched last
+_POINTS = 400  # points of the harvest curve; if there are more, every second one is dropped
+AGENTS = 150  # most agents listed: the latest to fetch
 FOUND = 3  # best pages of each agent
-_AGENTS = 2_000  # agents counted separately, those that fetched last
+_AGENTS = 2_000  # most agents counted separately: the latest to fetch
 _KINDS = 100  # kinds of errors counted separately
 
 
@@ -56,7 +56,7 @@ class FoundPage:
 
 
 class LiveSummary:
-    """Counts of the crawl in ``folder``, up to where ``advance`` has read.
+    """The counts of the crawl in ``folder``, up to the line that ``advance`` has reached.
 
     ``curve`` samples the crawl as tuples: pages stored, harvest rate so far, harvest rate of the latest ``WINDOW`` pages.
     """
@@ -74,7 +74,7 @@ class LiveSummary:
         self.last_at: float | None = None
         self.failures: Counter[str] = Counter()
         self.latest: deque[FoundPage] = deque(maxlen=LATEST)
-        self._agents: dict[int, AgentTally] = {}  # the one that fetched last is the last
+        self._agents: dict[int, AgentTally] = {}  # in the order of their latest fetches
         self.curve: list[tuple[int, float, float]] = []
         self.gaps = self.too_soon = 0
         self.smallest_gap: float | None = None
@@ -115,7 +115,7 @@ class LiveSummary:
         self.latest.append(found)
         self._add_to_host(visit)
         if visit.number > 1:
-            return  # what is counted is of first visits
+            return  # all further counts are of first visits
         if visit.md5:
             self._add_page(found)
         elif visit.redirect:
@@ -182,16 +182,16 @@ class LiveSummary:
         return len(self._hosts)
 
     def agents(self) -> list[AgentTally]:
-        """What ``AGENTS`` agents found, by their numbers: those that fetched last."""
+        """Return the tallies of the ``AGENTS`` agents that fetched last, sorted by number."""
         latest = islice(reversed(self._agents.values()), AGENTS)
         return sorted(latest, key=lambda tally: tally.number)
 
     def best(self) -> list[FoundPage]:
-        """The most relevant pages, the earlier one first on a tie."""
+        """Return the most relevant pages, the earlier one first on a tie."""
         return [FoundPage(number, visit, _agent_of(visit)) for number, visit in self._best.ranked()]
 
     def busiest(self) -> list[HostTableRow]:
-        """The hosts with the most pages; recomputed when the number of fetches has grown by 2 %."""
+        """Return the hosts with the most pages; with 1,000 hosts or more, recomputed only after 2 % more fetches."""
         counted, lines = self._busiest
         if self.fetches > counted * 1.02 or (self.fetches != counted and len(self._hosts) < 1_000):
             top = heapq.nsmallest(

@@ -1,6 +1,6 @@
 """Draws a topical map as HTML, SVG or PNG: relevant pages are highlighted, and the pages of a site lie together.
 
-Size and colour show relevance; the scale from pale to dark is readable in greyscale, too. Positions are computed here, so
+Size and colour show relevance; the scale from pale to dark is also readable in greyscale. Positions are computed here, so
 all three formats show the same drawing.
 """
 
@@ -26,12 +26,12 @@ from crawlproject.storage.append_log import write_atomically
 
 UNIT = 10.0  # mean distance between neighbours in units of the drawing
 LABELLED_SITES = 30  # sites whose names are drawn; half as many in the static drawing
-LABELLED_PAGES = 40  # pages whose titles are drawn, where there is room
+LABELLED_PAGES = 40  # pages whose titles are drawn if there is room
 LISTED = 40  # pages in the list below the drawing
-ASPECT = 1.8  # of the drawing, about that of a window
+ASPECT = 1.8  # width over height of the drawing, about that of a window
 _MARGIN = 24.0  # largest margin of the static drawing, for labels of nodes at the edge
-_COVERED = 2  # dots that the title of a page may cover, unless it is
-_FIRST = 3  # of the best ones
+_COVERED = 2  # most dots that the title of a page may cover
+_FIRST = 3  # best pages, whose titles may cover any number of dots
 _SCALE = ("#fdd9b5", "#f9b27c", "#ee8336", "#c85200", "#8a3600", "#4d1d00")  # one hue, pale to dark
 _QUIET = "#c3cad2"  # a page that is not relevant
 _DARK_SCALE = (
@@ -49,13 +49,13 @@ FORMATS = (".html", ".svg", ".png")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A map with a position for each node, in units of the drawing."""
+    """A map with a position for each node, in units of the drawing (``UNIT``)."""
 
     found: TopicMap
 
     @cached_property
     def top(self) -> float:
-        """The relevance at the dark end of the scale: that of the best page, but above the threshold."""
+        """The relevance at the dark end of the scale: that of the best page, but at least 0.05 above the threshold."""
         best = max((node.relevance for node in self.found.nodes), default=0.0)
         return max(best, self.found.threshold + 0.05)
 
@@ -68,7 +68,7 @@ class Drawing:
         return [round(radius_of(node.relevance, self.found.threshold, self.top), 2) for node in self.found.nodes]
 
     def legend(self) -> list[tuple[str, float, str]]:
-        """Colour, radius and label of each entry of the legend."""
+        """Return colour, radius and label of each entry of the legend."""
         low, high = self.found.threshold, self.top
         marks = [low, (low + high) / 2, high]
         shown = [(_colour(shade_of(x, low, high)), radius_of(x, low, high), f"relevance {x:.2f}") for x in marks]
@@ -89,7 +89,7 @@ class Drawing:
 
     @cached_property
     def extent(self) -> tuple[float, float, float, float]:
-        """Left, top, width and height of all nodes."""
+        """Left, top, width and height of the rectangle around all nodes."""
         if not self.positions:
             return 0.0, 0.0, 400.0, 300.0
         xs, ys = zip(*self.positions, strict=True)
@@ -99,7 +99,7 @@ class Drawing:
 
     @cached_property
     def box(self) -> tuple[float, float, float, float]:
-        """The same of the static drawing, with a margin."""
+        """The same with a margin, for the static drawing."""
         left, top, width, height = self.extent
         margin = min(_MARGIN, 7.0 + max(width, height) / 20)  # a small map should fill the drawing
         return left - margin, top - margin, width + 2 * margin, height + 2 * margin
@@ -118,14 +118,14 @@ class Drawing:
 
 
 def shade_of(relevance: float, low: float, high: float) -> int:
-    """The step on the scale from ``low`` to ``high``, 0 to 5; -1 for an irrelevant page."""
+    """Return the step on the scale from ``low`` to ``high``, 0 to 5; -1 for an irrelevant page."""
     if relevance < low:
         return -1
     return min(len(_SCALE) - 1, int((relevance - low) / (high - low) * len(_SCALE)))
 
 
 def radius_of(relevance: float, low: float, high: float) -> float:
-    """The radius of a node: small for an irrelevant page; for the others the area grows with relevance."""
+    """Return the radius of a node: small for an irrelevant page; for all others it grows with relevance."""
     return 2.0 if relevance < low else 3.0 + 3.6 * min(1.0, (relevance - low) / (high - low)) ** 0.5
 
 
@@ -148,7 +148,7 @@ def write_map(found: TopicMap, path: Path) -> Path:
 
 
 def map_svg(found: TopicMap) -> bytes:
-    """The map as SVG, labelled with the names of sites and the titles of the best pages."""
+    """Return the map as SVG, labelled with the names of sites and the titles of the best pages."""
     drawing = Drawing(found)
     at, nodes = drawing.positions, found.nodes
     order = sorted(range(len(nodes)), key=lambda number: nodes[number].relevance)
@@ -175,14 +175,14 @@ def map_svg(found: TopicMap) -> bytes:
 
 
 def map_png(found: TopicMap) -> bytes:
-    """The same as PNG, ``PNG_WIDTH`` pixels wide, with the fonts installed on this machine."""
+    """Return the same as PNG, ``PNG_WIDTH`` pixels wide, with the fonts installed on this machine."""
     import resvg_py
 
     return bytes(resvg_py.svg_to_bytes(svg_string=map_svg(found).decode(), width=PNG_WIDTH, background="#ffffff"))
 
 
 def map_html(found: TopicMap) -> tuple[bytes, str]:
-    """The map as an interactive page, and its content security policy, which allows only its own script."""
+    """Return the map as an interactive page, and its content security policy, which allows only the script of the page."""
     drawing = Drawing(found)
     script = html.source("map.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -211,7 +211,7 @@ def _heading(found: TopicMap) -> str:
 
 
 def _document(drawing: Drawing) -> dict[str, Any]:
-    """The data that the script draws; text from the web is only ever put into text nodes."""
+    """Return the data that the script draws; the script puts text from the web only into text nodes."""
     found = drawing.found
     return {
         "threshold": found.threshold,
@@ -228,7 +228,7 @@ def _document(drawing: Drawing) -> dict[str, Any]:
 
 
 def _as_data(document: Any) -> Markup:
-    """JSON for a script element, with every character escaped that could end the element or begin a comment in it."""
+    """Return JSON for a script element; all characters that could end the element or begin a comment are escaped."""
     text = orjson.dumps(document).decode()
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -240,7 +240,7 @@ def _segment(start: tuple[float, float], end: tuple[float, float]) -> str:
 
 
 def _shade_name(colour: str) -> str:
-    """The name in the style sheet, which knows whether the page is light or dark."""
+    """Return the name of a colour in the style sheet, which has light and dark variants."""
     return f"--shade{_SCALE.index(colour)}" if colour in _SCALE else "--quiet"
 
 
@@ -249,9 +249,9 @@ def _colour(shade: int) -> str:
 
 
 def _labels(drawing: Drawing) -> list[tuple[str, float, float, str]]:
-    """Class, position and text of the labels: names of sites first, then titles of the best pages while there is room.
+    """Return class, position and text of the labels: names of sites first, then titles of the best pages.
 
-    Each takes the one of a few places that covers the fewest dots and no label; where there is none, it is left out.
+    A label goes to that one of a few places that covers the fewest dots and no other label; if there is none, it is left out.
     """
     nodes = drawing.found.nodes
     left, _, width, _ = drawing.box

@@ -1,6 +1,6 @@
-"""Selects what a map shows: the most relevant pages, the path to each of them, and the links among these pages.
+"""Selects the content of a map: the most relevant pages, the path to each of them, and the links among these pages.
 
-After Mapuccino (paper 000 section 5.3): a topical crawler collects pages, and a map highlights the relevant ones.
+The idea is that of Mapuccino (paper 000 section 5.3): a topical crawler collects pages, a map highlights the relevant ones.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from crawlproject.storage.read import LINKS, CrawlInfo, present_visits, read_inf
 from crawlproject.urls.hosts import host_of, is_within
 
 NODES = 1_000  # default number of pages on a map
-EDGES_PER_NODE = 5  # links drawn per page, besides those of the paths
+EDGES_PER_NODE = 5  # most links drawn per page on average, in addition to the paths
 _SOURCE = b'{"source":"'
 
 
 @dataclass(frozen=True, slots=True)
 class MapNode:
-    """A page on the map. ``parent`` is the index of the page it was found on, -1 for a seed or when that page is not drawn."""
+    """A page on the map. ``parent`` is the index of the page it was found on, -1 for a seed or if that page is not drawn."""
 
     url: str
     title: str
@@ -40,9 +40,9 @@ class MapNode:
 
 @dataclass(frozen=True, slots=True)
 class TopicMap:
-    """Pages and links. ``sites`` are host names, those with the most pages first. ``edges`` are pairs of indexes into
-    ``nodes``, without the links from parent to child. ``pages`` counts the pages of the crawl, ``left_out`` the links
-    among the nodes that are not in ``edges``."""
+    """The pages and links of a map. ``sites`` are host names, those with the most pages first. ``edges`` are pairs of indexes
+    into ``nodes``, without the links from parent to child. ``pages`` counts the pages of the crawl, ``left_out`` the links
+    among the nodes that are not drawn."""
 
     info: CrawlInfo
     site: str
@@ -57,8 +57,9 @@ class TopicMap:
 def read_map(folder: Path, *, site: str = "", limit: int = NODES) -> TopicMap:
     """Read the map of a crawl folder: at most ``limit`` pages, the most relevant ones with their paths from a seed.
 
-    With ``site``, a host name, the map holds the pages of that host and its subdomains, and then the pages of other hosts
-    with the most links to or from these. Raises ``BadCrawlDir``, and ``BadInput`` when no page of the site was stored.
+    With ``site``, a host name, the map shows the pages of that host and its subdomains with their paths, and then the pages
+    of other hosts with the most links to or from these. Raises ``BadCrawlDir``, and ``BadInput`` if no page of the site was
+    stored.
     """
     info = read_info(folder)
     site = site.lower().strip(".")
@@ -74,7 +75,7 @@ def read_map(folder: Path, *, site: str = "", limit: int = NODES) -> TopicMap:
 
 
 def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[str], int]:
-    """The most relevant pages, the earlier one first on a tie, and the number of all pages."""
+    """Return the most relevant pages, the earlier one first on a tie, and the number of all pages."""
     heap: list[tuple[float, int, str]] = []
     pages = 0
     for visit in visits:
@@ -95,7 +96,7 @@ def _best_pages(visits: Iterable[Visit], site: str, limit: int) -> tuple[list[st
 
 
 def _with_paths(folder: Path, best: Collection[str], limit: int) -> dict[str, None]:
-    """The best pages with all pages on their paths from a seed, up to ``limit`` pages."""
+    """Return the best pages with all pages on their paths from a seed, up to ``limit`` pages."""
     chosen: dict[str, None] = {}
     for url, path in paths_to(folder, best).items():
         new = [step.url for step in path if step.url not in chosen]
@@ -105,7 +106,7 @@ def _with_paths(folder: Path, best: Collection[str], limit: int) -> dict[str, No
 
 
 def _neighbours(folder: Path, chosen: Collection[str], site: str) -> Counter[str]:
-    """Pages of other hosts that are linked to or from the chosen pages, with the number of these links."""
+    """Return the pages of other hosts with links to or from the chosen pages, and the number of these links."""
     near: Counter[str] = Counter()
     for source, target in _links(folder):
         if source in chosen and target not in chosen and not is_within(host_of(target), [site]):
@@ -140,17 +141,17 @@ def _map_of(folder: Path, info: CrawlInfo, site: str, pages: int, visits: list[V
 
 
 def _edge_rank(pair: tuple[int, int], nodes: tuple[MapNode, ...]) -> tuple[bool, float, tuple[int, int]]:
-    """Sort key: links between sites first, then those between the most relevant pages."""
+    """Return the sort key of a link: links between sites first, then links between the most relevant pages."""
     a, b = nodes[pair[0]], nodes[pair[1]]
     return a.site == b.site, -(a.relevance + b.relevance), pair
 
 
 def _links(folder: Path, sources: Collection[str] | None = None) -> Iterator[tuple[str, str]]:
-    """The links of the pages in ``sources`` (None: all pages) as (source, target). Other lines are not parsed."""
+    """Yield the links of the pages in ``sources`` (None: all pages) as (source, target). Other lines are not parsed."""
     path = folder / LINKS
     if not path.exists():
         return
-    # A canonical URL holds no quote or backslash, so it appears in the line unescaped.
+    # A canonical URL contains no quote or backslash, so it is not escaped in the line.
     wanted = None if sources is None else {url.encode() for url in sources}
     with open_to_read(path) as file:
         for number, line in enumerate(file, start=1):

@@ -1,8 +1,8 @@
-"""Charts as inline SVG: no script, no image file, colours from the page's style sheet (light and dark); and those of a
-report.
+"""Charts as inline SVG, without scripts or image files, with colours from the page's style sheet (light and dark); and the
+charts of a report, which show the course of a crawl.
 
 Series differ in colour (Okabe and Ito's palette, safe for colour-blind readers) and in dash pattern. The only text in a
-chart that may come from outside is the name of a series, which is escaped. A report charts the course of a crawl.
+chart that may come from outside is the name of a series, which is escaped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from markupsafe import Markup
 from crawlproject.evaluation.measures import Curve, harvest_rate, precision, values_at, windowed_relevance
 
 STYLES = 6  # colours in the style sheet: classes c0 to c5
-DASHES = 5  # dash patterns in the style sheet: d0 (a whole line) to d4
+DASHES = 5  # dash patterns in the style sheet: d0 (solid) to d4
 WIDTH, HEIGHT = 480, 270
 
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 22, 26, 40
@@ -29,7 +29,7 @@ _GROUPS = 10  # groups of pages with similar scores
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line; ``error`` (half the height of an error bar) is drawn where it is given and not NaN."""
+    """A line; ``error`` is half the height of an error bar, drawn where it is given and not NaN."""
 
     name: str
     x: Sequence[float]
@@ -46,7 +46,7 @@ class Axis:
     high: float
 
     def ticks(self, about: int = 5) -> list[float]:
-        """Round numbers within the axis, roughly ``about`` of them."""
+        """Return round numbers within the axis, roughly ``about`` of them."""
         span = self.high - self.low
         if not span > 0:
             return [self.low]
@@ -67,7 +67,7 @@ class Chart:
 
 
 def line_chart(title: str, series: Sequence[Series], x: Axis, y: Axis) -> Chart:
-    """Lines with optional error bars. ``title`` is for screen readers."""
+    """Draw lines with optional error bars. ``title`` is for screen readers."""
     body = [_error_bars(line, style, x, y) for style, line in enumerate(series)]
     body += [_polyline(line, style, x, y) for style, line in enumerate(series)]
     legend = tuple((style_class(style), line.name) for style, line in enumerate(series))
@@ -75,7 +75,7 @@ def line_chart(title: str, series: Sequence[Series], x: Axis, y: Axis) -> Chart:
 
 
 def scatter_chart(title: str, points: Sequence[tuple[float, float]], trend: Series, x: Axis, y: Axis) -> Chart:
-    """Dots, and a trend line with markers."""
+    """Draw dots, and a trend line with markers."""
     dots = "".join(f'<circle cx="{_px(x, a):.1f}" cy="{_py(y, b):.1f}" r="2.2"/>' for a, b in points)
     marks = "".join(
         f'<circle cx="{_px(x, a):.1f}" cy="{_py(y, b):.1f}" r="3.5"/>' for a, b in zip(trend.x, trend.y, strict=True)
@@ -85,12 +85,12 @@ def scatter_chart(title: str, points: Sequence[tuple[float, float]], trend: Seri
 
 
 def style_class(index: int) -> str:
-    """The style sheet's classes for the series at ``index``."""
+    """Return the classes of the style sheet for the series at ``index``."""
     return f"c{index % STYLES} d{index % DASHES}"
 
 
 def tidy(number: float) -> str:
-    """A number as an axis label: no more digits than needed, with thousands separators."""
+    """Return a number as an axis label: no more digits than needed, with thousands separators."""
     if number and (abs(number) >= 1e7 or abs(number) < 1e-4):
         return f"{number:.0e}"
     text = f"{number:,.4f}".rstrip("0").rstrip(".")
@@ -125,7 +125,7 @@ def _error_bars(line: Series, style: int, x: Axis, y: Axis) -> str:
 
 
 def _frame(title: str, x: Axis, y: Axis, body: Sequence[str]) -> Markup:
-    """Axes, grid and labels around the drawing."""
+    """Draw axes, grid and labels around the drawing."""
     floor = HEIGHT - _BOTTOM
     parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{Markup.escape(title)}</title>']
     for tick in y.ticks():
@@ -143,33 +143,33 @@ def _frame(title: str, x: Axis, y: Axis, body: Sequence[str]) -> Markup:
 
 
 def window_of(pages: int) -> int:
-    """The window of a moving average in pages: a tenth of the crawl, between 10 and 100."""
+    """Return the window of a moving average in pages: a tenth of the crawl, between 10 and 100."""
     return max(10, min(100, pages // 10))
 
 
 def harvest_chart(relevance: Curve, threshold: float) -> Chart:
-    """Share of relevant pages, cumulative and in a moving window (paper 000 section 4.2)."""
+    """Chart the share of relevant pages, cumulative and in a moving window (paper 000 section 4.2)."""
     window = window_of(len(relevance))
     latest = windowed_relevance((relevance >= threshold).astype(np.float64), window)
     return _progress_chart("Harvest rate over the crawl", harvest_rate(relevance, threshold), latest, window, 1.0)
 
 
 def relevance_chart(relevance: Curve) -> Chart:
-    """Mean relevance, cumulative and in a moving window (paper 000 section 4.2)."""
+    """Chart the mean relevance, cumulative and in a moving window (paper 000 section 4.2)."""
     window = window_of(len(relevance))
     latest = windowed_relevance(relevance, window)
     return _progress_chart("Mean relevance over the crawl", precision(relevance), latest, window)
 
 
 def recall_chart(recall: Curve) -> Chart:
-    """Share of the targets found (paper 003 eq. 4)."""
+    """Chart the share of the targets found (paper 003 eq. 4)."""
     points = sample_points(len(recall))
     line = Series("targets found", points, values_at(recall, points).tolist())
     return line_chart("Target recall over the crawl", [line], _pages_axis(len(recall)), Axis("share", 0.0, 1.0))
 
 
 def score_chart(scores: Curve, relevance: Curve) -> Chart | None:
-    """Relevance of pages against their scores; None when all scores are equal.
+    """Chart the relevance of pages against their scores; None if all scores are equal.
 
     Seeds have no score (NaN). The axis leaves out the lowest and the highest 1 % of the scores.
     """
@@ -188,7 +188,7 @@ def score_chart(scores: Curve, relevance: Curve) -> Chart | None:
 
 
 def sample_points(pages: int) -> list[int]:
-    """Numbers of pages at which a line is sampled."""
+    """Return the numbers of pages at which a line is sampled."""
     return sorted(set(np.linspace(1, pages, min(pages, _POINTS), dtype=int).tolist())) if pages else []
 
 
@@ -204,7 +204,7 @@ def _progress_chart(title: str, so_far: Curve, latest: Curve, window: int, top: 
 
 
 def _group_means(scores: Curve, relevance: Curve) -> Series:
-    """Mean relevance of each tenth of the pages by score; pages with equal scores stay in one group."""
+    """Return the mean relevance of each tenth of the pages by score; pages with equal scores stay in one group."""
     edges = np.unique(np.quantile(scores, np.linspace(0, 1, _GROUPS + 1)[1:-1]))
     groups = np.searchsorted(edges, scores, side="left")
     present = np.unique(groups)
@@ -218,6 +218,6 @@ def _pages_axis(pages: int) -> Axis:
 
 
 def _ceiling(values: npt.NDArray[np.float64]) -> float:
-    """A round top for an axis that starts at 0."""
+    """Return a round upper end for an axis that starts at 0."""
     top = float(values.max(initial=0.0))
     return next((limit for limit in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8) if top <= limit), 1.0)

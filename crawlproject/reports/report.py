@@ -56,7 +56,7 @@ _WAITING = {
     "uninformative": "behind these: their like brought nothing new (a calendar may go on so for ever), or they are copies by a "
     "learned rule, older versions, or links of copies",
     "not_counted": "not looked at",
-}  # what ``CrawlStats.waiting_by_class`` counts, in the order in which they are fetched
+}  # the kinds of waiting URLs in ``CrawlStats.waiting_by_class``, in the order in which they are fetched
 CUT_SHORT = {
     "",
     "shutdown",
@@ -73,7 +73,7 @@ CUT_SHORT = {
 class TargetReport:
     """Target recall of one crawl. ``found`` holds pairs of position in the crawl and target, in crawl order.
 
-    ``reachable``: how many of the targets the seeds lead to, where that is known; else all.
+    ``reachable`` is the number of targets that the seeds lead to, if that is known, else of all targets.
     """
 
     total: int
@@ -89,10 +89,10 @@ class TargetReport:
 
 
 def write_report(crawl_dir: Path) -> Path:
-    """Write ``report.html`` and ``report.json`` into a crawl folder from its files; return the path of the former.
+    """Write ``report.html`` and ``report.json`` into a crawl folder from its files; return the path of ``report.html``.
 
-    Works at any time: during the crawl, after a crash, on an empty history. Raises ``BadCrawlDir`` for a folder that
-    holds no crawl or is damaged, ``StorageFailed`` when a write fails.
+    Works at any time: during the crawl, after a crash, on an empty history. Raises ``BadCrawlDir`` for a folder without
+    a crawl or a damaged one, ``StorageFailed`` if a write fails.
     """
     info = read_info(crawl_dir)
     summary = summarise(read_visits(crawl_dir), info)
@@ -126,7 +126,7 @@ def write_report(crawl_dir: Path) -> Path:
 
 
 def _of_parts(crawl_dir: Path, info: CrawlInfo, threshold: float) -> dict[str, Any]:
-    """What the parts have to show, by the names of the template."""
+    """Return what the parts show in the report, by the names that the template uses."""
     options = options_of(info)
     return {
         name: shown
@@ -136,14 +136,14 @@ def _of_parts(crawl_dir: Path, info: CrawlInfo, threshold: float) -> dict[str, A
 
 
 def ending(info: CrawlInfo, spent: bool) -> str:
-    """The finish reason as a sentence; ``spent``: the page budget was."""
+    """Return the finish reason in words; ``spent``: the page budget was spent."""
     if spent and info.reason in ("", "finished"):
         return _ENDINGS["page budget"]
     return _ENDINGS.get(info.reason, info.reason.replace("_", " "))
 
 
 def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
-    """Headings and charts; none for a crawl of fewer than two pages."""
+    """Return headings and charts; none for a crawl of fewer than two pages."""
     if summary.pages < 2:
         return []
     charts = [
@@ -155,7 +155,7 @@ def _charts(summary: CrawlSummary, threshold: float) -> list[tuple[str, Chart]]:
 
 
 def _targets(crawl_dir: Path, info: CrawlInfo) -> TargetReport | None:
-    """Target recall; None when the topic has no targets."""
+    """Return the target recall; None if the topic has no targets."""
     if not info.targets:
         return None
     run = load_run(RunFolder(crawl_dir, info.topic, info.ordering, info))

@@ -39,11 +39,11 @@ _IDLE = 600.0  # seconds; a longer break between fetches is an interruption and 
 class CrawlSummary:
     """The counts of a crawl. Times are in seconds, ``first`` and ``last`` since the epoch (None: nothing was fetched).
 
-    ``relevance`` has one entry per page in crawl order, ``scores`` the score of each before its fetch (NaN for seeds).
-    ``active`` is the crawling time: of each run from its start to its last fetch, without interruptions. ``best`` are the most
-    relevant pages, one per distinct text, and ``best_lines`` their lines in the history. ``early`` counts the fetches that came
-    too soon. ``revisits`` are fetches of pages that were known: they count for politeness only, what else is counted is of first
-    visits.
+    ``relevance`` has one entry per page in crawl order, ``scores`` the score of each page before its fetch (NaN for seeds).
+    ``active`` is the crawling time: each run from its start to its last fetch, without interruptions. ``best`` are the most
+    relevant pages, one per distinct text, and ``best_lines`` their lines in the history. ``early`` counts the fetches that
+    came too soon. ``revisits`` are fetches of known pages: they count as fetches, by host and in bytes; all other counts are of
+    first visits.
     """
 
     pages: int
@@ -113,7 +113,7 @@ class CrawlSummary:
 
 
 def summarise(visits: Iterable[Visit], info: CrawlInfo) -> CrawlSummary:
-    """Count everything, in one pass."""
+    """Count everything in one pass."""
     tally = _Tally(pause_of(info), [*([] if info.started is None else [info.started]), *info.resumes])
     for line, visit in enumerate(visits, start=1):
         tally.add(line, visit)
@@ -123,7 +123,7 @@ def summarise(visits: Iterable[Visit], info: CrawlInfo) -> CrawlSummary:
 class _Tally:
     def __init__(self, pause: Pause, starts: Iterable[float]) -> None:
         self._pause = pause
-        self._starts = deque(sorted(starts))  # of the runs whose fetches are still to come
+        self._starts = deque(sorted(starts))  # of the runs whose fetches have not been reached yet
         self._stored: set[str] = set()
         self._relevance = array("d")
         self._scores = array("d")

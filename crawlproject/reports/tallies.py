@@ -1,8 +1,8 @@
-"""What the visits of a crawl are counted for: each host, the best pages, and problems.
+"""Tallies over the visits of a crawl: hosts, best pages, and problems.
 
-Of each host, its fetches, pages and refusals, and whether the pauses between its fetches were long enough. The best pages
-are the most relevant ones, one per distinct text. Failures, duplicates and spam come with the lines of the history that were
-counted.
+For each host: its fetches, pages and failures, and whether the pauses between its fetches were long enough. The best pages
+are the most relevant ones, one per distinct text. Failures, duplicates and spam are counted together with their lines in
+the history.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from crawlproject.storage.read import CrawlInfo
 
 TOLERANCE = 0.001  # seconds, for clock resolution and rounding
 BLOCK = "block/"  # prefix of the errors of block pages, such as a captcha
-REFUSING = frozenset({403, 429, 503})  # statuses of servers that refuse a crawler, for good or for now
+REFUSING = frozenset({403, 429, 503})  # statuses with which servers refuse a crawler, permanently or temporarily
 KINDS = 100  # kinds of failures counted separately
 LINES = 1_000  # lines of the history kept per count
-SPAM = 0.5  # spam score from which a page counts as spam
+SPAM = 0.5  # least spam score of a page that counts as spam
 SPAMMY = 25  # spam pages listed
 ORIGINALS = 20  # most duplicated pages listed
 
@@ -29,10 +29,10 @@ _ORIGINALS_KNOWN = 100_000  # pages whose duplicates are counted
 
 
 class HostTableRow(NamedTuple):
-    """One host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
+    """The counts of one host. ``smallest_gap`` is in seconds, None with fewer than two fetches.
 
     ``crawl_delay`` is the longest delay in seconds that its robots.txt asked for, 0 for none. ``rests`` counts replies with
-    ``Retry-After``, ``blocks`` those that refused to serve a crawler (a block page, or a status in ``REFUSING``).
+    ``Retry-After``, ``blocks`` replies that refused to serve a crawler (a block page, or a status in ``REFUSING``).
     """
 
     host: str
@@ -64,7 +64,7 @@ class Pause:
 
 
 def pause_of(info: CrawlInfo) -> Pause:
-    """The pause that the settings of a crawl require."""
+    """Return the pause that the settings of a crawl require."""
     return Pause(info.number("POLITENESS_MIN_DELAY", 0.0), info.number("POLITENESS_FACTOR", 0.0))
 
 
@@ -120,8 +120,8 @@ class HostTally:
 
 
 class BestPages:
-    """The ``most`` most relevant pages, the earlier one first on a tie. Pages with equal bytes and duplicates count once: the one
-    that the collection keeps.
+    """The ``most`` most relevant pages, the earlier one first on a tie. Of pages with equal bytes and of duplicates, only the one
+    that the collection keeps counts.
     """
 
     def __init__(self, most: int) -> None:
@@ -154,7 +154,7 @@ class BestPages:
                 return
 
     def ranked(self) -> list[tuple[int, Visit]]:
-        """Line numbers and visits, best first."""
+        """Return line numbers and visits, best first."""
         return [(-line, visit) for _, line, visit in sorted(self._heap, key=itemgetter(0, 1), reverse=True)]
 
 

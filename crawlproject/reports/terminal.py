@@ -49,7 +49,7 @@ def print_comparison(comparison: Comparison, stream: TextIO) -> None:
 
 
 def _print_whole(table: Table, console: Console) -> None:
-    """No figure is cut: on a terminal that is too narrow for the table, its lines go on in the next one."""
+    """Print a table without cutting any cell: on a terminal that is too narrow, its lines wrap."""
     width = console.width
     wanted = Measurement.get(console, console.options.update(width=_PIPE_WIDTH), table).maximum
     console.width = max(width, wanted)
@@ -76,7 +76,7 @@ def _means(comparison: Comparison, stream: TextIO) -> Table:
 
 
 def _summaries(comparison: Comparison, stream: TextIO) -> Table:
-    """Each ordering by every measure at the final checkpoint."""
+    """Return a table of every measure of each ordering at the final checkpoint."""
     table = framed_table(stream)
     table.add_column("ordering", no_wrap=True)
     for name in summary_headings(comparison):
@@ -87,7 +87,7 @@ def _summaries(comparison: Comparison, stream: TextIO) -> Table:
 
 
 def _steps(comparison: Comparison, point: Checkpoint, stream: TextIO) -> Table:
-    """Each contender against the next one in the ranking, which is named by its rank: so it fits into 80 columns."""
+    """Return a table of each contender against the next one, which is given by its rank to fit into 80 columns."""
     table = framed_table(stream)
     table.add_column("better", no_wrap=True)
     table.add_column("than", justify="right")
@@ -105,7 +105,7 @@ def _steps(comparison: Comparison, point: Checkpoint, stream: TextIO) -> Table:
 
 
 def _duels(comparison: Comparison, point: Checkpoint, stream: TextIO) -> Table:
-    """Corrected p-values: each contender (row) against those ranked below it (columns)."""
+    """Return a table of corrected p-values: each contender (row) against the contenders ranked below it (columns)."""
     ranking = comparison.ranking(point)
     p = {(duel.better, duel.worse): duel for duel in comparison.duels[point]}
     table = framed_table(stream)

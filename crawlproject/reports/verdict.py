@@ -1,4 +1,4 @@
-"""The results of a comparison as sentences, for terminal and HTML, and as the table that shows every measure."""
+"""States the results of a comparison in sentences, for terminal and HTML, and in the table of all measures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMED = 4  # rivals named in a verdict
 
 
 def heading(comparison: Comparison) -> str:
-    """What the numbers of the comparison mean."""
+    """Return a heading that says what the numbers of the comparison mean."""
     question = comparison.question
     judged = question.importance.replace("_", " ") or "relevance"
     detail = {
@@ -50,7 +50,7 @@ def mean_of(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison, point: Checkpoint) -> str:
-    """Which ordering is best at a checkpoint, according to the tests."""
+    """Say which ordering is best at a checkpoint, according to the tests."""
     ranking = comparison.ranking(point)
     if len(ranking) < 2:
         return "There is only one ordering, so nothing to compare."
@@ -67,24 +67,24 @@ def verdict(comparison: Comparison, point: Checkpoint) -> str:
 
 
 def p_value(duel: Duel) -> str:
-    """The corrected p-value, or the reason why there is none."""
+    """Return the corrected p-value, or the reason why there is none."""
     return duel.test.why if duel.adjusted is None else f"p = {short_p(duel.adjusted)}"
 
 
 def short_p(p: float | None) -> str:
-    """A p-value in a table; a dash when the test could not be made."""
+    """Return a p-value for a table; a dash if there is none."""
     if p is None:
         return "–"
     return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def interval_text(interval: tuple[float, float] | None) -> str:
-    """A confidence interval in a table; a dash when there is none."""
+    """Return a confidence interval for a table; a dash if there is none."""
     return "–" if interval is None else f"{interval[0]:+.3f} to {interval[1]:+.3f}"
 
 
 def method(comparison: Comparison) -> str:
-    """Which tests were used, as a phrase."""
+    """Say which tests were used, as a phrase."""
     tests = len(comparison.contenders) * (len(comparison.contenders) - 1)
     test = {"t": "t-tests", "wilcoxon": "Wilcoxon signed-rank tests"}[comparison.question.test]
     return (
@@ -94,7 +94,7 @@ def method(comparison: Comparison) -> str:
 
 
 def remarks(comparison: Comparison) -> list[str]:
-    """Notes that explain the tables."""
+    """Return notes that explain the tables."""
     notes = [f"{topic} was left out: {reason}." for topic, reason in comparison.left_out.items()]
     notes += [note for point in comparison.finals for note in _short_runs(comparison, point)]
     if np.isinf(comparison.half).any():
@@ -131,18 +131,18 @@ def _short_runs(comparison: Comparison, point: Checkpoint) -> Iterator[str]:
 
 
 def summary_columns(comparison: Comparison) -> list[str]:
-    """The measures that have values, in the order of ``HEADINGS``; ``half`` is the search length."""
+    """Return the measures that have values, in the order of ``HEADINGS``; ``half`` is the search length."""
     known = {*comparison.others, *(() if np.isnan(comparison.half).any() else ("half",))}
     return [name for name in HEADINGS if name in known]
 
 
 def summary_row(comparison: Comparison, row: int) -> list[float | None]:
-    """The mean over topics of each measure, for ``half`` the median; None when half of the targets were never found."""
+    """Return the mean over topics of each measure; for ``half`` the median, None if half of the targets were never found."""
     return [_summary(comparison, row, name) for name in summary_columns(comparison)]
 
 
 def summary_cells(comparison: Comparison, row: int) -> list[str]:
-    """The row as text."""
+    """Return the values of ``summary_row`` as text."""
     return [
         _text(name, value)
         for name, value in zip(summary_columns(comparison), summary_row(comparison, row), strict=True)

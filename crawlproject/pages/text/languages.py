@@ -66,7 +66,7 @@ def term_form(language: str, form: TermForm) -> Callable[[str], str]:
     algorithm = _ALGORITHMS.get(language) if form == "stem" else None
     if algorithm is None:
         return str
-    return Stemmer.Stemmer(algorithm, 0).stemWord  # 0: no cache of its own
+    return Stemmer.Stemmer(algorithm, 0).stemWord  # 0: no cache
 
 
 @cache

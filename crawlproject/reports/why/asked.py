@@ -1,9 +1,9 @@
-"""Why a URL was fetched, waits, or was left out: the parts are asked what they know of it (``why.py`` of each), the rules
-of the crawl are applied again, and its counts are read.
+"""Explains why a URL was fetched, waits, or was left out: asks the parts (``why.py`` of each), applies the rules of the crawl
+again, and reads its counts.
 
-A crawl may leave out millions of URLs, so it keeps no record of each. Rules that depend on the URL alone are repeated with
-the settings of the crawl. If they accept the URL and the frontier does not know it, then the frontier dropped it or the
-ordering did not want it; the refusal counts show which of these happened in this crawl.
+A crawl may leave out millions of URLs, so it does not record each of them. Rules that depend on the URL alone are applied
+again with the settings of the crawl. If they accept the URL and the frontier does not know it, then the frontier dropped it
+or the ordering did not follow it; the refusal counts show which of these happened in this crawl.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ _SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A URL that a person asks about, at ``now``, and the ``found`` facts of it.
+    """A question about a URL at the time ``now``, with the facts ``found`` about it.
 
-    ``find`` gives the state and the record of a key in the frontier; None: the frontier is not on disk.
+    ``find`` returns the state and the record of a key in the frontier; it is None if the frontier is not on disk.
     """
 
     folder: Path
@@ -56,20 +56,20 @@ class Asked:
 
 
 def sentences(asked: Asked) -> Iterator[str]:
-    """What the parts know of the URL. Raises ``BadCrawlDir``."""
+    """Yield what the parts know about the URL. Raises ``BadCrawlDir``."""
     for said in _functions("sentences"):
         yield from said(asked)
 
 
 def learned_causes(folder: Path, url: str) -> Iterator[Cause]:
-    """Why parts left out a URL, by what they have learned. Raises ``BadCrawlDir``."""
+    """Yield why parts left out a URL, by what they have learned. Raises ``BadCrawlDir``."""
     for cause in _functions("cause"):
         if (found := cause(folder, url)) is not None:
             yield found
 
 
 def why_waits(folder: Path, host: str, now: float) -> str:
-    """Why a host is blocked or comes later, as the end of a sentence; empty: nobody knows. Raises ``BadCrawlDir``."""
+    """Return why a host is blocked or comes later, as the end of a sentence; empty if unknown. Raises ``BadCrawlDir``."""
     reasons = (reason(folder, host, now) for reason in _functions("why_waits"))
     return next(filter(None, reasons), "")
 
@@ -83,9 +83,9 @@ def _functions(name: str) -> Iterator[Callable[..., Any]]:
 def causes(
     folder: Path, info: CrawlInfo, url: str, *, depth: int, known: bool, evicted: int, copied: bool, agent: str = ""
 ) -> list[Cause]:
-    """Why ``url`` was left out: the one certain cause, or all possible causes, the most frequent first.
+    """Return why ``url`` was left out: the one certain cause, or all possible causes, the most frequent first.
 
-    ``depth`` is that of the nearest page with a link to it, plus one. ``known``: the frontier knows the URL. ``evicted``:
+    ``depth`` is the depth of the nearest page with a link to it, plus one. ``known``: the frontier knows the URL. ``evicted``:
     number of URLs that the frontier dropped. ``copied``: all pages with links to it are duplicates. ``agent`` is the product
     token for robots.txt; if empty, robots.txt is ignored. Raises ``BadCrawlDir``.
     """
@@ -140,7 +140,7 @@ def _hosts(urls: Iterator[str]) -> Collection[str]:
 
 
 def options_of(info: CrawlInfo) -> Options:
-    """The settings in the manifest of a crawl, without those that this version does not know."""
+    """Return the settings in the manifest of a crawl, without those that this version does not know."""
     try:
         return read_options(known_settings(info.settings))
     except BadInput:  # written by another version: its rules cannot be applied again

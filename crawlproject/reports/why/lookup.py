@@ -1,5 +1,5 @@
-"""The status of a URL in a crawl folder: fetched, waiting, refused, linked to, or never seen; and the path of links to a
-page.
+"""Looks up the status of a URL in a crawl folder (fetched, waiting, refused, linked to, or never seen), and the path of links
+that led to a page.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _BLOCK = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class FrontierStatus:
-    """What the frontier knows: the ``record`` of a URL that waits or is being fetched, None for one that has left.
+    """The status of a URL in the frontier: its ``record`` if it waits or is being fetched, None if it has left.
 
-    ``ahead`` of the ``waiting`` URLs have higher scores. ``rests``, ``blocked`` and ``held`` are the seconds until the host has
-    rested, until the end of its block, and until the URL itself is no longer held; ``why_waits`` is the reason why the host is
-    blocked, or comes later than its scores say.
+    ``ahead`` of the ``waiting`` URLs come before it. ``rests``, ``blocked`` and ``held`` are the seconds until the host has
+    rested, until the end of its block, and until the hold of the URL ends; ``why_waits`` is the reason why the host is
+    blocked, or comes later than its scores suggest.
     """
 
     record: CrawlUrl | None = None
@@ -53,9 +53,9 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class LinkTo:
-    """A link to the URL: the page it is on, its text, and the cosine of its context with the keywords.
+    """A link to the URL: the page that contains it, its text, and the cosine of its context with the keywords.
 
-    ``depth`` is that of the page; ``copy`` says whether the page is a duplicate. Both are known for fetched pages only.
+    ``depth`` is the depth of that page; ``copy`` says whether the page is a duplicate. Both are known for fetched pages only.
     """
 
     source: str
@@ -69,13 +69,13 @@ class LinkTo:
 class UrlStatus:
     """Everything that a crawl folder records about one URL.
 
-    ``visit`` is its line in the history, ``number`` its position among the ``fetches``, from 1. ``frontier`` is None when
+    ``visit`` is its line in the history, ``number`` its position among the ``fetches``, from 1. ``frontier`` is None if
     the frontier never held the URL, or is not on disk. ``path`` leads from a seed to the URL if it was fetched, else to the
-    page that its record names. ``refused`` are the reasons whose samples include the URL, ``unlisted`` those with more
-    links than samples. ``links`` are the first of ``link_count`` pages that link to it, read only for a URL that is neither
-    fetched nor waiting; ``nearest`` is the smallest depth of these pages, and ``copied`` says that all are duplicates.
-    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates; ``replaced_by`` is kept in
-    its place. ``again`` are its further visits.
+    parent in its record. ``refused`` are the reasons whose samples include the URL, ``unlisted`` the reasons with more
+    links than samples. ``links`` are the first of ``link_count`` links to it, read only for a URL that is neither fetched
+    nor waiting; ``nearest`` is the smallest depth of their pages, ``copied`` is True if all these pages are duplicates.
+    ``redirects`` are URLs that redirected to it, ``copies`` the first of ``copy_count`` duplicates; ``replaced_by`` is the
+    better copy that the collection keeps in its place. ``again`` are its revisits.
     """
 
     url: str
@@ -145,7 +145,7 @@ def url_status(folder: Path, url: str, frontier: FrontierStatus | None = None) -
 
 
 def _with_page_facts(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
-    """The links, completed with facts from the history about their pages."""
+    """Return the links from pages in the history, completed with depth and duplicate status of these pages."""
     sources = {link.source for link in links}
     if not sources:
         return links
@@ -156,7 +156,7 @@ def _with_page_facts(folder: Path, links: list[LinkTo]) -> list[LinkTo]:
 
 
 def links_to(folder: Path, url: str) -> list[LinkTo]:
-    """The links to ``url`` on fetched pages, in fetch order; a rehearsal records none."""
+    """Return the links to ``url`` on fetched pages, in fetch order; a rehearsal records none."""
     path = folder / LINKS
     found = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -182,7 +182,7 @@ class PathStep:
 
 
 def path_to(crawl_dir: Path, url: str) -> list[PathStep]:
-    """The path to the canonical ``url``, from the seed to the page itself; empty when it was never fetched.
+    """Return the path to the canonical ``url``, from the seed to the page itself; empty if it was never fetched.
 
     The first step has no parent, unless the history was truncated. Raises ``BadCrawlDir`` for a damaged history.
     """
@@ -190,10 +190,10 @@ def path_to(crawl_dir: Path, url: str) -> list[PathStep]:
 
 
 def paths_to(crawl_dir: Path, urls: Collection[str]) -> dict[str, list[PathStep]]:
-    """``path_to`` for several pages in one pass.
+    """Return ``path_to`` for several pages, in one pass.
 
-    A page precedes the pages found on it in the history. So the file is read backwards, and the number of URLs still
-    wanted never exceeds the number of URLs given.
+    In the history, a page precedes the pages found on it. So the file is read backwards, and the number of wanted URLs
+    never exceeds the number of given URLs.
     """
     paths: dict[str, list[PathStep]] = {url: [] for url in urls}
     wanted: dict[str, list[str]] = {url: [url] for url in paths}
@@ -212,7 +212,7 @@ def _step(visit: Visit) -> PathStep:
 
 
 def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
-    """The fetches of the ``wanted`` URLs, latest first, until the caller wants no more."""
+    """Yield the first visits of the ``wanted`` URLs, latest first, until ``wanted`` is empty."""
     if not path.exists():
         return
     for text in lines_backwards(path):
@@ -224,7 +224,7 @@ def _backwards(path: Path, wanted: Collection[str]) -> Iterator[Visit]:
 
 
 def lines_backwards(path: Path, block: int = _BLOCK) -> Iterator[bytes]:
-    """The lines of a file without line ends, last line first; an incomplete last line is skipped."""
+    """Yield the lines of a file without line ends, last line first; an incomplete last line is skipped."""
     with open_to_read(path) as file:
         start = file.seek(0, 2)
         rest = b""

@@ -1,6 +1,6 @@
 """Prints the status of one URL on the terminal; in a pipe, as plain text without colours.
 
-What the parts of a score mean is in words; ``adaptive`` has the most (``orderings/adaptive/link_features.py``).
+``MEANINGS`` explains the parts of a score; most of them come from ``adaptive`` (``orderings/adaptive/link_features.py``).
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ _GAP = "  "
 
 
 def print_url_status(found: UrlStatus, stream: TextIO, causes: Sequence[Cause] = (), known: Sequence[str] = ()) -> None:
-    """Print where the URL is and why, and then the path that led to it.
+    """Print the status of the URL with its reasons, and then the path that led to it.
 
-    ``causes``: why it was left out, if it was. ``known``: sentences of the parts.
+    ``causes``: why it was left out, if it was. ``known``: sentences of the parts about the URL.
     """
     console = console_for(stream)
     console.print(Text(found.url, style="bold"), soft_wrap=True)
@@ -113,7 +113,7 @@ def _sentences(found: UrlStatus, causes: Sequence[Cause]) -> Iterable[str | Tabl
 
 
 def _left_out(causes: Sequence[Cause]) -> Iterable[str]:
-    """A single cause is what happened; of several, the crawl folder does not record which one applied."""
+    """Yield why a URL was left out. Of several causes, the crawl folder does not record which one applied."""
     if len(causes) == 1:
         others = f", as about {causes[0].count:,} others" if causes[0].count > 1 else ""
         yield f"Left out: {causes[0].words} ({causes[0].reason}{others})."
@@ -154,7 +154,7 @@ def _outcome(visit: Visit) -> str:
 
 
 def _findings(found: UrlStatus, visit: Visit) -> Iterable[str]:
-    """Duplicates, and what was found about the page or its host."""
+    """Yield sentences about duplicates, and about the signs of the page or its host."""
     if visit.error == NEEDS_BROWSER:
         ran = "brought nothing" if RENDERED in visit.signs else "were not run"
         yield f"Its text is made by scripts, which {ran}: it was not judged, and its links count as those of a mean page."
@@ -219,7 +219,7 @@ def _waiting(frontier: FrontierStatus, record: CrawlUrl) -> Iterable[str]:
 
 
 def later(precedence: int) -> Iterable[str]:
-    """Why a URL of this class waits behind others."""
+    """Yield why a URL of this precedence class waits behind others."""
     if UNINFORMATIVE <= precedence <= REDUNDANT:
         yield (
             f"It comes after all others (class {_CLASSES[precedence]}): its like brought nothing new, "
@@ -267,9 +267,9 @@ def _quoted(anchor: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkRows:
-    """``rows``: what comes before a URL, all of one width; the URL; the words of the link, or nothing.
+    """Rows of three texts: what precedes the URL, all of the same width; the URL; the anchor of the link, or nothing.
 
-    The words stand beside the URLs where all rows fit into the terminal, otherwise each below its URL.
+    Anchors are printed beside the URLs if all rows fit into the terminal, otherwise each below its URL.
     """
 
     rows: Sequence[tuple[str, str, str]]
