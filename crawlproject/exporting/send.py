@@ -49,7 +49,7 @@ class Server(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Progress: the numbers of pages on the server (``taken``) and rejected documents (``refused``), and the place in the items."""
+    """Progress: the numbers of pages on the server (``taken``) and rejected documents (``refused``); the place in the items."""
 
     taken: int = 0
     refused: int = 0

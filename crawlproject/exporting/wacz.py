@@ -20,7 +20,7 @@ from crawlproject.storage.warc.record import date_of
 from crawlproject.urls.post import is_digest, is_post
 
 VERSION = "1.1.1"
-_LARGE = 1_800_000_000  # bytes; the limit of a file in a zip without large headers
+_LARGE = 1_800_000_000  # bytes; a larger file may need the headers of zip64
 _ARCHIVE = "archive/data.warc.gz"
 _INDEX, _SECOND = "indexes/index.cdx.gz", "indexes/index.idx"
 _PAGES, _EXTRA = "pages/pages.jsonl", "pages/extraPages.jsonl"

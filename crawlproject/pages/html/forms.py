@@ -232,7 +232,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _long_text(element: etree._Element, longest: int, *, options: bool = False) -> str:
-    """Return the text of an element without the text of its controls, up to ``longest`` characters.
+    """Return the text of an element, without that of its controls unless ``options``, up to ``longest`` characters.
 
     Only ``MAX_ELEMENTS`` elements are searched: a label may enclose a whole page, and is read for every control in it.
     """

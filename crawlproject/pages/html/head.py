@@ -50,14 +50,14 @@ _REDIRECT = re.compile(  # matches a script whose white space is folded
     rf"{_OBJECT}location ?(?:\. ?href ?)?(?:= ?|\. ?(?:replace|assign) ?\( ?){_TARGET} ?\)? ?;?"
     r"(?: ?[}\"']? ?, ?(?P<ms>\d{1,5}) ?\) ?;?)?(?: ?return (?:true|false) ?;?)?(?: ?// ?-->| ?// ?\]\]>| ?-->)?"
 )
-_MAX_VALUES = 20_000  # values of a JSON-LD script that are looked at
+_MAX_VALUES = 20_000  # values of a JSON-LD script that are examined
 _META = frozenset(
     ("article:published_time", "article.published", "citation_publication_date", "date", "datepublished", "dc.date",
      "dc.date.issued", "dcterms.created", "dcterms.date", "dcterms.issued", "og:published_time", "parsely-pub-date",
      "pubdate", "publish-date", "publish_date", "sailthru.date")
 )  # fmt: skip
 _DAY = re.compile(r"\s*(\d{4})([-/.]?)(\d{1,2})\2(\d{1,2})(?!\d)")
-_SCRIPT, _HEAD, _MARKED, _TIME = range(4)  # the more trusted the lower
+_SCRIPT, _HEAD, _MARKED, _TIME = range(4)  # the lower, the more trusted
 _ELEMENT = re.compile(r"<(?:link|a)\s([^<>]{0,4000})>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""(?<![a-z])([a-z]++)\s*+=\s*+(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
 _FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json")
