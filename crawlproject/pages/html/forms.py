@@ -25,9 +25,7 @@ _NUMBERS = frozenset(("number", "range", "color"))
 MAX_LABEL = 200  # characters of a label, a hint or the text of a button
 MAX_VALUE = 2_048  # of a name, a value or an address: a form with a longer one is never sent
 _CONTROLS = frozenset(("input", "select", "textarea", "button"))
-_PARTS = frozenset(
-    ("script", "style", "option", "button", "select", "textarea")
-)  # their text never labels another control
+_PARTS = frozenset(("script", "style", "option", "button", "select", "textarea"))  # their text labels no other control
 
 
 @dataclass(frozen=True, slots=True)
