@@ -21,21 +21,21 @@ Graph = Callable[[str], Sequence[str] | None]
 
 
 class PassageLinks(tuple[str, ...]):
-    """The answer of a ``Graph`` for what leads on but is not kept as a page, such as one with ``noindex``."""
+    """What a ``Graph`` returns for a document that is not kept but whose links are followed, such as a ``noindex`` page."""
 
     __slots__ = ()
 
 
 class RedirectLinks(PassageLinks):
-    """The answer of a ``Graph`` for a redirect: one URL, or none."""
+    """What a ``Graph`` returns for a redirect: one URL, or none."""
 
     __slots__ = ()
 
 
 class PageArchive(Protocol):
-    """Pages fetched before this crawl, for orderings that learn from an archive: judged for this crawl's topic.
+    """Pages fetched before this crawl and judged for its topic, for orderings that learn from an archive.
 
-    It can be used until the crawl ends. Each access may parse a page.
+    The archive stays open until the crawl ends. Each access may parse a page.
     """
 
     def urls(self) -> Iterable[str]:
@@ -53,13 +53,13 @@ class PageArchive(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OrderingContext:
-    """The context of an ordering, given before the crawl.
+    """Everything that an ordering receives before the crawl.
 
     ``topic`` has canonical seeds and, except for ``omniscient``, no targets. ``graph`` and ``targets`` are set only in a
-    rehearsal. ``archive`` is the web of ``ORDERING_ARCHIVE``; in a rehearsal without that setting, the rehearsed web itself,
-    for orderings that need an archive. ``positive`` and ``negative`` are the judged examples of the topic, for orderings
+    rehearsal. ``archive`` is the web of ``ORDERING_ARCHIVE``; in a rehearsal without that setting, orderings that need an
+    archive get the rehearsed web itself. ``positive`` and ``negative`` are the judged examples of the topic, for orderings
     that read examples; ``said_relevant`` and ``said_irrelevant`` are pages of the crawl that a person has judged since.
-    ``queries`` are those of ``TOPIC_QUERIES``, each with its share of all searches.
+    ``queries`` maps each query of ``TOPIC_QUERIES`` to its share of all searches.
     """
 
     topic: Topic
@@ -77,11 +77,12 @@ class OrderingContext:
 
 @dataclass(frozen=True, slots=True)
 class AgentLife:
-    """The life of one agent of a population, so far.
+    """The life so far of one agent of a population.
 
-    ``parent`` is its number, -1 for an agent that was born of a seed. ``born`` and ``died`` count the pages that the ordering had
-    observed then; ``died`` is None while it lives. ``energy`` is the share of that at which it has an offspring, 0 to 1;
-    ``waiting`` are the links of its frontier. ``keyword`` is the term that it has and its parent has not, if any.
+    ``parent`` is the number of its parent, -1 for an agent born of a seed. ``born`` and ``died`` are how many pages the
+    ordering had observed by its birth and its death; ``died`` is None for a living agent. ``energy`` is a share, 0 to 1, of
+    the energy at which the agent reproduces; ``waiting`` is the number of links in its frontier. ``keyword`` is the term
+    that the agent added to the keywords of its parent, empty if it added none.
     """
 
     number: int
@@ -94,7 +95,7 @@ class AgentLife:
 
 
 class BaseOrdering:
-    """One published algorithm; numbers out. By default it does not learn, revise, or let links inherit values.
+    """One published algorithm that scores links. By default it does not learn, revise scores, or let links inherit values.
 
     ``needs_targets``: the ordering can only be rehearsed, since it must know the targets. ``commit`` is the ordering's own
     value of ``FRONTIER_COMMIT``, used if that setting is 1. ``seeds_first``: seeds are fetched before all links, whatever
@@ -102,9 +103,9 @@ class BaseOrdering:
     ``needs_archive``: it requires an archive, so a rehearsal gives it the rehearsed web. ``reads_examples``: an example of
     the topic that cannot be found is an error. ``reads_tag_paths``: it reads ``Link.tag_path``, which a live crawl
     otherwise leaves empty. ``reads_text``: it reads ``Page.text``, which a rehearsal otherwise leaves empty.
-    ``reads_forms``: it reads the sign ``SEARCH_FORMS`` of pages, which they otherwise do not have.
-    ``needs_extra``: the extra whose packages it imports (``crawlproject.extras``).
-    ``floor``: the score from which URLs are active (see ``frontier.base``); read after ``revise``.
+    ``reads_forms``: it reads the page sign ``SEARCH_FORMS``, which is otherwise not set. ``needs_extra``: the extra whose
+    packages it imports (``crawlproject.extras``). ``floor``: the score from which URLs are active (see ``frontier.base``);
+    read after ``revise``.
     """
 
     needs_targets: ClassVar[bool] = False
@@ -123,24 +124,25 @@ class BaseOrdering:
         self.context = context
 
     def score(self, page: Page, link: Link) -> float | None:
-        """How soon to follow ``link`` of ``page``; None: do not follow it."""
+        """How soon to follow ``link`` of ``page``; None if it must not be followed."""
         raise NotImplementedError
 
     def seed_score(self, url: str) -> float:
-        """The score of a seed. Seeds come before all links, so it only tells seeds apart."""
+        """The score of a seed. Seeds come before all links, so it only orders the seeds."""
         return 1.0
 
     def observe(self, page: Page) -> None:
         """Learn from a fetched page; called before its links are scored."""
 
     def listed(self, page: Page) -> None:
-        """Learn the links of a sitemap, which is not content; called before they are scored."""
+        """Learn the links of a sitemap, which is not content; called before the links are scored."""
         self.observe(page)
 
     def implied(self, page: Page) -> None:
-        """The links of ``page`` are now others, which it does not have (``Part.implied``); called before these are scored.
+        """Learn links that a part derived from ``page`` (``Part.implied``); called before these links are scored.
 
-        Some may be known. The page was observed or listed.
+        ``page.links`` holds only these links, which the document does not contain. Some of their URLs may be known. The
+        page was observed or listed before.
         """
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
@@ -151,7 +153,7 @@ class BaseOrdering:
         return ()
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        """New scores for waiting URLs; called after the links of each page were scored."""
+        """New scores for waiting URLs; called after the links of a page were scored."""
         return ()
 
     def redirected(self, url: str, target: str) -> None:
@@ -171,24 +173,26 @@ class BaseOrdering:
         """``url`` was refused because it is too many links from a seed; it may be found again on a shorter path."""
 
     def postponed(self, url: str) -> None:
-        """``url`` waits longer than its score implies, because its site or its template is held back."""
+        """``url`` waits longer than its score implies, because the crawl holds back its site or its template."""
 
     def host_blocked(self, host: str) -> None:
-        """All URLs of ``host`` wait on, as those that are ``postponed``."""
+        """All URLs of ``host`` wait longer than their scores imply, like ``postponed`` URLs."""
 
     def agent(self, url: CrawlUrl) -> int | None:
         """The number of the agent that fetches ``url``; None in orderings without agents. Called like ``explain``."""
 
     def family(self, most: int) -> list[AgentLife]:
-        """The living agents, oldest first, then dead ones: ancestors of the living, and those that died last.
+        """The living agents, oldest first, then dead agents: ancestors of the living ones, and the latest to die.
 
-        At most ``most`` in all; none in orderings without agents.
+        At most ``most`` agents in all; empty in orderings without agents.
         """
         return []
 
     def become(self, other: Self) -> None:
-        """Know what ``other`` knows, and nothing else: an ordering of the same class that nobody uses any more."""
-        self.__dict__ = other.__dict__  # shared, so that methods that ``other`` has stored work on it, too
+        """Replace all that this ordering has learned by what ``other`` has; ``other`` has the same class and is no longer
+        used.
+        """
+        self.__dict__ = other.__dict__  # shared, since ``other`` may have stored bound methods of its own
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         """The parts whose sum is ``url.score``, largest first; empty if the score has no parts.

@@ -1,8 +1,8 @@
-"""What others are compared with: orderings that learn nothing from the text of pages.
+"""Baselines for comparisons: orderings that use nothing of the text of pages.
 
 Breadth-first: a queue (paper 003 section 4.2), the baseline of every comparison. Random: every known URL is equally likely
-to be next, the lower bound (paper 002 section 3). The location metric (paper 002 section 2): host and path alone. Near the
-root of each site (paper 004 section 4.1): links within it alone.
+to be next, the lower bound (paper 002 section 3). The location metric (paper 002 section 2): only host and path count. Near
+the root of each site (paper 004 section 4.1): only links within the site count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crawlproject.orderings.learning import ExponentialDraw, SeededDraw, Waiting
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
-_UNLIKELY = 3.0  # clocks that should have rung by now, from which on it is no chance that none did (5%)
+_UNLIKELY = 3.0  # expected rings; that none of so many came is too unlikely to be chance (5%)
 
 
 class BreadthFirst(BaseOrdering):
@@ -31,9 +31,10 @@ class BreadthFirst(BaseOrdering):
 class RandomOrder(BaseOrdering):
     """Minus the time at which the clock of the URL rings: an exponential time of mean 1 after the URL was found.
 
-    The clocks have no memory: whichever rings next is a uniform draw from the URLs that wait, old and new. The time is that
-    of the last fetch. Politeness delays some hosts; a fetch out of turn moves the time by no more than chance would, and the
-    URLs of each host compete on a time of their own, that of its last fetch, where it differs from that of the crawl.
+    The clocks have no memory, so the next one to ring is a uniform draw from the waiting URLs, old and new. The current time
+    is the ring of the last URL fetched. Politeness delays some hosts: a fetch out of turn advances the time by no more than
+    chance would, and each host also has its own time, that of its last fetch, which its URLs use where it differs from that
+    of the crawl.
     """
 
     learns = True
@@ -42,7 +43,7 @@ class RandomOrder(BaseOrdering):
         super().__init__(context)
         self._draw = ExponentialDraw(SeededDraw(context.random))
         self._rings: WaitingUrls[float] = WaitingUrls()
-        self._waiting: Counter[str] = Counter()  # URLs by host
+        self._waiting: Counter[str] = Counter()  # number of waiting URLs by host
         self._now = 0.0
         self._host_now: dict[str, float] = {}
 
@@ -89,7 +90,7 @@ class RandomOrder(BaseOrdering):
             self._waiting[host_of(forgotten[0])] -= 1
 
     def _time_on(self, host: str, *, is_own: bool) -> float:
-        """The time that the waiting URLs of ``host`` are known to have reached; ``is_own``: it was just fetched from."""
+        """The current time of the waiting URLs of ``host``; ``is_own``: a page of this host was just fetched."""
         time = self._host_now.get(host)
         if time is None:
             return self._now
@@ -98,10 +99,10 @@ class RandomOrder(BaseOrdering):
 
 
 class NearRoot(BaseOrdering):
-    """Minus the distance of the URL from the root of its host in links, by the best way known (Baeza-Yates and Castillo 2004).
+    """Minus the number of links from the root of the host, on the shortest known path (Baeza-Yates and Castillo 2004).
 
-    The root, a path of ``/``, is at 0; a link within a host leads one farther than its page. Where a crawl enters a host
-    elsewhere, or begins there, the folders of the URL stand for links.
+    The root, a path of ``/``, has distance 0; a link within a host leads one farther than its page. Where the crawl enters a
+    host, by a seed or a link from another host, the number of path segments of the URL is its distance.
     """
 
     learns = True
@@ -143,9 +144,9 @@ class NearRoot(BaseOrdering):
 class Location(BaseOrdering):
     """``IL(P)``: 1 for a suffix, 1 for a substring, and more for a shallower path.
 
-    ``suffixes`` and ``substrings`` are separated by commas; case does not matter. The defaults are the paper's
-    examples, ".com" and "home"; an empty string turns a part off. A suffix may end the host name or the URL. The third
-    part is ``1 / slashes``, counting the slashes of the path: 1 for the root of a host.
+    ``suffixes`` and ``substrings`` are separated by commas; case does not matter. The defaults are the paper's examples,
+    ".com" and "home"; an empty string turns a part off. A suffix may end the host name or the URL. The third part is
+    ``1 / slashes``, with the slashes of the path: 1 for the root of a host.
     """
 
     def __init__(self, context: OrderingContext, *, suffixes: str = ".com", substrings: str = "home") -> None:
@@ -177,6 +178,6 @@ class Location(BaseOrdering):
 
 
 def _folders(url: str) -> int:
-    """How many segments a path has; 0 for the root of a host."""
+    """The number of segments of the path; 0 for the root of a host."""
     rest = url.split("/", 3)[3:]
     return rest[0].partition("?")[0].strip("/").count("/") + 1 if rest and rest[0] else 0

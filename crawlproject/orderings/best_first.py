@@ -25,8 +25,8 @@ class BestFirst(BaseOrdering):
 class BestNFirst(BestFirst):
     """Best-first that fetches the ``n`` best URLs, in random order, before it considers new scores.
 
-    ``n`` is 256, the paper's best (BFS256). The frontier forms the batch: ``FRONTIER_COMMIT``, if set, takes precedence over
-    ``n`` and works with any ordering.
+    The default of ``n``, 256, is the best in the paper (BFS256). The frontier forms the batch: ``FRONTIER_COMMIT``, if above
+    1, takes precedence over ``n`` and works with any ordering.
     """
 
     def __init__(self, context: OrderingContext, *, n: int = 256) -> None:
@@ -37,8 +37,8 @@ class BestNFirst(BestFirst):
 class Dom(BaseOrdering):
     """``alpha * page + (1 - alpha) * context``, both cosines with the keywords.
 
-    ``alpha`` is 0.25 in the paper; 1 makes it naive best-first. The aggregation node is set for the whole crawl with
-    ``ORDERING_AGGREGATION_LEVEL``.
+    The context is the text under the aggregation node, which ``ORDERING_AGGREGATION_LEVEL`` sets for the whole crawl.
+    ``alpha`` is 0.25 as in the paper; 1 gives naive best-first.
     """
 
     def __init__(self, context: OrderingContext, *, alpha: float = 0.25) -> None:
@@ -63,9 +63,9 @@ def hub_score(n: int) -> float:
 class HubSeeking(Dom):
     """``max(hub_score, dom score)`` (eq. 5): all links of a hub are followed before most others.
 
-    The host of the page itself does not count: the score is to be high because a page rarely points to two entities of one
-    area, but every page points to its own site. With ``hosts`` ``all`` it counts, to the letter of section 4.5.
-    A seed host is also known by the host that its seed redirects to.
+    The host of the page itself does not count: a page rarely links to two entities of one area, which is why the score is
+    high, but every page links to its own site. With ``hosts`` ``all`` it counts, to the letter of section 4.5. The host that
+    a seed redirects to counts as the host of that seed.
     """
 
     learns = True
@@ -76,7 +76,9 @@ class HubSeeking(Dom):
             raise BadSetting("setting ORDERING_HOSTS", f"expected others or all; not {hosts!r}")
         self.hosts = hosts
         self._seeds = set(context.topic.seeds)
-        self._hosts = {host: host for host in map(host_of, self._seeds)}  # of seeds, by the names they are known by
+        self._hosts = {
+            host: host for host in map(host_of, self._seeds)
+        }  # seed hosts by all their names, after redirects
         self._page = ""
         self._hub_score = 0.0
 

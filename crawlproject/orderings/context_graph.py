@@ -1,7 +1,7 @@
 """The context focused crawler (paper 000 section 3.4, paper 004 section 4.2.1; Diligenti and others, VLDB 2000).
 
-Layers of pages by their distance to pages on the topic: of an archive, and of the crawl as far as it has seen (paper 004,
-footnote 4); and the terms that distinguish the layer on the topic from the others.
+A classifier learns layers of pages, by their distance to pages on the topic: those of an archive, and those of the crawl so
+far (paper 004, footnote 4). Its vocabulary is the terms that distinguish the layer on the topic from the others.
 """
 
 from __future__ import annotations
@@ -25,21 +25,22 @@ _ROUNDING = 1e-9
 
 
 class ContextGraph(BaseOrdering):
-    """A queue for each distance: links of pages that look ``l`` links away from the topic, the nearest ``l`` first.
+    """A queue for each distance: links of pages that look ``l`` links away from the topic, the lowest ``l`` first.
 
-    The context graph of the archive has layers 0 to ``layers``, with at most ``layer_pages`` pages each. Layer 0 are the
-    topic's positive examples, or those that ``good_pages`` finds among ``sample`` random pages. The ``terms`` most
-    distinctive terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives ``P(c_l|p)`` of each layer; a page
-    belongs to the likeliest one, or to *other*, which comes last, when its probability is below ``confidence``, or no higher
-    than that of a page without any of these terms. With m layers in all, the score is ``(m - l + P(c_l|p)) / (m + 1)``, where l
-    of *other* is m: bands of equal width, ordered by probability inside.
+    The context graph of the archive has layers 0 to ``layers``, with at most ``layer_pages`` pages each. Layer 0 holds the
+    topic's positive examples, or the pages that ``good_pages`` finds among ``sample`` random pages. The ``terms`` most
+    distinctive terms of layer 0 are the vocabulary. Naive Bayes with equal priors gives ``P(c_l|p)`` of each layer. A page
+    belongs to the likeliest layer, or to *other*, which comes last, when the probability of that layer is below
+    ``confidence`` or no higher than for a page without any of these terms. With m layers in all, the score is
+    ``(m - l + P(c_l|p)) / (m + 1)``, where l of *other* is m: bands of equal width, each ordered by probability.
 
-    With ``train_every``, the classifier is also trained in the course of the crawl (004, footnote 4): on the latest
-    ``layer_pages`` pages of each distance to pages of at least ``threshold`` relevance, in the latest ``kept_pages`` pages. It is
-    trained after so many pages, then whenever the crawl has grown by a tenth. It needs no archive then: until it has learned,
-    pages on the topic are layer 0, and all others *other*.
+    With ``train_every`` above 0, the classifier is also trained during the crawl (004, footnote 4), and then needs no
+    archive. Besides the archive, it learns from the latest ``kept_pages`` pages: up to ``layer_pages`` pages at each
+    distance from pages with a relevance of at least ``threshold``. It is trained after ``train_every`` pages, then whenever
+    the crawl has grown by a tenth and at least that many pages. Before the first training, pages on the topic are layer 0
+    and all others *other*.
 
-    Raises ``BadSetting`` without an archive, and for one with no page that links to layer 0.
+    Without ``train_every``, raises ``BadSetting`` for a missing archive and for one with no page that links to layer 0.
     """
 
     needs_archive = True
@@ -69,7 +70,7 @@ class ContextGraph(BaseOrdering):
         self.threshold = threshold
         self.kept_pages = kept_pages
         self.learns = train_every > 0
-        self._documents: list[list[Counts]] = []  # of the archive, by layer
+        self._documents: list[list[Counts]] = []  # the documents of the archive, by layer
         if context.archive is not None:
             core = good_pages(context, () if context.positive else drawn_pages(context, sample))
             graph = merged_context_graph(context, context.archive, core, layers=layers, layer_pages=layer_pages)
@@ -82,7 +83,7 @@ class ContextGraph(BaseOrdering):
         self._classifier = self._trained(self._documents)
         self._crawl = CrawlLayers(layers, kept_pages) if self.learns else None
         self._observed, self._next_training = 0, train_every
-        self._latest: tuple[Page | None, float] = None, 0.0  # whose links are scored now, and their score
+        self._latest: tuple[Page | None, float] = None, 0.0  # the latest page, and the score of its links
 
     def observe(self, page: Page) -> None:
         if self._crawl is None:
@@ -106,7 +107,7 @@ class ContextGraph(BaseOrdering):
         return self._latest[1]
 
     def _trained(self, layers: Sequence[Sequence[Counts]]) -> NaiveBayes | None:
-        """A classifier of these layers; None where there are fewer than two."""
+        """A classifier of these layers; None without layer 0 or without another layer."""
         documents = {str(number): texts for number, texts in enumerate(layers) if texts}
         if "0" not in documents or len(documents) < 2:
             return None
@@ -118,7 +119,7 @@ class ContextGraph(BaseOrdering):
             return (page.relevance + (self._bands - 1) * (page.relevance >= self.threshold)) / self._bands
         found = self._classifier.probabilities(page.counts)
         layer = max(found, key=lambda name: found[name])
-        is_known = found[layer] > 1.0 / len(found) + _ROUNDING  # a page without a term of the vocabulary has the priors
+        is_known = found[layer] > 1.0 / len(found) + _ROUNDING  # a page without any term has the priors
         place = int(layer) if is_known and found[layer] >= self.confidence else self._bands - 1
         return (self._bands - 1 - place + found[layer]) / self._bands
 
@@ -130,11 +131,11 @@ def _missing(wish: str) -> BadSetting:
 def merged_context_graph(
     context: OrderingContext, archive: PageArchive, core: Sequence[Page], *, layers: int, layer_pages: int
 ) -> list[Sequence[Page]]:
-    """The context graphs of the pages of ``core``, at most ``layers`` deep, merged: ``core`` first, which is layer 0.
+    """The layers of the merged context graphs of the pages of ``core``, at most ``layers`` deep; layer 0 is ``core``.
 
-    Layer l has the pages of layer l of every graph, so a page may be in several. A layer, of a graph and when it is merged,
-    is a random sample of at most ``layer_pages`` pages, and only in-links of the sample are followed. The list ends before
-    the first empty layer.
+    Merged layer l contains the pages of layer l of every graph, so a page may be in several layers. Each layer, merged or
+    not, is a random sample of at most ``layer_pages`` pages, and only in-links of the sample are followed. The list ends
+    before the first empty layer.
     """
     found = [core]
     graph = archive_graph(archive)
@@ -153,7 +154,7 @@ def merged_context_graph(
 
 
 def _context_graph(graph: LinkGraph[str], node: int, layer_pages: int, random: Random) -> Iterator[Sequence[int]]:
-    """The layers around one page: pages that link to the previous layer, but to none before it; until one is empty."""
+    """The layers around one page, up to an empty one: new pages that link to the sample of the previous layer."""
     sources, targets = graph.edges()
     taken: Sequence[int] = [node]
     seen = np.zeros(len(graph), dtype=bool)
@@ -177,8 +178,8 @@ class _FetchedPage(NamedTuple):
 class CrawlLayers:
     """The latest ``pages`` pages by their distance to the nearest page on the topic, up to ``farthest`` links.
 
-    A distance is the shortest path among these pages, and falls when a shorter one is found. The links of a page and its terms
-    are kept: some 6 kB a page.
+    A distance is the length of the shortest path among these pages, and falls when a shorter path is found. The links and
+    terms of each page are kept: about 6 kB per page.
     """
 
     def __init__(self, farthest: int, pages: int) -> None:
@@ -189,7 +190,7 @@ class CrawlLayers:
         self._distances: dict[str, int] = {}
 
     def add(self, page: Page, *, on_topic: bool) -> None:
-        """A page was fetched. A page that was here before is left as it was."""
+        """Add a fetched page; a page that was added before stays unchanged."""
         url = page.url
         if url in self._seen:
             return
@@ -204,7 +205,7 @@ class CrawlLayers:
             self._forget(next(iter(self._seen)))
 
     def redirected(self, url: str, target: str) -> None:
-        """What links to ``url`` leads to ``target``."""
+        """Links to ``url`` now lead to ``target``."""
         for source in self._sources.pop(url, ()):
             self._sources[target].append(source)
             seen = self._seen[source]
@@ -213,7 +214,7 @@ class CrawlLayers:
                 self._come_nearer(source, self._distances[target] + 1)
 
     def layers(self, most: int) -> list[list[Counts]]:
-        """The texts of the latest ``most`` pages of each distance, from 0 to the first without any."""
+        """The term counts of the latest ``most`` pages at each distance, from 0 up to the first distance without pages."""
         found: list[list[Counts]] = [[] for _ in range(self._farthest + 1)]
         for url in reversed(self._seen):
             distance = self._distances.get(url)
@@ -222,7 +223,7 @@ class CrawlLayers:
         return found[: next((number for number, layer in enumerate(found) if not layer), len(found))]
 
     def _come_nearer(self, url: str, distance: int) -> None:
-        """``url`` is so far from the topic, or nearer; those that lead to it may be nearer, too."""
+        """Lower the distance of ``url`` to ``distance``, if it is higher, and that of pages that lead to it accordingly."""
         waiting = deque([(url, distance)])
         while waiting:
             url, distance = waiting.popleft()
@@ -240,10 +241,10 @@ class CrawlLayers:
 
 
 def distinctive_terms(documents: Iterable[Counts], corpus: Iterable[Counts], count: int) -> tuple[str, ...]:
-    """The ``count`` terms with the highest TF-IDF in ``documents`` taken as one long document, best first.
+    """The ``count`` terms with the highest TF-IDF in ``documents``, taken as one long document, best first.
 
-    ``df`` is the number of documents of the ``corpus`` that hold a term, and the weight ``tf * ln((1 + n) / (1 + df))``.
-    Ties are in alphabetical order; a term that occurs in all documents is left out.
+    The weight of a term is ``tf * ln((1 + n) / (1 + df))``, where ``df`` is the number of the n documents of ``corpus`` that
+    contain it. Ties are in alphabetical order; a term that occurs in all documents is left out.
     """
     frequencies: Counter[str] = Counter()
     for document in documents:

@@ -19,7 +19,7 @@ _FOCUS = ("soft", "hard", "parents")
 
 
 class _Worth(NamedTuple):
-    """A waiting URL: the best ``R`` of its linking pages, and the score given by a hub (0: none)."""
+    """The worth of a waiting URL: the best ``R`` of its linking pages, and the score that a hub gave it (0: none)."""
 
     page: float
     hub: float = 0.0
@@ -32,14 +32,14 @@ class _Worth(NamedTuple):
 class Focused(BaseOrdering):
     """``R(p)`` of the page p that holds the link: the sum of ``P(c|p)`` over the good classes c (000 eq. 6).
 
-    A naive Bayes classifier separates the good classes, those of ``examples.positive``, from the others; ``taxonomy_of``
-    says where they come from, with ``sample`` pages drawn from the archive. ``focus`` is "soft", "hard" or
-    "parents"; with "hard", links are followed only if the likeliest class of their page is good; with "parents", also if it is
-    a parent topic of a good one, as 004 describes it.
+    A tree of naive Bayes classifiers separates the good classes, those of ``examples.positive``, from the others; see
+    ``taxonomy_of``, which may draw ``sample`` pages from the archive. With the ``focus`` "soft", all links are followed;
+    with "hard", only links of pages whose likeliest class is good; with "parents", also links of pages whose likeliest class
+    is a parent topic of a good one, as 004 describes it.
 
-    A distiller finds hubs after ``distill_every`` pages (0: never), and again each time the crawl has grown by a tenth and
-    at least that many pages. Waiting links of the best ``hubs`` are raised to the hub score relative to the best hub,
-    unless they score higher already.
+    A distiller finds hubs after ``distill_every`` pages (0: never), and again whenever the crawl has grown by a tenth and by
+    at least that many pages. Waiting links of the best ``hubs`` hubs are raised to the score of the hub relative to that of
+    the best hub, unless they score higher already.
 
     Raises ``BadSetting`` when there is nothing to learn from.
     """
@@ -70,7 +70,7 @@ class Focused(BaseOrdering):
         self._next_distillation = distill_every
         self._waiting: WaitingUrls[_Worth] = WaitingUrls()
         self._raised: list[tuple[str, float]] = []
-        self._page: Page | None = None  # whose links are scored now, its R, and whether they are followed
+        self._page: Page | None = None  # the latest page, its R, and whether its links are followed
         self._relevance = 0.0
         self._followed = True
 
@@ -128,7 +128,7 @@ class Focused(BaseOrdering):
 
 
 class Distiller:
-    """Hubs among the fetched pages by Kleinberg's algorithm, with two changes against drift away from the topic.
+    """Finds hubs among the fetched pages by Kleinberg's algorithm, with two changes against topic drift.
 
     The forward weight of a link is the relevance of its target, the backward weight that of its source. Only links between
     fetched pages of different hosts count, so that a site cannot vote for itself.
@@ -136,7 +136,7 @@ class Distiller:
 
     def __init__(self) -> None:
         self._graph: LinkGraph[str] = LinkGraph()
-        self._relevance: dict[int, float] = {}  # of fetched pages, by their id in the graph
+        self._relevance: dict[int, float] = {}  # R of fetched pages, by their id in the graph
         self._hosts: dict[int, str] = {}
 
     @property
@@ -155,7 +155,7 @@ class Distiller:
         self._graph.merge(url, target)
 
     def best_hubs(self, count: int) -> Iterator[tuple[float, Sequence[str]]]:
-        """At most ``count`` hubs, best first: hub score relative to the best, and the URLs that the hub links to."""
+        """At most ``count`` hubs, best first: the score relative to the best hub, and the URLs that the hub links to."""
         sources, targets = self._graph.edges()
         place = np.full(len(self._graph), -1, np.int32)
         fetched = np.fromiter(self._relevance, np.int32, self.pages)

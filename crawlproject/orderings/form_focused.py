@@ -19,19 +19,19 @@ from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import CrawlUrl, Link, Page
 from crawlproject.urls.hosts import host_of
 
-STEPS = 2  # links before a form whose words count as examples: to its page, and to the page before
-REVISIONS = 128  # waiting links that are scored again after a page
+STEPS = 2  # links on the path to a form that count as examples: the link to its page, and the one before
+REVISIONS = 128  # waiting links that are rescored after a page
 REMEMBERED = 100_000  # fetched pages whose links may still turn out to lead to a form
-TOKENS = 40  # words of a link: of its URL, its anchor and its context
-FOUND = 0.1  # of the score of a link to a host whose form is known
-# What the links to search forms say on many sites; as if each had been seen on one such link.
+TOKENS = 40  # words of a link, from its URL, its anchor and its context
+FOUND = 0.1  # factor for the score of a link to a host whose form is known
+# Words of links to search forms on many sites: counted as if one such link had contained them all.
 WORDS = ("search", "advanced", "find", "query", "database", "catalogue", "catalog", "browse", "archive", "collection")
 
 _TOKEN = re.compile(r"[^\W\d_]{2,}")
 
 
 class _Waiting(NamedTuple):
-    """A waiting link: the numbers of its words, the page it is on, and how near to the topic that is."""
+    """A waiting link: the numbers of its words, the page it is on, and its nearness to the topic."""
 
     words: Numbers
     parent: str
@@ -41,11 +41,11 @@ class _Waiting(NamedTuple):
 class FormFocused(BaseOrdering):
     """``form_weight * P(form | words of the link) + (1 - form_weight) * topic``.
 
-    A link leads to a form when its page is the first of its host with a searchable form. ``P`` is a naive Bayes classifier of
-    the words of URL, anchor and context. It learns online: each fetched page is an example of its link, and a page with a form
-    also makes one of the link to the page before (the levels of the source). ``topic`` is the mean of the relevance of the
-    linking page and the context score of the link. Once the form of a host is known, links to that host count a tenth, which
-    stands for the source's rule to leave a site.
+    A link leads to a form if the page behind it is the first of its host with a searchable form. ``P`` comes from a naive
+    Bayes classifier of the words of URL, anchor and context. It learns online: each fetched page gives an example, the link
+    that led to it, and a page with a form also makes an example of the link before that one (the levels of the source).
+    ``topic`` is the mean of the relevance of the linking page and the context score of the link. Once the form of a host is
+    known, links to that host score a tenth, in place of the source's rule to leave a site.
 
     Raises ``BadSetting`` unless ``form_weight`` is from 0 to 1.
     """
@@ -119,7 +119,7 @@ class FormFocused(BaseOrdering):
         self._waiting.end(url)  # nothing was learned
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What the words and the topic contribute; ``before``: changes since the score was given."""
+        """The contributions of words and topic; ``before``: changes since the score was given."""
         found = self._waiting.get(url.url)
         if found is None:
             return {}
@@ -145,8 +145,8 @@ class FormFocused(BaseOrdering):
 class _LinkClassifier:
     """Naive Bayes over the words of links, counted one link at a time. Both classes have the same prior.
 
-    The sum of the logarithms is divided by the root of the number of words: the words of a link are no independent
-    witnesses, and a long context would outvote every anchor.
+    The sum of the logarithms is divided by the square root of the number of words: the words of a link are not independent,
+    and a long context would outweigh every anchor.
     """
 
     def __init__(self) -> None:
@@ -154,13 +154,13 @@ class _LinkClassifier:
         self._totals = np.zeros(2)
 
     def count(self, words: Numbers, leads: bool) -> None:
-        """One link with these words did or did not lead to a form."""
+        """Count a link with these words, which did or did not lead to a form."""
         self._grow(words)
         self._counts[int(leads), words] += 1
         self._totals[int(leads)] += 1
 
     def probability(self, words: Numbers) -> float:
-        """That a link with these words leads to a form."""
+        """The probability that a link with these words leads to a form."""
         self._grow(words)
         shares: npt.NDArray[np.float64] = self._counts[:, words] / (self._totals[:, None] + 2)
         odds = float(np.log(shares[1] / shares[0]).sum()) / max(1.0, len(words)) ** 0.5

@@ -16,8 +16,8 @@ from crawlproject.records import CrawlUrl, Link, Page, Span
 
 REVISIONS = 256  # most waiting URLs that get a new score after a page
 TOLERANCE = 0.2  # largest error of the logarithm of an agent's total in its scores
-SEEDS_FIRST = 40.0  # above any link: no clock rings before 1e-16, -ln of which is 36.8
-UNLIKELY = 4.0  # time that a draw seldom takes (2%): a fetch out of turn, for politeness, moves the time by no more
+SEEDS_FIRST = 40.0  # above any link: no clock rings before 1e-16, and -ln of that is 36.8
+UNLIKELY = 4.0  # a draw seldom takes longer (2%): a fetch out of turn, due to politeness, advances the time by no more
 REACH = 24  # terms considered on either side of a link
 
 
@@ -25,19 +25,20 @@ class InfoSpiders(BaseOrdering):
     """Agents in turn draw a link of their own frontier with probability proportional to ``exp(beta * sigma)`` (eq. 7).
 
     ``sigma`` is ``alpha * page + (1 - alpha) * net``: ``page`` is the cosine of the agent's keywords and the page that
-    holds the link, ``net`` the output of the agent's net for the keywords around the link. ``beta`` of the paper is
-    called ``greediness``. After each page the net learns its worth, with the learning rate ``rate``; a page of average
-    worth keeps an agent's energy unchanged, a better one adds to it; at ``reproduction`` the agent has an offspring, at
-    0 it dies and its parent inherits its links. There are at most ``population`` agents, at first one per seed, born with
-    half the energy needed to reproduce.
+    holds the link, ``net`` the output of the agent's net for the keywords around the link. The parameter ``greediness`` is
+    the paper's ``beta``. After each page the net learns the worth of the page, with the learning rate ``rate``. A page of
+    average worth leaves the agent's energy unchanged, a better one adds to it. At an energy of ``reproduction`` the agent
+    has an offspring; at 0 it dies, and its parent inherits its links. There are at most ``population`` agents; at first
+    there is one per seed, born with half the energy needed to reproduce.
 
-    To draw is to race: each link has a clock that rings after an exponential time, at a rate of ``exp(beta * sigma)`` over
-    the total of its agent's frontier; a score is minus the logarithm of that time. Exponential times have no memory, so at
-    every pick the next of an agent's clocks to ring is a draw by eq. 7, of links new and old; and each agent's next clock
-    rings after a time of mean 1, so agents take turns. Totals change with every page; rates and scores follow when they
-    differ by ``TOLERANCE``. An offspring takes half of the total, so both halves are drawn twice as often as before.
+    A draw is a race of clocks: the clock of a link rings after an exponential time whose rate is ``exp(beta * sigma)`` over
+    the total of its agent's frontier; the score is minus the logarithm of that time. Exponential times have no memory, so
+    the clock of an agent that rings next is always a draw by eq. 7 among its links, new and old. The mean time to the next
+    ring is 1 for every agent, so agents take turns. Totals change with every page; rates and scores are updated when the
+    logarithm of a total is off by ``TOLERANCE``. An offspring takes half of the total, so both halves are drawn twice as
+    often as before.
 
-    The paper gives no values: all defaults are ours.
+    The paper gives no values: all defaults are this project's.
     """
 
     learns = True
@@ -61,10 +62,10 @@ class InfoSpiders(BaseOrdering):
         self.reproduction = reproduction
         self._agents = Population(population, reproduction)
         self._waiting: WaitingUrls[Prospect] = WaitingUrls()
-        self._unsettled: dict[Agent, Iterator[str]] = {}  # agents whose links need new scores, and these links
+        self._unsettled: dict[Agent, Iterator[str]] = {}  # agents whose links need new scores, and the links left to do
         self._pages = 0
         self._worth = 0.0
-        self._page: Page | None = None  # the latest page, and the owner of its links
+        self._page: Page | None = None  # the latest page; the next attribute is the owner of its links
         self._owner: Agent | None = None
 
     @property
@@ -148,7 +149,7 @@ class InfoSpiders(BaseOrdering):
     # ------------------------------------------------------------ links
 
     def _find_links(self, page: Page, agent: Agent, start: float) -> None:
-        """Add the links of a page to the frontier of the agent, unless another agent rates them higher.
+        """Add each link of a page to the frontier of ``agent``, unless an agent already rates it as high.
 
         Their clocks start at ``start``.
         """
@@ -173,7 +174,7 @@ class InfoSpiders(BaseOrdering):
             prospect.log_rate = self._log_rate(prospect)
 
     def _settle(self, agent: Agent) -> None:
-        """Queue new scores for an agent's links if its total has changed too much."""
+        """Queue new scores for the links of an agent if its total has changed too much."""
         if abs(agent.drift()) <= TOLERANCE:
             return
         agent.offset += agent.drift()
@@ -192,7 +193,7 @@ class InfoSpiders(BaseOrdering):
         return None
 
     def _pass_time(self, url: str, agent: Agent) -> float:
-        """The agent has fetched ``url``: its clock has rung, or would have. The time at which the clocks of its links start."""
+        """Advance the agent's time to the ring of the clock of ``url``; the time at which the clocks of its links begin."""
         prospect = self._waiting.get(url)
         if prospect is None:
             return agent.time
@@ -225,7 +226,7 @@ class InfoSpiders(BaseOrdering):
     # ------------------------------------------------------------ life and death
 
     def _agent_of(self, page: Page) -> Agent:
-        """The agent that fetched the page, or a stand-in if it is dead; a seed gets a new agent."""
+        """The agent that fetched the page, or a living one if that agent is dead; a seed gets a new agent."""
         prospect = self._waiting.get(page.url)
         if prospect is not None:
             return prospect.agent
@@ -252,7 +253,7 @@ class InfoSpiders(BaseOrdering):
             prospect = self._waiting.get(url)
             agent.remove(url)
             if prospect is not None:
-                prospect.since += heir.time - agent.time  # what is left stays
+                prospect.since += heir.time - agent.time  # the time left to the ring stays the same
                 prospect.agent = heir
                 heir.add(url, prospect.strength(self.alpha, self.greediness))
         heir.offset += heir.drift()
@@ -262,10 +263,10 @@ class InfoSpiders(BaseOrdering):
 def keyword_proximity(terms: Sequence[str], anchors: Sequence[Span], columns: Mapping[str, int]) -> np.ndarray:
     """Distance-weighted frequencies of keywords around links, one row per link and one column per keyword.
 
-    An occurrence in the anchor counts 1. One outside counts ``1 / (1 + d)``, where ``d`` is its distance from the nearer
-    end of the anchor: 1 for the neighbouring term, at most ``REACH``. ``columns`` maps each keyword to its column.
+    An occurrence inside the anchor counts 1. One outside counts ``1 / (1 + d)``, where ``d`` is its distance from the
+    nearer end of the anchor: 1 for the neighbouring term, at most ``REACH``. ``columns`` maps each keyword to its column.
 
-    Only terms within reach of a link are read, so that the cost of long pages depends only on their links.
+    Only terms within reach of a link are examined, so the cost of a long page depends mainly on its links.
     """
     inputs = np.zeros((len(anchors), len(columns)))
     found = np.full(len(terms) + 2 * REACH, -1)  # the column of each term, with nothing on either side of the text

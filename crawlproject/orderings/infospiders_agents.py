@@ -1,6 +1,4 @@
-"""The population of InfoSpiders (paper 000 section 3.5): which agents live, and their keywords, nets, energy, links and
-offspring.
-"""
+"""The population of InfoSpiders (paper 000 section 3.5): agents with keywords, nets, energy, links and offspring."""
 
 from __future__ import annotations
 
@@ -14,11 +12,11 @@ from crawlproject.orderings.base import AgentLife
 from crawlproject.records import Page
 
 MAX_KEYWORDS = 48
-RECOUNT = 64  # removals after which a total is summed again
+RECOUNT = 64  # removals after which a total is summed anew
 
 
 class Population:
-    """At most ``limit`` living agents, born with half the energy at which an agent reproduces (``reproduction``)."""
+    """At most ``limit`` living agents. An agent reproduces at the energy ``reproduction`` and is born with half of it."""
 
     def __init__(self, limit: int, reproduction: float) -> None:
         self._limit = limit
@@ -34,20 +32,20 @@ class Population:
         return list(self._living.values())
 
     def owner(self, number: int, *, seed: bool) -> Agent | None:
-        """The living agent with this number, or a stand-in for a dead one; None for a seed that needs a new agent."""
+        """The living agent with this number, or the oldest agent if it is dead; None for a seed that needs a new agent."""
         agent = self._living.get(number)
         if agent is None and self._living and (not seed or len(self._living) >= self._limit):
             agent = next(iter(self._living.values()))
         return agent
 
     def bear(self, keywords: Mapping[str, float]) -> Agent:
-        """A new agent without a parent; its turn comes no earlier than that of the others."""
+        """Add an agent without a parent; its time begins at that of the agent furthest behind, so it gets no extra turns."""
         agent = Agent(self.born, dict(keywords), LinkNet.untaught(len(keywords)), self._reproduction / 2)
         agent.time = min((other.time for other in self._living.values()), default=0.0)
         return self._add(agent)
 
     def feed(self, agent: Agent, worth: float) -> None:
-        """Add the worth of a page, relative to the mean of all pages, and subtract 1 for the fetch."""
+        """Add the worth of a page to the energy, relative to the mean of all pages, and subtract 1 for the fetch."""
         self._pages += 1
         agent.energy = min(agent.energy + worth - 1, self._reproduction)
 
@@ -55,11 +53,11 @@ class Population:
         return agent.energy >= self._reproduction and len(self._living) < self._limit
 
     def reproduce(self, agent: Agent, page: Page) -> Agent:
-        """The offspring of an agent, with half of its energy and frontier."""
+        """Add the offspring of an agent, with half of its energy and frontier."""
         return self._add(agent.reproduce(self.born, page))
 
     def bury(self, agent: Agent) -> Agent | None:
-        """Remove an agent and return its heir; the last one gets the energy of a newborn instead, and None is returned."""
+        """Remove an agent and return its heir. The last agent stays, with the energy of a newborn; then return None."""
         if len(self._living) == 1:
             agent.energy = self._reproduction / 2
             return None
@@ -74,7 +72,7 @@ class Population:
         return agent
 
     def family(self, most: int) -> list[AgentLife]:
-        """As ``BaseOrdering.family``."""
+        """See ``BaseOrdering.family``."""
         shown = [self._life(agent) for agent in self._living.values()][:most]
         dead: dict[int, AgentLife] = {}
         for life in shown:
@@ -88,15 +86,15 @@ class Population:
 
     def _life(self, agent: Agent, died: int | None = None) -> AgentLife:
         energy = min(1.0, max(0.0, agent.energy / self._reproduction))
-        waiting = len(agent.links) if died is None else 0  # the heir has them
+        waiting = len(agent.links) if died is None else 0  # the heir has its links
         return AgentLife(agent.number, agent.parent, agent.born, died, energy, waiting, agent.keyword)
 
 
 class LinkNet:
     """A neural net with one input unit per keyword and one output unit, the logistic function of their weighted sum.
 
-    It predicts the similarity of the page behind a link. Untaught, it rates a link without keywords near 0 and one whose
-    anchor has all keywords high.
+    It predicts the similarity of the page behind a link. Before training, it rates a link without keywords near 0, and a
+    link whose anchor has all keywords high.
     """
 
     def __init__(self, weights: np.ndarray, bias: float) -> None:
@@ -113,7 +111,7 @@ class LinkNet:
         return np.exp(-np.logaddexp(0.0, -(self.bias + known @ self.weights[: known.shape[-1]])))  # no overflow
 
     def learn(self, inputs: np.ndarray | None, target: float, rate: float) -> None:
-        """One step of back-propagation, along the gradient of the cross entropy."""
+        """Take one step of back-propagation, along the gradient of the cross entropy."""
         inputs = np.zeros(0) if inputs is None else inputs[: len(self.weights)]
         step = rate * (target - float(self.estimate(inputs)))
         self.weights[: len(inputs)] += step * inputs
@@ -126,13 +124,13 @@ class LinkNet:
 
 @dataclass(slots=True, eq=False)
 class Agent:
-    """One searcher: a keyword vector, a net, an energy, and a frontier of its own.
+    """One searcher with its own keywords, net, energy and frontier.
 
-    ``keywords`` maps terms to weights; their order is that of the net's inputs. ``links`` maps each waiting URL to its
-    weight in the draw of eq. 7, ``exp(beta * sigma)``, and ``total`` is their sum. ``parent`` is the number of
-    an agent, -1 for one born of a seed; ``keyword`` is the one that the parent has not, ``born`` the number of pages observed
-    by then. ``offset`` is the ``-ln(total)`` used in the scores given so far. ``time`` is that of its last draw; one draw takes
-    1 on average.
+    ``keywords`` maps terms to weights, in the order of the net's inputs. ``links`` maps each waiting URL to its weight in
+    the draw of eq. 7, ``exp(beta * sigma)``; ``total`` is the sum of these weights. ``parent`` is the number of the parent,
+    -1 for an agent born of a seed; ``keyword`` is the keyword that the parent lacks, or empty; ``born`` is the number of
+    pages observed before its birth. ``offset`` is the ``-ln(total)`` used in the scores so far. ``time`` is the time of its
+    last draw; a draw takes 1 on average.
     """
 
     number: int
@@ -153,20 +151,20 @@ class Agent:
         self.columns = {term: column for column, term in enumerate(self.keywords)}
 
     def add(self, url: str, strength: float) -> None:
-        """A link enters the frontier; ``strength`` is ``beta * sigma``, or less by a constant."""
+        """Add a link to the frontier; ``strength`` is ``beta * sigma``, up to a constant that is the same for all links."""
         self.remove(url)
         weight = exp(strength)
         self.links[url] = weight
         self.total += weight
 
     def remove(self, url: str) -> None:
-        """A link leaves the frontier, if it is there."""
+        """Remove a link from the frontier, if it is there."""
         weight = self.links.pop(url, None)
         if weight is None:
             return
         self.removals += 1
         if 2 * weight > self.total or self.removals % RECOUNT == 0:
-            self.total = sum(self.links.values())  # a difference of almost equal numbers would be inexact
+            self.total = sum(self.links.values())  # a difference of nearly equal numbers would be inexact
         else:
             self.total -= weight
 
@@ -175,7 +173,7 @@ class Agent:
         return -log(self.total) - self.offset if self.total > 0 else 0.0
 
     def reproduce(self, number: int, page: Page) -> Agent:
-        """An offspring with half of the energy, half of the frontier, and one keyword more.
+        """The offspring, with half of the energy, half of the frontier, and one more keyword.
 
         The new keyword is the most frequent term of ``page`` that is not a keyword (ties in alphabetical order). The
         offspring gets every second link, in the order in which they were added.
@@ -200,7 +198,8 @@ class Prospect:
     """A waiting link: its agent, the inputs of the net, the two estimates of its worth, and its clock.
 
     The clock rings after an exponential time whose rate is the link's share of its agent's frontier. At the agent's time
-    ``since`` it had ``left`` to go, in units of the mean; ``log_rate`` is the logarithm of the rate since then.
+    ``since``, the time to the ring was ``left``, in units of its mean; ``log_rate`` is the logarithm of the rate since
+    then.
     """
 
     agent: Agent
@@ -216,11 +215,11 @@ class Prospect:
         return alpha * self.page + (1 - alpha) * self.net
 
     def strength(self, alpha: float, greediness: float) -> float:
-        """``beta * sigma``, shifted equally for all links so that it is at most 0: no exponential overflows."""
+        """``beta * sigma``, shifted equally for all links to at most 0, so that no exponential overflows."""
         return greediness * (self.sigma(alpha) - 1)
 
     def change_rate(self, log_rate: float) -> None:
-        """The rate is another one from the agent's present time on, if the clock has not rung by then."""
+        """Change the rate from the agent's current time on, unless the clock has rung by then."""
         passed = max(0.0, self.agent.time - self.since)
         left = self.left - passed * exp(self.log_rate)
         if left > 0:

@@ -13,34 +13,35 @@ from crawlproject.orderings.base import BaseOrdering, OrderingContext
 from crawlproject.orderings.learning import TermIds, WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
 
-TURNS = 16  # most pages whose links are scored again after each page
-REVISIONS = 256  # most links of these
+TURNS = 16  # pages in turn whose links are rescored after each page
+REVISIONS = 256  # links rescored after each page, at most
 STEP = 0.05  # scores are multiples of this
 WORDS = 128  # most frequent words of a page that count as evidence
 TOKENS = 24  # tokens of a URL
 SOURCES = 8  # linking pages stored per URL, the first ones
 KINDS = ("content", "url", "links", "siblings")
 BOUND = 10.0  # largest logarithm of a ratio
-SHARE = 64  # links of one page that are scored at once
+SHARE = 64  # links of one page that are rescored at once, at most
 
 _TOKEN = re.compile(r"[^\W\d_]{2,}")
-_FIRST = 1024  # pieces of evidence for which there is room at first
+_FIRST = 1024  # initial capacity, in pieces of evidence
 
 
 class Intelligent(BaseOrdering):
     """The weighted sum of the logarithms of four interest ratios, each learned while crawling.
 
     ``content``: words of the pages that link to the URL. ``url``: tokens of the URL. ``links``: whether these pages are
-    relevant themselves. ``siblings``: how many of the other links of these pages, as far as fetched, were relevant. See
-    ``InterestRatios`` for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several
-    words are multiplied, and so are those of several tokens; over several linking pages the mean is taken.
+    relevant themselves. ``siblings``: how many of the fetched links of these pages were relevant. See ``InterestRatios``
+    for the ratio and its ``significance``, 2 standard deviations in the source. The ratios of several words are multiplied,
+    and so are those of several tokens. Over several linking pages, ``content`` and ``links`` are averaged and siblings are
+    pooled.
 
-    The learned predicate: the relevance of a page is above ``threshold``, and above the mean of all pages so far. The
-    mean makes it adapt to topics with many and with few keywords. Weights of 1 make the score the logarithm of the
-    product of all ratios.
+    The learned predicate: the relevance of a page is above ``threshold`` and above the mean of all pages so far. The mean
+    adapts it to topics with many or few keywords. With weights of 1, the score is the logarithm of the product of all
+    ratios.
 
-    Only the relevance of pages depends on the topic: without evidence every link scores 0, first in first out, so the crawl
-    starts as breadth-first.
+    The topic enters only through the relevance of pages. Without evidence every link scores 0, and equal scores are fetched
+    first in, first out: the crawl starts breadth-first.
     """
 
     learns = True
@@ -84,7 +85,7 @@ class Intelligent(BaseOrdering):
         return self._latest.get(link.url, 0.0)
 
     def seed_score(self, url: str) -> float:
-        """Above the sum of the bounds."""
+        """Above the sum of the bounds, so above any link."""
         return BOUND * float(np.abs(self._weights).sum()) + 1.0
 
     def observe(self, page: Page) -> None:
@@ -200,7 +201,7 @@ class Intelligent(BaseOrdering):
         return self._weights * np.column_stack(logarithms).clip(-BOUND, BOUND)
 
     def _next_sources(self) -> list[LinkSource]:
-        """The pages whose links are scored again: a link of theirs was just fetched, or it is their turn."""
+        """The pages whose links are rescored: those with a link that was just fetched, and those whose turn it is."""
         sources = [source for source in self._touched if source.waiting]
         self._touched.clear()
         sources += [source for source in islice(self._turns, TURNS) if source not in sources]
@@ -210,7 +211,7 @@ class Intelligent(BaseOrdering):
         return sources
 
     def _scores(self, urls: Iterable[str]) -> list[tuple[str, float]]:
-        """The waiting ones of ``urls`` with scores in steps of ``STEP``; equal scores cost the frontier nothing."""
+        """The waiting URLs among ``urls``, with scores rounded to ``STEP``: unchanged scores cost the frontier nothing."""
         known = [(url, found) for url in urls if (found := self._waiting.get(url)) is not None]
         if not known:
             return []
@@ -220,7 +221,7 @@ class Intelligent(BaseOrdering):
 
 @dataclass(slots=True, eq=False)
 class LinkSource:
-    """A fetched page with waiting links, and the results of its fetched links."""
+    """A fetched page with waiting links: its evidence, and the results of its fetched links."""
 
     words: np.ndarray
     relevant: bool
@@ -239,7 +240,7 @@ class Candidate:
 
 
 def links_in_turn(sources: Iterable[LinkSource]) -> Iterator[str]:
-    """Some waiting links of each page, least recently scored first."""
+    """Up to ``SHARE`` waiting links of each page, the least recently scored first."""
     for source in sources:
         for url in list(islice(source.waiting, SHARE)):
             source.waiting[url] = source.waiting.pop(url)
@@ -247,10 +248,10 @@ def links_in_turn(sources: Iterable[LinkSource]) -> Iterator[str]:
 
 
 class InterestRatios:
-    """Counts of evidence over fetched pages, and the ratios ``I(C, E) = P(C and E) / (P(C) P(E))`` they give.
+    """Counts of evidence over fetched pages, and the ratios ``I(C, E) = P(C and E) / (P(C) P(E))`` that follow from them.
 
-    C means that a page is relevant, E is a piece of evidence about it, such as a word of the page that links to it. A ratio
-    above 1 favours a link, one below 1 disfavours it. At most ``limit`` pieces of evidence get a number; later ones are
+    C means that a page is relevant; E is a piece of evidence about it, such as a word of the page that links to it. A ratio
+    above 1 speaks for a link, one below 1 against it. At most ``limit`` pieces of evidence get a number; later ones are
     ignored. A ratio is used only if the relevant pages with E differ from chance by ``significance`` standard deviations.
     """
 
@@ -264,11 +265,11 @@ class InterestRatios:
 
     @property
     def share(self) -> float:
-        """P(C): the relevant pages among those counted."""
+        """P(C): the share of relevant pages among the counted pages."""
         return self.relevant_pages / self.pages if self.pages else 0.0
 
     def numbers(self, evidence: Iterable[str]) -> np.ndarray:
-        """The numbers of pieces of evidence, in order; new ones get the next number."""
+        """The numbers of pieces of evidence, in order; a new piece gets the next number."""
         found = self._numbers.of(evidence)
         while len(self._seen) < len(self._numbers.numbers):
             self._seen = np.concatenate([self._seen, np.zeros_like(self._seen)])
@@ -276,7 +277,7 @@ class InterestRatios:
         return found[found > 0]
 
     def count(self, numbers: np.ndarray, relevant: bool) -> None:
-        """Count a fetched page with this evidence; ``numbers`` has each piece once."""
+        """Count a fetched page with this evidence; ``numbers`` contains each piece once."""
         self.pages += 1
         self.relevant_pages += relevant
         self._seen[numbers] += 1
@@ -295,11 +296,11 @@ class InterestRatios:
 
 
 def log_interest(relevant: np.ndarray, seen: np.ndarray, share: float, significance: float) -> np.ndarray:
-    """``ln I`` for pieces of evidence that ``relevant`` of ``seen`` pages had, ``share`` being P(C).
+    """``ln I`` of pieces of evidence that ``seen`` pages had, ``relevant`` of which were relevant; ``share`` is P(C).
 
-    ``I = P(C | E) / P(C)``. One page of average relevance is added to each piece, so that no ratio is 0 or without
-    bounds. If E said nothing, the relevant pages would be binomial with ``seen`` trials and ``share``: a ratio is used
-    when they are ``significance`` standard deviations off.
+    ``I = P(C | E) / P(C)``. One page of average relevance is added to the counts of each piece, so that no ratio is 0 or
+    unbounded. If E were independent of C, ``relevant`` would be binomial with ``seen`` trials and probability ``share``; a
+    ratio is used only if it deviates from the mean by ``significance`` standard deviations or more.
     """
     if not 0 < share < 1:
         return np.zeros(len(seen))

@@ -15,7 +15,7 @@ from crawlproject.pages.text.keyword_match import HotPages, KeywordMatcher
 from crawlproject.records import ACTIVE, CrawlUrl, Link, Page
 
 HOT = 1e9  # above any backlink count, below the seeds
-RISES, STAYS = "rises", "stays"  # what a waiting URL does that is found again on a hot path
+RISES, STAYS = "rises", "stays"  # what a waiting URL does when it is found again on a hot path
 RESTS: dict[str, type[BaseOrdering]] = {
     "breadth_first": BreadthFirst,
     "backlink_count": BacklinkCount,
@@ -24,16 +24,16 @@ RESTS: dict[str, type[BaseOrdering]] = {
 
 
 class KeywordQueue(BaseOrdering):
-    """``HOT + rest`` for a hot URL, ``rest`` for another: two queues as one, both ordered by ``rest``.
+    """``HOT + rest`` for a hot URL, ``rest`` for any other: two queues in one, both ordered by ``rest``.
 
-    A URL is hot when a keyword is in its anchor or in the URL itself, or when it is fewer than ``distance`` links away
-    from a hot page. A page is hot when a keyword is in its title, or ``occurrences`` times in its body. Links inherit the
-    distance of their page from the nearest hot page of all paths known so far. ``distance`` 0 gives Figure 4.
+    A URL is hot when a keyword is in its anchor or in the URL itself, or when it is fewer than ``distance`` links away from
+    a hot page. A page is hot when a keyword is in its title, or ``occurrences`` times in its body. Links inherit the
+    distance of their page from the nearest hot page on any path known so far. ``distance`` 0 gives Figure 4.
 
     A keyword is a phrase of the topic. In an anchor or a title its stems must be consecutive; in a URL its words may be
-    anywhere. ``rest`` is the name of another ordering of the paper, ``breadth_first``, ``backlink_count`` or ``pagerank``;
-    any other name raises ``BadSetting``. A URL that is found again on a hot path ``rises`` to the hot queue;
-    with ``found_again`` ``stays`` it remains in the queue that it joined first, as in the figures.
+    anywhere. ``rest`` is the name of another ordering of the paper: ``breadth_first``, ``backlink_count`` or ``pagerank``.
+    With ``found_again`` ``rises``, a URL that is found again on a hot path moves to the hot queue; with ``stays`` it remains
+    in the queue that it joined first, as in the figures. Other values raise ``BadSetting``.
     """
 
     learns = True
@@ -60,7 +60,9 @@ class KeywordQueue(BaseOrdering):
         self._rest = RESTS[rest](context)
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)
-        self._hot: WaitingUrls[bool] = WaitingUrls()  # URLs in the hot queue; where they stay, those of the other, too
+        self._hot: WaitingUrls[bool] = (
+            WaitingUrls()
+        )  # whether a waiting URL is hot; false is stored only with ``stays``
         self._page: Page | None = None
         self._distance = 0
 
@@ -80,7 +82,7 @@ class KeywordQueue(BaseOrdering):
         self._rest.observe(page)
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """Minus the distance of ``page`` from the nearest hot page: 0 when it is one, ``-distance`` when that is too far."""
+        """Minus the distance of ``page`` from the nearest hot page: 0 for a hot page, at least minus ``distance``."""
         return (float(-self._distance_of(page)),)
 
     def revise(self) -> Iterable[tuple[str, float]]:
@@ -112,7 +114,7 @@ class KeywordQueue(BaseOrdering):
         )
 
     def _distance_of(self, page: Page) -> int:
-        """Computed once per page, not per link."""
+        """The distance of ``page`` from the nearest hot page; computed once per page, not per link."""
         if page is not self._page:
             inherited = 1 - int(page.inherited[0]) if page.inherited else self.distance
             self._page = page

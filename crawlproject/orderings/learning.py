@@ -1,4 +1,4 @@
-"""What orderings learn with: evidence about URLs while they wait, numbers for terms, and reproducible random numbers."""
+"""Tools for orderings that learn: evidence about waiting URLs, numbers for terms, and reproducible random numbers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Evidence = TypeVar("Evidence")
 
 
 class WaitingUrls(Generic[Evidence]):
-    """URL -> evidence, from the first link to the URL until its fetch has ended.
+    """Maps each waiting URL to evidence about it, from the first link to the URL until its fetch has ended.
 
-    A URL whose fetch has ended never waits again, however many links lead to it. At most ``limit`` URLs are stored; then the
-    oldest is dropped, since a frontier may drop URLs without notice.
+    A URL whose fetch has ended never waits again, however many links lead to it. At most ``limit`` URLs are stored; beyond
+    that the oldest is dropped, since a frontier may drop URLs without notice.
     """
 
     def __init__(self, limit: int = 1_000_000) -> None:
@@ -49,7 +49,7 @@ class WaitingUrls(Generic[Evidence]):
         return self._evidence.pop(url, None)
 
     def move(self, url: str, target: str) -> None:
-        """``url`` redirects to ``target``, which takes over its evidence unless it has some of its own."""
+        """``url`` redirects to ``target``, which takes over its evidence unless it already has evidence."""
         evidence = self.end(url)
         if evidence is not None and target not in self._ended and target not in self._evidence:
             self.put(target, evidence)
@@ -65,8 +65,8 @@ class WaitingUrls(Generic[Evidence]):
 class SeededDraw:
     """``draw(url)``: uniform in [0, 1), always the same for one URL.
 
-    Fixed, because the frontier keeps the best of several offers: fresh draws would favour URLs with many in-links.
-    ``random`` is used once, for the key.
+    The number is fixed because the frontier keeps the best of several scores: fresh draws would favour URLs with many
+    in-links. ``random`` is used once, for the key.
     """
 
     def __init__(self, random: Random) -> None:
@@ -78,10 +78,10 @@ class SeededDraw:
 
 
 class ExponentialDraw:
-    """``draw(url)``: an exponential variate of mean 1, 1e-16 to 37, made from a uniform ``SeededDraw``.
+    """``draw(url)``: an exponential variate of mean 1, between 1e-16 and 37, made from a uniform ``SeededDraw``.
 
-    As the time until a clock rings, it draws without replacement: of several clocks any may be the next to ring, in
-    proportion to their rates, however long each has run, since the variate has no memory.
+    Used as the time until a clock rings, it draws URLs without replacement: each clock is the next to ring with a
+    probability proportional to its rate, however long it has run, since the variate has no memory.
     """
 
     def __init__(self, uniform: SeededDraw) -> None:
@@ -92,13 +92,13 @@ class ExponentialDraw:
 
 
 class TermIds:
-    """Term -> 1, 2, 3, ... in order of appearance; 0 for the empty text, and for new terms after ``limit`` terms."""
+    """Numbers terms 1, 2, 3, ... in order of appearance; 0 is the empty term, and every new term after ``limit`` terms."""
 
     def __init__(self, limit: int = 200_000) -> None:
         self._limit = limit
-        self.numbers = {"": 0}  # others read it
-        self._vocabulary = Vocabulary()  # of the latest texts that are numbers already
-        self._known = np.zeros(0, np.int32)  # our number for each of its terms; -1: not asked for yet
+        self.numbers = {"": 0}  # term -> number; read by other classes
+        self._vocabulary = Vocabulary()  # the vocabulary of the latest ``Terms``
+        self._known = np.zeros(0, np.int32)  # our number for each of its terms; -1: not looked up yet
 
     def of(self, terms: Iterable[str]) -> Numbers:
         """One number per term, as an array of the same length."""

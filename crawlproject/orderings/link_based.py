@@ -1,9 +1,9 @@
-"""Orderings that score a URL by the links seen so far (``PageRank`` has a file of its own).
+"""Orderings that score a URL by the links seen so far (for ``PageRank`` see ``pagerank.py``).
 
-Backlink count: the URL that most fetched pages link to (paper 002 sections 2 and 6, Figure 2). Trans-domain indegree (paper
-004 section 4.1; D. Fetterly, N. Craswell, V. Vinay, SIGIR 2009). OPIC: importance as cash that flows along links (paper 004
-sections 4.1 and 4.3; S. Abiteboul, M. Preda, G. Cobena: WWW 2003). Largest site first (paper 004 section 4.1; R. Baeza-Yates
-and others: Crawling a Country, WWW 2005).
+Backlink count: the number of fetched pages that link to the URL (paper 002 sections 2 and 6, Figure 2). Trans-domain
+indegree (paper 004 section 4.1; D. Fetterly, N. Craswell, V. Vinay, SIGIR 2009). OPIC: importance as cash that flows along
+links (paper 004 sections 4.1 and 4.3; S. Abiteboul, M. Preda, G. Cobena: WWW 2003). Largest site first (paper 004 section
+4.1; R. Baeza-Yates and others: Crawling a Country, WWW 2005).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from crawlproject.urls.hosts import domain_of, host_of
 class LinkBased(BaseOrdering):
     """The score of a URL is its ``worth``, whichever page links to it.
 
-    Each new link is scored with the present worth of the URL, and the frontier keeps the higher of two scores. So a worth
-    that only grows with links is always up to date; after a redirect, which moves the links of one URL to another, scores
-    are revised. Seeds come first and keep their score, however few links lead to them.
+    Each new link is scored with the current worth of its URL, and the frontier keeps the higher of two scores, so a worth
+    that only grows with links is always up to date. After a redirect, which moves the links of one URL to another, the score
+    of the target is revised. Seeds come first and keep their scores, however few links lead to them.
 
-    ``part`` names what is counted. ``seeds`` are the seeds of the topic and the pages they redirect to.
+    ``part`` names what is counted. ``seeds`` are the seeds of the topic and the URLs they redirect to.
     """
 
     learns = True
@@ -34,7 +34,7 @@ class LinkBased(BaseOrdering):
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
         self.seeds = set(context.topic.seeds)
-        self._targets: dict[str, None] = {}  # of redirects, since the last revision
+        self._targets: dict[str, None] = {}  # targets of redirects since the last revision
 
     def worth(self, url: str) -> float:
         """The score of a URL from the links seen so far."""
@@ -87,7 +87,7 @@ class BacklinkCount(LinkBased):
 class TransDomainIndegree(BacklinkCount):
     """The number of fetched pages of other registrable domains that link to a URL.
 
-    Links within a site do not count: menus give each page of a site as many backlinks as the site has pages.
+    Links within a site do not count, since menus give each page of a site as many backlinks as the site has pages.
     """
 
     part = "links from other domains"
@@ -124,9 +124,9 @@ class Opic(LinkBased):
 class OpicCash(Generic[Node]):
     """``cash`` is what a page received since its last fetch.
 
-    Each of ``holders`` starts with cash 1. A fetched page distributes its cash equally over the pages it links to. The cash
-    that reaches a fetched page stays there, since a batch crawl fetches nothing twice, and the cash of a page without links
-    is lost. So the total never exceeds the number of holders.
+    Each of ``holders`` starts with cash 1. A fetched page distributes its cash equally over the pages it links to. Cash that
+    reaches a fetched page stays there, since a batch crawl fetches nothing twice; the cash of a page without links is lost.
+    So the total never exceeds the number of holders.
     """
 
     def __init__(self, holders: Iterable[Node] = ()) -> None:
@@ -141,7 +141,7 @@ class OpicCash(Generic[Node]):
         return distinct
 
     def of(self, node: Node) -> float:
-        """The cash of a node, 0 for one without links to it."""
+        """The cash of a node; 0 for a node that has received none."""
         return self.cash.get(node, 0.0)
 
     def merge(self, node: Node, into: Node) -> float:
@@ -154,10 +154,10 @@ class OpicCash(Generic[Node]):
 class LargestSiteFirst(LinkBased):
     """The score of a URL is the number of URLs of its host that were found and not fetched yet.
 
-    This number, and so the scores of all URLs of a host, change with every link and every fetch. So the scores of a host are
-    revised only when the number has grown or shrunk by the share ``growth`` since the last revision. Then no score is
-    wrong by more than this share, and each link found and each page fetched causes about ``1 / growth`` revisions on
-    average, however large the host.
+    Every link and every fetch changes this number, and with it the scores of all URLs of a host. To limit the cost, the
+    scores of a host are revised only when the number has grown or shrunk by the share ``growth`` since the last revision. So
+    no score is wrong by more than this share, and each link or fetch causes about ``1 / growth`` revisions on average,
+    however large the host.
     """
 
     part = "waiting on the host"
@@ -190,7 +190,7 @@ class LargestSiteFirst(LinkBased):
         self._gone(url)
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        """The URLs of each host whose number has left the range around its last score."""
+        """New scores for the URLs of each host whose number has left the range around its last score."""
         yield from super().revise()
         touched, self._touched = self._touched, {}
         for host in touched:

@@ -1,4 +1,4 @@
-"""A growing link graph: interned nodes, links in flat arrays, and a sparse matrix on demand; and its hubs and authorities."""
+"""A growing link graph (interned nodes, links in flat arrays, a sparse matrix on demand), and HITS: hubs and authorities."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LinkGraph(Generic[Node]):
     """Nodes (URLs, or anything hashable) with ids 0, 1, 2, ... in the order in which they were added.
 
     A link counts once per pair of nodes, as in ``links`` of paper 002 Figure 1. A node is *expanded* when its out-links are
-    known, that is, when its page was fetched. Memory: four bytes per link, and about 110 per node besides its name.
+    known, that is, when its page was fetched. Memory: four bytes per link, and about 110 per node plus its name.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class LinkGraph(Generic[Node]):
 
     @property
     def names(self) -> Iterable[Node]:
-        """The names of all nodes, those of redirects too."""
+        """The names of all nodes, including those of redirects."""
         return self._ids.keys()
 
     @property
@@ -80,7 +80,7 @@ class LinkGraph(Generic[Node]):
         return distinct
 
     def merge(self, node: Node, into: Node) -> int:
-        """``node`` redirects to ``into``: from now on both names mean one node, whose id is returned.
+        """Record that ``node`` redirects to ``into``: both names now mean one node. Return its id.
 
         Links to either name lead to this node; a page that links to both keeps two links to it.
         """
@@ -135,7 +135,10 @@ def adjacency(sources: npt.ArrayLike, targets: npt.ArrayLike, nodes: int, weight
 def archive_graph(
     archive: PageArchive, counted: Callable[[str, Sequence[str]], Iterable[str]] = lambda url, targets: targets
 ) -> LinkGraph[str]:
-    """The links of the archive that are ``counted``, given a page and its links; redirects are one node with their target."""
+    """The link graph of the archive; a redirect and its target are one node.
+
+    ``counted`` selects the links that count, given the URL of a page and its links; by default all.
+    """
     graph: LinkGraph[str] = LinkGraph()
     redirects = []
     for url in archive.urls():
@@ -156,11 +159,11 @@ def hits(
 ) -> tuple[Scores, Scores]:
     """Hub and authority score of each node, both vectors of length ``n`` that sum to 1 (all 0 without links).
 
-    ``links`` is a sparse matrix of shape (n, n), such as ``adjacency`` makes: entry (i, j) is the weight of the link from
-    i to j, 1 in Kleinberg's original. Authorities are ``a = links^T h``, hubs are ``h = links a``, again and again until
-    no score moves by more than ``tolerance``, or ``max_iterations`` times. With ``backward``, hubs are ``h = backward a``:
-    a distiller weighs a link forward by its target's relevance and backward by its source's (S. Chakrabarti, M. van den
-    Berg, B. Dom: Focused Crawling. WWW8, 1999, section 2.2.2).
+    ``links`` is a sparse matrix of shape (n, n), such as ``adjacency`` makes: entry (i, j) is the weight of the link from i
+    to j, 1 in Kleinberg's original. The steps ``a = links^T h`` for authorities and ``h = links a`` for hubs are repeated
+    until no hub score changes by more than ``tolerance``, at most ``max_iterations`` times. With ``backward``, the hub step
+    is ``h = backward a``: a distiller weighs a link forward by its target's relevance and backward by its source's (S.
+    Chakrabarti, M. van den Berg, B. Dom: Focused Crawling. WWW8, 1999, section 2.2.2).
     """
     nodes = links.shape[0]
     forward = links.T.tocsr()

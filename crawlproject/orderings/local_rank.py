@@ -1,4 +1,4 @@
-"""Best-N-First by local rank, which paper 001 section 7 names as work to come."""
+"""Best-N-First by local rank, which paper 001 section 7 names as future work."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from crawlproject.records import Link, Page
 
 
 class LocalRank(BestNFirst):
-    """A link is worth ``rank_KW,PR`` of its page (001 section 4.2): first by the keywords on it, then by its PageRank.
+    """The score of a link is ``rank_KW,PR`` of its page (001 section 4.2): first by keywords on the page, then by PageRank.
 
-    Both are local: PageRank is that of the graph seen so far, and a waiting URL keeps the rank that its page had. The score
-    is ``(k + r / (1 + r)) / (all keywords + 1)``, k keywords of the topic on the page, r its rank. ``n`` is as for
-    ``best_n_first``; ranks are solved when the pages have grown by the share ``growth``.
+    The rank is local: PageRank is computed over the graph seen so far, and a waiting URL keeps the rank that its page had.
+    The score is ``(k + r / (1 + r)) / (all keywords + 1)`` for a page with k of the keyword terms and the PageRank r. ``n``
+    is that of ``best_n_first``; ranks are solved when the number of pages has grown by the share ``growth``.
     """
 
     learns = True

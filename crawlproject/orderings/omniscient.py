@@ -1,10 +1,10 @@
-"""Omniscient: it knows the whole graph and the targets, and fetches page after page of a plan. The reference for others.
+"""Omniscient: knows the whole graph and the targets, and fetches the pages of a plan. The reference for other orderings.
 
-Only a rehearsal can run it. The plan is made before the crawl (``path_plan``), and host rotation has no say in it: one URL is
-active at a time. Paper 004 section 4 compares with such a crawl.
+Only a rehearsal can run it. The plan is made before the crawl (``path_plan``). One URL is active at a time, so host rotation
+does not affect the order. Paper 004 section 4 compares with such a crawl.
 
-The best plan would be a Steiner tree, which is NP-hard to find; this one is greedy, so it is no proven bound. Rehearsals note a
-proven one beside their runs (``least_pages`` in ``web_graph.py``).
+The best plan would be a Steiner tree, which is NP-hard to find; this plan is greedy, so it is not a proven bound. Rehearsals
+write a proven bound beside their runs (``least_pages`` in ``web_graph.py``).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ NEXT = 1e9  # the score of the next URL of the plan, and the floor: all others a
 
 
 class Omniscient(BaseOrdering):
-    """The URLs of the plan one after the other; no other link is followed."""
+    """Fetches the URLs of the plan one after the other, and follows no other link."""
 
     needs_targets = True
-    seeds_first = False  # it knows which of them lead to targets
+    seeds_first = False  # the plan contains only the seeds that lead to targets
     floor = NEXT
 
     def __init__(self, context: OrderingContext) -> None:
@@ -67,20 +67,20 @@ class Omniscient(BaseOrdering):
 
 
 def path_plan(graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> dict[str, str | None]:
-    """A crawl order of the targets and of the pages that lead to them; each URL with the page that it is reached from.
+    """A crawl order of the targets and of the pages that lead to them: each URL with the page that it is reached from.
 
-    A target that is linked from what is planned comes next: nothing is better than a target a page. When there is none, the
-    path is taken that leads to the most targets for each page that is not one (Smith's rule: the best order of independent
-    jobs by mean completion time; W. E. Smith, Various optimizers for single-stage production, 1956).
+    A target that a planned page links to comes next, since no order can do better than one target per page. If there is
+    none, the next path is the one that leads to the most targets per page that is not a target (Smith's rule: the best order
+    of independent jobs by mean completion time; W. E. Smith, Various optimizers for single-stage production, 1956).
     """
     return _Planner(graph, seeds, targets).plan()
 
 
 class _Planner:
-    """``free`` URLs cost nothing on the way: targets pay for themselves, and redirects and the like are no pages.
+    """Makes the plan. *Free* URLs cost nothing on a path: targets, which pay for themselves, and what is not kept as a page.
 
-    ``closure[url]`` has a bit for each target that can be reached from ``url`` through free URLs, its own among them;
-    ``gain(url)`` counts those that are not planned yet, of the links of a page that is not free.
+    ``_closure[url]`` has a bit for each target that can be reached from a free ``url`` through free URLs, including its own.
+    ``_behind[url]`` has the bits of all free links of a page that is not free.
     """
 
     def __init__(self, graph: Graph, seeds: Sequence[str], targets: Iterable[str]) -> None:
@@ -92,9 +92,11 @@ class _Planner:
         self._closure = _closures(self._links, free, bits)
         self._remaining = (1 << len(bits)) - 1
         self._plan: dict[str, str | None] = {}
-        self._cost: dict[str, int] = {}  # pages that are neither planned nor free, on the path to a URL and with it
+        self._cost: dict[
+            str, int
+        ] = {}  # pages on the path to a URL, itself included, that are neither planned nor free
         self._came_from: dict[str, str] = {}
-        self._behind: dict[str, int] = {}  # page -> closure of its free links
+        self._behind: dict[str, int] = {}  # page -> targets behind its free links, as bits
         self._candidates: list[tuple[float, int, str]] = []
 
     def plan(self) -> dict[str, str | None]:
@@ -105,14 +107,14 @@ class _Planner:
             current = self._rate(url)
             if url in self._plan or cost > self._cost[url] or not current:
                 continue
-            if current > rate:  # others have taken some of its targets
+            if current > rate:  # some of its targets were planned meanwhile
                 heappush(self._candidates, (current, cost, url))
             else:
                 self._add(self._path(url))
         return self._plan
 
     def _rate(self, url: str) -> float:
-        """Minus the targets for each page that is none."""
+        """Minus the unplanned targets behind ``url`` per page that is not a target."""
         return -(self._behind[url] & self._remaining).bit_count() / max(1, self._cost[url])
 
     def _path(self, url: str) -> list[tuple[str, str | None]]:
@@ -123,7 +125,7 @@ class _Planner:
         return steps[::-1]
 
     def _add(self, steps: Iterable[tuple[str, str | None]]) -> None:
-        """Plan these URLs, after each the targets that it gives away, and look from all of them."""
+        """Plan these URLs, each followed by the free URLs that lead to unplanned targets; then search from all of them."""
         added: list[str] = []
         for first in steps:
             waiting = deque([first])
@@ -138,7 +140,7 @@ class _Planner:
         self._look_from(added)
 
     def _look_from(self, origins: Iterable[str]) -> None:
-        """Paths from newly planned URLs: a breadth-first search in which free URLs cost nothing."""
+        """Find paths from newly planned URLs by a breadth-first search in which free URLs cost nothing."""
         waiting: deque[str] = deque()
         for url in origins:
             self._cost[url] = 0
@@ -167,7 +169,7 @@ class _Planner:
 
 
 def arrivals(graph: Graph, urls: Iterable[str]) -> set[str]:
-    """Where the URLs lead to, if they are redirects."""
+    """The URLs, with redirects replaced by where they end."""
     return {_arrival(graph, url) for url in urls}
 
 
@@ -192,7 +194,7 @@ def reachable(graph: Graph, seeds: Iterable[str]) -> dict[str, Sequence[str]]:
 
 
 def _closures(links: dict[str, Sequence[str]], free: Sequence[str], bits: dict[str, int]) -> dict[str, int]:
-    """Fixed point of: a free URL reaches itself and what its free links reach."""
+    """For each free URL, the targets that it reaches: itself and what its free links reach, computed as a fixed point."""
     closure = {url: bits.get(url, 0) for url in free}
     changed = True
     while changed:

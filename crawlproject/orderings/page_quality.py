@@ -1,4 +1,4 @@
-"""How good a page is whatever its topic, from features of its text (Bendersky, Croft and Diao, WSDM 2011)."""
+"""The quality of a page, whatever its topic, from features of its text (Bendersky, Croft and Diao, WSDM 2011)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from crawlproject.pages.text.terms import frequencies
 from crawlproject.records import Page
 
-MOST = 20_000  # words of a page that are looked at
-# From here on a feature says no more for a page.
+MOST = 20_000  # words of a page that are read
+# The values from which a feature is 1.
 WORDS = 1_000
 BITS = 9.0  # entropy
-SHARE = 0.4  # of the words that are stop words, as in prose
-COVER = 0.25  # of the list of stop words
+SHARE = 0.4  # share of stop words among the words, as in prose
+COVER = 0.25  # share of the list of stop words that occurs
 
 
 def page_quality(page: Page, stop_words: Set[str]) -> float:
@@ -25,10 +25,10 @@ def page_quality(page: Page, stop_words: Set[str]) -> float:
 
 
 def quality_features(page: Page, stop_words: Set[str]) -> dict[str, float]:
-    """The features by name, 0 to 1, higher for what speaks for a page; all 0 for one without terms.
+    """The features by name, 0 to 1, where higher is better; all 0 for a page without terms.
 
-    They are five of the ten of the source, those that need no mark-up and have one direction: the number of words, the share of
-    stop words and how many different ones there are, the entropy of the terms, and the text that is no anchor.
+    Five of the ten features of the source, those that need no mark-up and have one direction: the number of words, the share
+    of stop words and the number of different ones, the entropy of the terms, and the share of the text outside anchors.
     """
     words = page.text[: 8 * MOST].lower().split()[:MOST]
     times = np.array(frequencies(page.counts), np.float64)

@@ -1,7 +1,7 @@
-"""PageRank (paper 002 section 2), of a finished graph, of one that grows while it is crawled, and as an ordering.
+"""PageRank (paper 002 section 2) of a finished graph and of a graph that grows during a crawl, and the ordering by it.
 
-The ordering is that of paper 002 section 6, Figure 2, over the links seen so far. The PageRank of sites is a first estimate
-of pages of which nothing else is known (paper 004 section 4.3).
+The ordering is that of paper 002 section 6, Figure 2, over the links seen so far. The PageRank of its site is a first
+estimate for a page of which nothing else is known (paper 004 section 4.3).
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ class PageRank(LinkBased):
     """``IR'(P) = (1 - damping) + damping * sum of IR'(T) / c`` over the fetched pages T that link to P, with c links each.
 
     ``damping`` is the paper's d, 0.9. The paper solves the equations after every page. Here they are solved when the number
-    of fetched pages has grown by the share ``growth`` (0: after every page); in between, each fetched page passes its rank
-    one step on (see ``GrowingPageRank``). Pages without links pass nothing on; the paper's rule for them, a link to every
-    page, multiplies all ranks by one factor and does not change the order.
+    of fetched pages has grown by the share ``growth`` (0: after every page); until then, each fetched page passes its rank
+    only to the pages it links to (see ``GrowingPageRank``). Pages without links pass nothing on; the paper's rule for them,
+    a link to every page, multiplies all ranks by one factor and does not change the order.
 
     Variants of paper 004 sections 4.1 and 4.3: with ``links`` "external" only links between registrable domains count; with
-    ``jumps`` "seeds" the random jumps lead to the seeds, as the trusted pages (Cho and Schonfeld 2007), not to every page; with
-    ``ranks`` "archive" a URL that the archive knows has its rank there, as in an earlier crawl; with ``first`` "site" a
-    URL that was found after the last solution has, in place of the random jumps to it, those to its site: ``1 - damping``
-    times the site's own PageRank, of mean 1. Other values, and no archive where one is needed, raise ``BadSetting``.
+    ``jumps`` "seeds" random jumps lead to the seeds as trusted pages (Cho and Schonfeld 2007), not to every page; with
+    ``ranks`` "archive" a URL of the archive has its rank there, that of an earlier crawl; with ``first`` "site" a URL found
+    after the last solution gets the random jumps to its site in place of those to itself: ``1 - damping`` times the
+    PageRank of the site, whose mean over sites is 1. Raises ``BadSetting`` for other values and for a missing archive.
     """
 
     part = "pagerank"
@@ -102,7 +102,7 @@ class PageRank(LinkBased):
         self._failed.add(url)
 
     def revise(self) -> Iterable[tuple[str, float]]:
-        """After a solution: the ranks that changed, of URLs that were not fetched yet."""
+        """The new ranks of waiting URLs, after a solution changed them."""
         yield from super().revise()
         changed, self._changed = self._changed, ()
         graph = self._ranks.graph
@@ -144,8 +144,8 @@ def pagerank(
 ) -> Ranks:
     """``IR(P)`` of each node, a vector of length n with the mean 1; a page without links links to every page.
 
-    ``links`` is a sparse matrix of shape (n, n) as ``LinkGraph.matrix`` makes it. ``jumps`` and ``tolerance`` are
-    those of ``flow``.
+    ``links`` is a sparse matrix of shape (n, n), as returned by ``LinkGraph.matrix``. ``jumps`` and ``tolerance`` are those
+    of ``flow``.
 
     Pages without links spread their rank as random jumps do, which multiplies the solution of ``flow`` by a constant.
     The constant follows from the mean, which stays 1 because no rank is lost.
@@ -165,9 +165,9 @@ def flow(
 ) -> Ranks:
     """The solution of ``x(u) = (1 - d) j(u) + d * sum of x(v) / c(v)`` over the links v -> u: Figure 2 of paper 002.
 
-    ``jumps`` are ``j``, how often a random jump leads to each page (default: 1 for all, as in the figure). ``c(v)`` is the
-    number of links of v. A page without links passes on nothing. The order of the pages is that of ``pagerank``, and an
-    additional link never lowers a value, so that a crawl in progress needs no scaling.
+    ``jumps`` is ``j``: how often a random jump leads to each page (default: 1 for all, as in the figure). ``c(v)`` is the
+    number of links of v. A page without links passes nothing on. The order of the pages is that of ``pagerank``. Expanding
+    a page never lowers a value, so a crawl in progress needs no scaling.
 
     Iterates from ``start`` (default: 1 for all pages) until the sum of all changes is at most ``tolerance`` of the sum of all
     values, or ``max_iterations`` times. Only pages with links take part in the iteration; the values of the others, nearly
@@ -192,14 +192,14 @@ def flow(
 
 
 class GrowingPageRank(Generic[Node]):
-    """``IR'(P)`` over the links seen so far: solved at intervals, estimated in between.
+    """``IR'(P)`` over the links seen so far: solved at intervals, and estimated until the next solution.
 
     A fetched page immediately passes ``damping / c`` of its rank to each page it links to, so that new URLs and links count
     at once. Its effect on pages further away waits for the next solution of ``flow``, due when the number of fetched pages
     has grown by the share ``growth``; 0 solves after every page, as in paper 002. All solutions of a crawl together cost
-    about ``1 / growth`` times the last one, and each starts from the one before.
+    about ``1 / growth`` times the last one; each starts from the previous one.
 
-    ``jump`` says how often a random jump leads to a node (default: 1 for each).
+    ``jump(node)`` is how often a random jump leads to a node (default: 1 for each).
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class GrowingPageRank(Generic[Node]):
         return self.graph.expanded >= self._due_at
 
     def rank(self, node: Node) -> float:
-        """The rank of a node; for an unknown node that of a page without backlinks."""
+        """The rank of a node; for an unknown node, the rank of a page without backlinks."""
         number = self.graph.find(node)
         if number is None or number >= len(self._ranks):
             return (1 - self.damping) * self._jump(node)
@@ -241,7 +241,7 @@ class GrowingPageRank(Generic[Node]):
         return found
 
     def merge(self, node: Node, into: Node) -> int:
-        """``node`` redirects to ``into``, which takes over its links; return the id of both."""
+        """Record that ``node`` redirects to ``into``, which takes over its links; return their common id."""
         old = self.graph.id_of(node)
         new = self.graph.merge(node, into)
         self._grow()
@@ -271,7 +271,7 @@ class GrowingPageRank(Generic[Node]):
 
 
 class SiteRanks:
-    """PageRank with the mean 1 over registrable domains; a domain links to another when any of its pages does.
+    """PageRank of registrable domains, with the mean 1; a domain links to another if any of its pages does.
 
     Memory: a set entry for each pair of linked domains.
     """
@@ -283,7 +283,7 @@ class SiteRanks:
         self._ranks = np.ones(0)
 
     def add_page(self, url: str, targets: Iterable[str]) -> None:
-        """Count the links of a fetched page from the next ``solve`` on."""
+        """Add the links of a fetched page; the next ``solve`` counts them."""
         own = self._id_of(url)
         self._links.update((own, target) for target in map(self._id_of, targets) if target != own)
 

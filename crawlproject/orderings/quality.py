@@ -1,6 +1,6 @@
 """Crawling by the quality of pages (Pezzuti, MacAvaney and Tonellotto, ICTIR 2025): good pages link to good pages.
 
-The source estimates quality with a language model that was trained for it. Here it is ``page_quality``.
+The source estimates quality with a language model trained for this purpose; here ``page_quality`` estimates it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class QFirst(BaseOrdering):
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)
         self._waiting: WaitingUrls[float] = WaitingUrls()
-        self._page: Page | None = None  # the latest, and its quality
+        self._page: Page | None = None  # the latest page, and its quality
         self._quality = 0.0
 
     def score(self, page: Page, link: Link) -> float:
@@ -50,7 +50,7 @@ class QFirst(BaseOrdering):
 
 
 class QMin(QFirst):
-    """The lowest quality among the pages that link to the URL, as known so far."""
+    """The lowest quality among the pages that are known to link to the URL."""
 
     def __init__(self, context: OrderingContext) -> None:
         super().__init__(context)

@@ -68,20 +68,21 @@ ORDERINGS: dict[str, type[BaseOrdering]] = {
     "omniscient": Omniscient,
 }
 
-# They look at links alone, or judge pages in a way of their own: what a person says of a page changes nothing in them.
+# These look only at links, or judge pages themselves: the judgement of a person does not change their scores.
 UNJUDGED = frozenset((
     "breadth_first", "random", "backlink_count", "local_rank", "pagerank", "location", "near_root", "opic",
     "largest_site_first", "indegree",
     "trans_domain_indegree", "search_impact", "keyword_queue", "infospiders", "qfirst", "qmin", "omniscient",
 ))  # fmt: skip
 _BUNDLED = frozenset(ORDERINGS)
-INSTALLED = "topical.orderings"  # the group of entry points by which other packages bring orderings
+INSTALLED = "topical.orderings"  # the group of entry points through which other packages provide orderings
 
 
 def ordering(name: str) -> Callable[[type[AnyOrdering]], type[AnyOrdering]]:
-    """Register the decorated class as the ordering ``name``, for this process; a class of yours may be registered again.
+    """Register the decorated class as the ordering ``name`` in this process; registering a name again replaces its class.
 
-    Raises ``BadSetting`` for a name that is no word of ``a-z``, ``0-9`` and ``_``, or that an ordering of ours has.
+    Raises ``BadSetting`` for the name of a bundled ordering, for one that is not a word of ``a-z``, ``0-9`` and ``_``, and
+    for a class that is not a ``BaseOrdering``.
     """
 
     def register(cls: type[AnyOrdering]) -> type[AnyOrdering]:
@@ -96,12 +97,14 @@ def ordering(name: str) -> Callable[[type[AnyOrdering]], type[AnyOrdering]]:
 
 
 def registered(name: str) -> type[BaseOrdering] | None:
-    """The class that somebody registered under this name; None for a name of ours, or of nobody."""
+    """The class registered under ``name``; None for a bundled ordering or an unknown name."""
     return None if name in _BUNDLED else ORDERINGS.get(name)
 
 
 def _load_installed() -> None:
-    """Register what packages bring as entry points of the group ``topical.orderings``. Raises ``BadSetting``."""
+    """Register the orderings that installed packages declare as entry points of ``topical.orderings``. Raises
+    ``BadSetting``.
+    """
     for point in entry_points(group=INSTALLED):
         if point.name not in ORDERINGS:
             try:
@@ -112,7 +115,7 @@ def _load_installed() -> None:
 
 
 def ordering_class(name: str) -> type[BaseOrdering]:
-    """The class of an ordering; packages are asked for an unknown name. Raises ``BadSetting``, with the nearest names."""
+    """The class of an ordering, bundled or from an installed package. Raises ``BadSetting``, with the nearest name."""
     if name not in ORDERINGS:
         _load_installed()
     try:
@@ -136,7 +139,8 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
     """Build the ordering ``name``.
 
     ``parameters`` may include parameters of other orderings, since one settings file serves all. Raises ``BadSetting`` for
-    a parameter that no ordering has, and for a value of the wrong type; ``MissingExtra`` when a package is not installed.
+    a parameter that no ordering has, for a value of the wrong type, and for an ordering that needs targets when there are
+    none; ``MissingExtra`` when a package is not installed.
     """
     cls = ordering_class(name)
     if cls.needs_targets and (context.graph is None or not context.targets):
@@ -149,7 +153,7 @@ def make_ordering(name: str, context: OrderingContext, parameters: Mapping[str, 
 
 
 def own_parameters(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``parameters`` that the ordering ``name`` has, each of the right type. Raises ``BadSetting``."""
+    """The ``parameters`` that the ordering ``name`` accepts, converted to the right types. Raises ``BadSetting``."""
     if not parameters:
         return {}
     _refuse_unknown(parameters)

@@ -1,7 +1,8 @@
 """Reinforcement learning of links (paper 000 section 5.2; Rennie and McCallum, ICML 1999, for the crawler of CORA).
 
-Links of an archive, or of the crawl, get the discounted reward of following them; a naive Bayes classifier predicts it from
-the text of a link: its anchor, the text of its aggregation node, and the words around the anchor.
+The value of a followed link, in an archive or in the crawl, is the discounted reward of following it. A naive Bayes
+classifier predicts this value for other links from their text: the anchor, the text of the aggregation node, and the words
+around the anchor.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from crawlproject.orderings.link_graph import LinkGraph
 from crawlproject.pages.text.counting import Numbers
 from crawlproject.records import Link, Page
 
-EXAMPLES = 5_000  # latest links whose value is known; older ones are dropped
+EXAMPLES = 5_000  # latest links with a known value; older ones are dropped
 WORTH_TELLING = 0.05  # a smaller relative change does not revise a waiting URL
-MAX_PAGES = 3_000  # of an archive, the nearest to the seeds
-MAX_LINKS = 2  # taken as examples, of those to one page
-STEPS = 6  # links that a path looks ahead
+MAX_PAGES = 3_000  # read from an archive, the nearest to the seeds first
+MAX_LINKS = 2  # examples taken from the links to one page
+STEPS = 6  # links to look ahead on a path
 STILL = 1e-3  # a smaller change of value is not propagated
 
 Values = npt.NDArray[np.float64]
@@ -34,7 +35,7 @@ Pieces = tuple[int, int, int, int, int, int]  # start and end of the anchor, the
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """Evidence for a waiting URL: the terms of the linking page, and the position of the words of the link."""
+    """Evidence for a waiting URL: the terms of the linking page, and the positions of the words of the link in it."""
 
     page: Numbers
     pieces: Pieces
@@ -42,16 +43,16 @@ class _Evidence:
 
 
 class Reinforcement(BaseOrdering):
-    """``(1 - discount) * Q``, where Q is the present and future reward of a link, predicted from its words.
+    """``(1 - discount) * Q``, where Q is the immediate and future reward of a link, predicted from its words.
 
     A page with a relevance above ``threshold`` has reward 1. ``Q = reward + discount * Q of the best link that follows`` is
-    known for links that were followed. Their words and values train a naive Bayes classifier over ``bins`` bins of values,
-    whose expectation is the Q of any other link. The words are the anchor, the text under the aggregation node
-    and ``window`` terms on each side of the anchor.
+    known for links that were followed. Their words and values train a naive Bayes classifier over ``bins`` bins of values;
+    the value that it expects is the Q of any other link. The words are the anchor, the text under the aggregation node and
+    ``window`` terms on each side of the anchor.
 
-    It learns from the web of ``ORDERING_ARCHIVE`` and from the crawl: after ``train_every`` pages, and again each time the
-    crawl has grown by a tenth and at least that many pages; then waiting links get new scores. Before the first training,
-    the value of a link is the mean of its page's relevance and its own context score.
+    The classifier learns from the web of ``ORDERING_ARCHIVE``, and from the crawl: after ``train_every`` pages, and again
+    whenever the crawl has grown by a tenth and by at least ``train_every`` pages. Then waiting links get new scores. Before
+    the first training, the value of a link is the mean of its page's relevance and its own context score.
 
     Raises ``BadSetting`` for a ``discount`` outside [0, 1) and for fewer than two ``bins``.
     """
@@ -81,7 +82,7 @@ class Reinforcement(BaseOrdering):
         self.train_every = train_every
         self._numbers = TermIds()
         self._returns = DiscountedRewards(discount, EXAMPLES)
-        self._texts: dict[str, Numbers] = {}  # of the links that were taken, by where they led
+        self._texts: dict[str, Numbers] = {}  # of the links that were followed, by target URL
         self._waiting: WaitingUrls[_Evidence] = WaitingUrls()
         self._pages = 0
         self._next_training = train_every
@@ -146,7 +147,7 @@ class Reinforcement(BaseOrdering):
         return scores
 
     def _train(self) -> None:
-        """Learn from all examples, once two different values are among them."""
+        """Learn from all examples, once they have at least two different values."""
         taken = [(self._texts[url], value) for url, value in self._returns.items() if url in self._texts]
         examples = [*self._known, *taken]
         if len({value for _, value in examples}) > 1:
@@ -154,7 +155,7 @@ class Reinforcement(BaseOrdering):
             self._model = ValueClassifier(texts, values, bins=self.bins, terms=len(self._numbers.numbers))
 
     def _rescored(self) -> Iterable[tuple[str, float]]:
-        """New scores of links that wait, page by page."""
+        """New scores of waiting links, page by page."""
         if self._model is None:
             return
         by_page: dict[int, list[tuple[str, _Evidence]]] = defaultdict(list)
@@ -172,13 +173,13 @@ class Reinforcement(BaseOrdering):
 class ValueClassifier:
     """The expected value of a text: ``sum over bins b of P(b | text) * mean value of b``.
 
-    ``texts`` are arrays of term numbers, all below ``terms``; ``values`` their known values. Values are cut into at most
-    ``bins`` bins (2 or more) of about as many texts each; equal values share a bin. Naive Bayes over term counts, with one count
-    added to each term and bin, gives ``P(b | text)``.
+    ``texts`` are arrays of term numbers below ``terms``; ``values`` are the known values of these texts. Values are cut
+    into at most ``bins`` bins (2 or more) of about equally many texts; equal values share a bin. Naive Bayes over term
+    counts, with one count added to each term and bin, gives ``P(b | text)``.
 
-    The contribution of a term does not depend on its position. So many overlapping pieces of one text can be scored with
-    cumulative sums of the rows of ``term_logs`` (shape: ``terms`` + 1, bins). The last row is 0, for terms that appeared
-    after the training.
+    The contribution of a term does not depend on its position, so many overlapping pieces of one text can be scored with
+    cumulative sums of rows of ``term_logs`` (shape: ``terms`` + 1, bins). Its last row is 0, for terms that appeared after
+    the training.
     """
 
     def __init__(self, texts: Sequence[Numbers], values: Sequence[float], *, bins: int, terms: int) -> None:
@@ -199,12 +200,12 @@ class ValueClassifier:
         self.means: Values = np.array([known[labels == label].mean() for label in model.classes_])
 
     def running_sums(self, text: Numbers) -> Values:
-        """The logs of the terms before each place: shape (len(text) + 1, bins)."""
+        """The summed logs of the terms before each position: shape (len(text) + 1, bins)."""
         rows = self.term_logs[np.minimum(text, self.terms)]
         return np.concatenate([np.zeros((1, rows.shape[1])), np.cumsum(rows, axis=0)])
 
     def expected(self, logs: Values) -> Values:
-        """The expected value of each text, given the sums of its terms' logs: shape (texts, bins)."""
+        """The expected value of each text; ``logs`` are the sums of the logs of its terms, of shape (texts, bins)."""
         logs = logs + self.prior_logs
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         values: Values = shares @ self.means / shares.sum(axis=1)
@@ -212,7 +213,7 @@ class ValueClassifier:
 
 
 def _bins(values: Values, bins: int) -> npt.NDArray[np.int64]:
-    """The bin of each value: by the share of values below it, with half of its equals."""
+    """The bin of each value, by the share of the values that are below it; equal values count half."""
     _, which, equals = np.unique(values, return_inverse=True, return_counts=True)
     middle = (np.cumsum(equals) - equals / 2) / len(values)
     labels: npt.NDArray[np.int64] = (bins * middle).astype(np.int64)[which]
@@ -220,16 +221,16 @@ def _bins(values: Values, bins: int) -> npt.NDArray[np.int64]:
 
 
 def pieces_of(link: Link, terms: int, window: int) -> Pieces:
-    """The three pieces of a page of ``terms`` terms; with ``window`` terms on each side of the anchor.
+    """The three pieces of a page of ``terms`` terms that describe a link, with ``window`` terms on each side of the anchor.
 
-    They overlap: a word of the anchor counts three times, and the nearer a word is the more it counts.
+    They overlap: a word of the anchor may count three times, and words near the anchor count more than distant ones.
     """
     start, end = link.anchor_span
     return (start, end, *link.context_span, max(0, start - window), min(terms, end + window))
 
 
 def text_of(page: Numbers, pieces: Pieces) -> Numbers:
-    """The words of a link as one text; ``page`` are the terms of its page."""
+    """The words of a link as one text; ``page`` holds the terms of its page."""
     return np.concatenate([page[pieces[0] : pieces[1]], page[pieces[2] : pieces[3]], page[pieces[4] : pieces[5]]])
 
 
@@ -246,8 +247,8 @@ def known_paths(
 ) -> Iterator[tuple[Page, Link, float]]:
     """Page, link, and the discounted reward of the link, for links between the first ``MAX_PAGES`` pages.
 
-    Pages are visited breadth-first from the seeds, and then from the other pages of the archive. A page with a
-    relevance above ``threshold`` is worth 1.
+    Pages are visited breadth-first from the seeds, then from the other pages of the archive. A page with a relevance above
+    ``threshold`` has reward 1. At most ``MAX_LINKS`` links to each page are yielded.
     """
     pages = list(_breadth_first(archive, seeds))
     graph: LinkGraph[str] = LinkGraph()
@@ -293,9 +294,9 @@ class _Step:
 
 
 class DiscountedRewards:
-    """Steps of a crawl and their values: ``Q = reward + discount * best Q of the steps that followed``, as known so far.
+    """Steps of a crawl and their values so far: ``Q = reward + discount * best Q of the steps that followed``.
 
-    A step is the fetch of a URL, which led on to the URLs that were found on it. Values grow as better steps follow.
+    A step is the fetch of a URL; the fetches of the URLs found on its page follow it. Values grow as better steps follow.
     Only the latest ``limit`` steps are kept.
     """
 
@@ -330,10 +331,10 @@ def graph_values(
     discount: float,
     steps: int,
 ) -> npt.NDArray[np.float64]:
-    """The value of going to each node when paths of up to ``steps`` more links are looked at.
+    """The value of going to each node, looking up to ``steps`` more links ahead.
 
-    ``rewards`` has one entry a node; links go from ``sources[i]`` to ``targets[i]``. It is value iteration: a path may come
-    back to a node, and is paid there again.
+    ``rewards`` has one entry per node; links go from ``sources[i]`` to ``targets[i]``. This is value iteration: a path that
+    returns to a node gets its reward again.
     """
     values = rewards.copy()
     for _ in range(steps):

@@ -11,9 +11,9 @@ from crawlproject.orderings.learning import WaitingUrls
 from crawlproject.pages.text.relevance import TopicJudge
 from crawlproject.records import CrawlUrl, Link, Page
 
-LEVELS = 4  # of cues, above 0
-PRIOR = (0.01, 0.25, 0.5, 0.75, 1.0)  # initial expected score of each level: the cue itself
-_SAME = 0.01  # a gain that changed by a smaller share is not revised
+LEVELS = 4  # levels of cues above 0
+PRIOR = (0.01, 0.25, 0.5, 0.75, 1.0)  # expected score of each level at the start: the level itself
+_SAME = 0.01  # a gain that changed by at most this share is not revised
 
 Cues = tuple[int, ...]
 
@@ -21,21 +21,21 @@ Cues = tuple[int, ...]
 class SearchImpact(BaseOrdering):
     """How much a URL is expected to improve the first ``results`` results of each query.
 
-    The queries are those of ``TOPIC_QUERIES``, or else each keyword of the topic is one, as often asked as the others; the
-    score of a page for a query is their cosine. ``worst`` is the score of the query's result number ``results`` so far, 0
-    while there are fewer. Before a page is fetched, its cue is the cosine of the anchor with the query or the share of the
-    query's terms in the URL, whichever is larger, rounded up to a level of 0, 1/4, 1/2, 3/4 or 1. ``expected`` is the mean
-    score of the pages fetched so far with a cue of this level, with the level itself (0.01 for level 0) as one additional
+    The queries are those of ``TOPIC_QUERIES``, or else the keywords of the topic, all equally frequent. The score of a page
+    for a query is their cosine. ``worst`` is the score of the last of the query's first ``results`` results so far, 0 while
+    there are fewer. Before a page is fetched, its cue is the cosine of the anchor with the query or the share of the query's
+    terms that are in the URL, whichever is larger, rounded up to a level of 0, 1/4, 1/2, 3/4 or 1. ``expected`` is the mean
+    score of the pages fetched so far with a cue of this level; the level itself (0.01 for level 0) counts as one additional
     page, so that early estimates follow the cue.
 
     A page better than ``worst`` improves the results by the difference. If scores are distributed exponentially with mean
     ``expected``, the mean of ``max(0, score - worst)`` is ``expected * exp(-worst / expected)``. The score of a URL is the
-    sum of these gains over all queries, each times how often it is asked, in units of the mean query. The plain difference
-    of ``expected`` and ``worst`` would be 0 for nearly all URLs as soon as all queries have good results; with this gain,
-    better cues still come first.
+    sum of these gains over all queries, weighted by query frequency relative to the mean. The plain difference of
+    ``expected`` and ``worst`` would be 0 for nearly all URLs once all queries have good results; with this gain, better cues
+    still come first.
 
-    URLs with equal cues have equal gains. Waiting URLs get new gains when the number of fetched pages has grown by the
-    share ``growth``.
+    URLs with equal cues have equal gains. Waiting URLs get new gains when the number of fetches has grown by the share
+    ``growth``.
     """
 
     learns = True
@@ -52,7 +52,7 @@ class SearchImpact(BaseOrdering):
         self._queries = [TopicJudge([name], analyzer) for name in self._names]
         self._vocabulary = set().union(*(query.query for query in self._queries))
         self._no_cues = (0,) * len(self._queries)
-        self._best: list[list[float]] = [[] for _ in self._queries]  # heaps of the first results
+        self._best: list[list[float]] = [[] for _ in self._queries]  # heaps of the scores of the first results
         self._sums = list(PRIOR)
         self._pages = [1] * len(PRIOR)
         self._ends = 0  # fetches that have ended
@@ -138,7 +138,7 @@ class SearchImpact(BaseOrdering):
             yield weight * expected * exp(-worst / expected) if expected > 0 else 0.0
 
     def _wait(self, url: str, cues: Cues) -> Cues:
-        """Store ``url`` under the best cues seen for it; return these cues."""
+        """Store ``url`` under the best cue seen for each query; return these cues."""
         before = self._cues.get(url)
         if before is not None:
             cues = tuple(map(max, before, cues))
@@ -152,7 +152,7 @@ class SearchImpact(BaseOrdering):
         return cues
 
     def _leave(self, url: str) -> Cues:
-        """``url`` no longer waits; return its cues, or None if no link led to it."""
+        """``url`` no longer waits; return its cues, empty if it did not wait."""
         cues = self._cues.end(url) or ()
         if cues:
             self._forget(url, cues)

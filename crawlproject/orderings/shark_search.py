@@ -1,8 +1,8 @@
 """Fish search and shark search: paths thrive on relevant pages and die after a few others.
 
-Fish search (De Bra and Post 1994, reference [12] of paper 000) is the algorithm as restated by Hersovici et al. 1998, a
-school of fish that weakens on irrelevant pages; shark search is that of paper 000 section 3.2, eq. 2-5 (Hersovici et al.
-1998, reference [15], for the constants).
+Fish search (De Bra and Post 1994, reference [12] of paper 000) is implemented as restated by Hersovici et al. 1998: a school
+of fish weakens on irrelevant pages. Shark search is that of paper 000 section 3.2, eq. 2-5, with the constants of Hersovici
+et al. 1998, reference [15].
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from crawlproject.records import Link, Page
 class FishSearch(BaseOrdering):
     """Potential scores 1, 0.5 or 0.
 
-    The first ``factor * width`` links of a relevant page (relevance above ``threshold``), rounded up, score 1, the first
-    ``width`` links of another page 0.5, the rest 0. A link inherits the full ``depth`` from a relevant page, one less from
-    another. A page with depth 0 is fetched; its links are followed if it is relevant. Defaults: depth 3, width 5, factor 1.5
-    (the constant a > 1 of the algorithm), threshold 0.
+    The first ``factor * width`` links (rounded up) of a relevant page, one with a relevance above ``threshold``, score 1;
+    the first ``width`` links of any other page score 0.5; the rest score 0. A link inherits the full ``depth`` from a
+    relevant page, and one less than its page inherited from any other. A page with depth 0 is fetched, but its links are
+    followed only if it is relevant. Defaults: depth 3, width 5, factor 1.5 (the constant a > 1 of the algorithm), threshold
+    0.
     """
 
     def __init__(
@@ -48,12 +49,12 @@ class FishSearch(BaseOrdering):
         self.implied(page)
 
     def implied(self, page: Page) -> None:
-        """They are numbered after those of the page."""
+        """Number implied links after those of the page."""
         for link in page.links:
             self._rank.setdefault(link.url, len(self._rank))
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """The depth inherited by the links."""
+        """The depth that the links inherit."""
         return (self._depth_left(page),)
 
     def _depth_left(self, page: Page) -> int:
@@ -67,8 +68,8 @@ class SharkSearch(BaseOrdering):
     """``gamma * inherited + (1 - gamma) * neighborhood`` (eq. 2).
 
     ``inherited`` is ``delta * sim`` of the page when that is above 0, else ``delta`` times what the page itself inherited
-    (eq. 3). ``neighborhood`` is ``beta * anchor + (1 - beta) * context`` (eq. 5), where the context counts as 1 as soon as the
-    anchor matches (eq. 4); the augmented context is the text under the aggregation node. As in fish search, a path ends
+    (eq. 3). ``neighborhood`` is ``beta * anchor + (1 - beta) * context`` (eq. 5), where ``context`` is 1 if the anchor
+    matches at all (eq. 4); the augmented context is the text under the aggregation node. As in fish search, a path ends
     after ``depth + 1`` pages in a row without any similarity. Defaults: gamma 0.5, delta 0.5, beta 0.8, depth 3. A seed
     inherits 0.
     """
@@ -92,7 +93,7 @@ class SharkSearch(BaseOrdering):
         return self.gamma * inherited + (1 - self.gamma) * neighborhood
 
     def inherited_for_links(self, page: Page) -> tuple[float, ...]:
-        """What the children inherit: the score of eq. 3, and the depth left to them."""
+        """The values that the links inherit: the score of eq. 3, and the depth left."""
         if page.relevance > 0:
             return self.delta * page.relevance, self.depth
         inherited, depth_left = page.inherited or (0.0, self.depth)

@@ -1,4 +1,4 @@
-"""A bandit over places of links (Gauquier and others 2025, SB-CLASSIFIER): which places of pages lead to the topic?"""
+"""A bandit over the places of links on pages (Gauquier and others 2025, SB-CLASSIFIER): which places lead to the topic?"""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from crawlproject.orderings.learning import SeededDraw, WaitingUrls
 from crawlproject.records import CrawlUrl, Link, Page
 
 EPSILON = 1e-6
-SHOWN = 32  # links of an arm that are scored with the index of the arm; the others wait until a place is free
+SHOWN = 32  # links of an arm that are scored with its index; the others are hidden until one of these is gone
 TOLERANCE = 0.02  # relative change of an index at which its links are revised
 ARMS_A_PAGE = 32  # arms whose index is checked after a page
 TIE = 1e-3  # share of a score that comes from the draw within an arm
-DIMENSIONS = 1 << 12  # of the vector of a tag path
-MAX_CLUSTERS = 1024  # of tag paths
+DIMENSIONS = 1 << 12  # dimensions of the vector of a tag path
+MAX_CLUSTERS = 1024  # clusters of tag paths, at most
 MAX_PATHS = 100_000  # paths whose cluster is cached
 
 
 class Arm:
     """A cluster of places, the rewards of its links, and its waiting links.
 
-    Of these, the ``SHOWN`` with the highest draws are scored with the ``index`` of the arm; the others are hidden.
+    The ``SHOWN`` links with the highest draws are scored with the ``index`` of the arm; the others are hidden.
     """
 
     __slots__ = ("_hidden", "_shown", "fetches", "index", "rewards", "shown")
@@ -36,9 +36,9 @@ class Arm:
     def __init__(self) -> None:
         self.fetches = 0
         self.rewards = 0.0
-        self.index = 0.0  # as the scores given so far have it
+        self.index = 0.0  # the index used in the scores so far
         self.shown: dict[str, float] = {}  # url -> draw
-        self._shown: list[tuple[float, str]] = []  # heap, lowest draw first; may hold links that are gone
+        self._shown: list[tuple[float, str]] = []  # heap, lowest draw first; may contain links that are gone
         self._hidden: list[tuple[float, str]] = []  # heap, negative draws: highest first
 
     @property
@@ -46,7 +46,7 @@ class Arm:
         return self.rewards / self.fetches if self.fetches else 0.0
 
     def add(self, url: str, draw: float) -> str | None:
-        """A link waits; the link that is hidden now and was not before, or the new one itself."""
+        """Add a waiting link; return the link that is hidden in exchange (it may be the new one), if any."""
         self._show(url, draw)
         if len(self.shown) <= SHOWN:
             return None
@@ -58,7 +58,7 @@ class Arm:
         return surplus
 
     def remove(self, url: str, waiting: WaitingUrls[int]) -> str | None:
-        """A link is gone; the hidden link that takes its place in line, if there is one."""
+        """Remove a link; return the hidden link that takes its place, if any."""
         if self.shown.pop(url, None) is None:
             return None
         while self._hidden:
@@ -76,18 +76,18 @@ class Arm:
 
 
 class TagPathBandit(BaseOrdering):
-    """Upper confidence bounds over clusters of tag paths; within a cluster, every link is as good as another.
+    """Upper confidence bounds over clusters of tag paths; within a cluster, links are drawn at random.
 
-    The index of an arm is ``mean reward + exploration * sqrt(ln t / (n + 1e-6))``, with ``n`` fetches from the arm of
-    ``t`` in all. Arms without a waiting link are skipped. Links join the arm with the nearest centroid if their cosine
-    is at least ``similarity``. Defaults: exploration 2.828 (2 sqrt 2) and similarity 0.75, as in the source.
+    The index of an arm is ``mean reward + exploration * sqrt(ln t / (n + 1e-6))``, with ``n`` fetches from the arm of ``t``
+    in all. Arms without a waiting link are skipped. A link joins the arm with the nearest centroid if their cosine is at
+    least ``similarity``, else a new arm. Defaults: exploration 2.828 (2 sqrt 2) and similarity 0.75, as in the source.
 
     In the source, the reward is the number of files of a given type. Here it is the relevance of the fetched page relative
     to the mean page so far, and 0 for a failed fetch. The source crawls one site. Here all hosts share the arms: sites made
-    with the same tools have the same places, so a new host need not be explored from scratch.
+    with the same tools have the same tag paths, so a new host need not be explored from scratch.
 
-    The index of an arm changes with every page, so only its ``SHOWN`` links with the highest draws are scored with the index
-    and revised. The others score below all these, and are used only when no other host may be visited.
+    The index of an arm changes with every page, so only the ``SHOWN`` links with the highest draws are scored with the index
+    and revised. The other links score below all of these, and are fetched only when no other host may be visited.
     """
 
     learns = True
@@ -103,7 +103,7 @@ class TagPathBandit(BaseOrdering):
         self._waiting: WaitingUrls[int] = WaitingUrls()  # url -> number of its arm
         self._fetches = 0
         self._rewards = 0.0
-        self._moved: dict[str, None] = {}  # links whose score is not what it should be
+        self._moved: dict[str, None] = {}  # links whose score is out of date
         self._turn = 0
 
     # ------------------------------------------------------------ the contract
@@ -135,7 +135,7 @@ class TagPathBandit(BaseOrdering):
         self._reward(url, 0.0)
 
     def refused(self, url: str) -> None:
-        self._end(url)  # it cost no fetch, so it does not count as a failure of its arm
+        self._end(url)  # it cost no fetch, so it is not a failure of its arm
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
         number = self._waiting.get(url.url)
@@ -199,7 +199,7 @@ class TagPathBandit(BaseOrdering):
         return arm.mean * self._fetches / self._rewards if self._rewards else 0.0
 
     def _follow(self, arm: Arm, tolerance: float = 0.0) -> None:
-        """Queue new scores for an arm's links if its index has changed by more than a share of itself."""
+        """Queue new scores for the links of an arm if its index has changed by more than the share ``tolerance``."""
         bonus = sqrt(log(max(self._fetches, 2)) / (arm.fetches + EPSILON))
         index = self._worth(arm) + self.exploration * bonus
         if abs(index - arm.index) > tolerance * abs(arm.index):
@@ -210,10 +210,10 @@ class TagPathBandit(BaseOrdering):
 class TagPathClusters:
     """Assigns tag paths to clusters, one by one.
 
-    A path is the vector of the frequencies of its 2-grams (pairs of neighbouring labels, begin and end marked), each
-    hashed to one of ``DIMENSIONS``. It joins the cluster with the nearest centroid when their cosine is at least
-    ``similarity``, else it founds one. After ``MAX_CLUSTERS`` every path joins the nearest. A path that was seen stays
-    where it is.
+    The vector of a path holds the frequencies of its 2-grams (pairs of neighbouring labels, with marks for begin and end),
+    each hashed to one of ``DIMENSIONS``. A path joins the cluster with the nearest centroid if their cosine is at least
+    ``similarity``; otherwise it founds a cluster. Once there are ``MAX_CLUSTERS``, every path joins the nearest. A path
+    keeps its cluster while it is among ``MAX_PATHS`` cached paths.
     """
 
     def __init__(self, similarity: float) -> None:
@@ -227,7 +227,7 @@ class TagPathClusters:
         return self._size
 
     def cluster_of(self, path: str) -> int:
-        """The number of the path's cluster, from 0 on in the order of their founding."""
+        """The number of the path's cluster; clusters are numbered from 0 in the order of their founding."""
         number = self._known.get(path)
         if number is None:
             number = self._join(*_vector(path))
@@ -259,7 +259,7 @@ class TagPathClusters:
 
 
 def _vector(path: str) -> tuple[np.ndarray, np.ndarray]:
-    """The dimensions of a path's 2-grams, and how often each occurs."""
+    """The dimensions of the 2-grams of a path, and how often each occurs."""
     labels = ["^", *path.split(), "$"]
     counts = Counter(crc32(" ".join(pair).encode("utf-8", "surrogatepass")) % DIMENSIONS for pair in pairwise(labels))
     return np.array(list(counts), dtype=np.int64), np.array(list(counts.values()), dtype=np.float32)

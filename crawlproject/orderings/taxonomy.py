@@ -1,7 +1,7 @@
 """On-topic and off-topic pages for orderings that learn from examples: a tree of topics with a classifier at each node.
 
-The tree is that of paper 000 section 3.3. The classifiers are naive Bayes over documents: which class a text belongs to, as
-probabilities. Documents are term counts; their features are TF-IDF weights, ``(1 + ln tf) * (1 + ln((1 + n) / (1 + df)))``,
+The tree is that of paper 000 section 3.3. Each classifier is naive Bayes and gives the probability of each class for a
+document. Documents are term counts; their features are TF-IDF weights, ``(1 + ln tf) * (1 + ln((1 + n) / (1 + df)))``,
 scaled to length 1. With plain counts, the textbook choice, the probabilities of a long page are always close to 0 or 1,
 which leaves nothing to order by.
 
@@ -26,17 +26,17 @@ Path = tuple[str, ...]
 Counts = Mapping[str, int]
 Weights = npt.NDArray[np.float64]
 
-WEB: Path = ("(web)",)  # the class of pages that are not files
-GOOD, OTHER = "good", "other"  # the last step to a leaf; the other steps end with a slash
+WEB: Path = ("(web)",)  # the class of all pages that are not local files
+GOOD, OTHER = "good", "other"  # the last step of the path to a leaf; other steps end with a slash
 SMOOTHING = 0.01  # additive smoothing per term and class; small, since rows have length 1
-_TOP = 20  # the most relevant 1 / _TOP of the pages drawn serve as examples of the topic
+_TOP = 20  # the most relevant 1 / _TOP of the drawn pages serve as examples of the topic
 
 
 def good_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
     """The topic's positive examples, and the pages that a person has called relevant.
 
-    Without examples, in their place: the seeds' pages in the archive and the most relevant twentieth of the pages ``drawn``
-    from it. Each page once.
+    Without examples, the seed pages in the archive and the most relevant twentieth of the pages ``drawn`` from it take
+    their place, each page once.
     """
     if context.positive or context.archive is None:
         return (*context.positive, *context.said_relevant)
@@ -47,13 +47,13 @@ def good_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page
 
 
 def bad_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
-    """The topic's negative examples, or the less relevant half of the pages ``drawn``; and those called not relevant."""
+    """The topic's negative examples, or else the less relevant half of ``drawn``; and pages that a person called irrelevant."""
     examples = context.negative or sorted(drawn, key=lambda page: -page.relevance)[len(drawn) // 2 :]
     return (*examples, *context.said_irrelevant)
 
 
 def drawn_pages(context: OrderingContext, count: int) -> Sequence[Page]:
-    """``count`` random pages of the archive; all that have a text when there are fewer, none without an archive."""
+    """``count`` random pages with a text from the archive; all of them if there are fewer, none without an archive."""
     if context.archive is None:
         return ()
     urls = list(context.archive.urls())
@@ -69,11 +69,11 @@ def drawn_pages(context: OrderingContext, count: int) -> Sequence[Page]:
 
 
 def taxonomy_of(context: OrderingContext, sample: int) -> Taxonomy:
-    """The taxonomy of the good and the bad pages. The folder of a file is its class, and a folder in it a class below.
+    """The taxonomy of the good and the bad pages. The folder of a file is its class, and a subfolder is a subclass.
 
-    The root is the folder that all files are in; pages of the web are one class below it. ``sample`` pages are drawn from the
-    archive when the topic lacks examples of a side; the keywords are then one more text on the topic. Raises ``BadSetting``
-    when a side stays empty.
+    The root is the deepest folder that contains all files; pages of the web form one class below it. If the topic lacks
+    positive or negative examples, ``sample`` pages are drawn from the archive; without positive examples, the keywords are
+    one more good text. Raises ``BadSetting`` if there is no good or no bad page.
     """
     drawn = () if context.positive and context.negative else drawn_pages(context, sample)
     sides = {"positive": good_pages(context, drawn), "negative": bad_pages(context, drawn)}
@@ -91,7 +91,7 @@ def taxonomy_of(context: OrderingContext, sample: int) -> Taxonomy:
 
 
 def examples_of(good: Sequence[Page], bad: Sequence[Page]) -> list[Example]:
-    """The good pages and the bad ones with their classes, in this order (see ``taxonomy_of``)."""
+    """The good pages, then the bad ones, with their classes (see ``taxonomy_of``)."""
     pages = [*good, *bad]
     folders = [_folder_of(page) for page in pages]
     steps = zip(*(folder for folder in folders if folder != WEB), strict=False)
@@ -107,7 +107,7 @@ def _folder_of(page: Page) -> Path:
 
 
 class Example(NamedTuple):
-    """A document of a class, given by its path from the root; the examples of a class may be good, or not."""
+    """A document, good or not, and its class, given by the path from the root. A class may have examples of both kinds."""
 
     path: Path
     is_good: bool
@@ -115,13 +115,13 @@ class Example(NamedTuple):
 
 
 class Taxonomy:
-    """A tree of any depth. Its leaves are the examples of a class that are good, and those that are not.
+    """A tree of any depth. A class has up to two leaves: one for its good examples, one for the others.
 
-    The probability of a leaf is the product along its path: at each node, naive Bayes chooses among the children, which are
-    equally likely before, and known by all examples below them (Chakrabarti, van den Berg and Dom 1999).
+    The probability of a leaf is the product along its path: at each node, naive Bayes chooses among the children, which
+    have equal priors and are trained on all examples below them (Chakrabarti, van den Berg and Dom 1999).
 
-    A leaf is good where its examples are. An example that is not good, of a class below a good one, is not: in the paper
-    all that is below a good class is good.
+    A leaf is good if its examples are. In the paper, every class below a good class is good; here, its negative examples
+    remain negative.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -148,21 +148,21 @@ class Taxonomy:
         return self.likeliest(counts)[0][-1] == GOOD
 
     def is_parent(self, counts: Counts) -> bool:
-        """Whether the likeliest leaf is a parent topic of a good one: the examples of its class that are not good.
+        """Whether the likeliest leaf is the negative leaf of a class that has a good class below it: a parent topic.
 
-        The root is none: it is about everything.
+        The root does not count as one, since it is about everything.
         """
         *above, last = self.likeliest(counts)[0]
         below = (leaf for leaf in self.leaves if leaf[-1] == GOOD and len(leaf) > len(above) + 1)
         return last == OTHER and bool(above) and any(leaf[: len(above)] == tuple(above) for leaf in below)
 
     def likeliest(self, counts: Counts) -> tuple[Path, float]:
-        """The leaf with the highest probability, the first of several, and that probability."""
+        """The leaf with the highest probability (the first of equals), and that probability."""
         return max(self.probabilities(counts).items(), key=lambda leaf: leaf[1])
 
 
 class _Node:
-    """The documents below a node, by the paths that are left to them."""
+    """A node of the tree, built from the documents below it; each has the rest of its path."""
 
     def __init__(self, documents: list[tuple[Path, Counts]]) -> None:
         below: defaultdict[str, list[tuple[Path, Counts]]] = defaultdict(list)
@@ -175,7 +175,7 @@ class _Node:
         self._classifier = NaiveBayes(texts) if len(texts) > 1 else None
 
     def leaves(self, counts: Counts) -> Iterator[tuple[Path, float]]:
-        """The leaves below and their probabilities, if this node is certain."""
+        """The leaves below this node and their probabilities, given that the document belongs to this node."""
         shares = self._classifier.probabilities(counts) if self._classifier else dict.fromkeys(self._children, 1.0)
         for name, child in self._children.items():
             below: Iterable[tuple[Path, float]] = child.leaves(counts) if child else [((), 1.0)]
@@ -189,9 +189,9 @@ def leaf_of(example: Example) -> Path:
 class NaiveBayes:
     """A multinomial naive Bayes classifier, trained once.
 
-    ``documents`` holds the documents of each class, at least one per class, and ``priors`` the prior probability of each
-    (default: equal). ``vocabulary`` is the set of terms to use (default: all terms of the documents).
-    Deterministic: neither the order of the classes nor the order of terms in a document matters.
+    ``documents`` holds the documents of each class, at least one per class; ``priors`` holds the prior probability of each
+    class (default: equal). ``vocabulary`` is the set of terms to use (default: all terms of the documents). Deterministic:
+    neither the order of the classes nor the order of terms in a document matters.
     """
 
     def __init__(
@@ -229,7 +229,7 @@ class NaiveBayes:
     def probabilities(self, counts: Counts) -> dict[str, float]:
         """``P(class | document)`` of each class; the priors if the document has no known term.
 
-        Same result as scikit-learn's ``predict_proba``, whose checks take twenty times as long as the sum for one document.
+        The result equals that of scikit-learn's ``predict_proba``, whose checks take twenty times as long as this sum.
         """
         held = [(column, count) for term, count in counts.items() if (column := self._columns.get(term)) is not None]
         logs = self._prior_logs

@@ -1,4 +1,4 @@
-"""The active set: which of the waiting URLs are worth a fetch now, and so what the frontier is told."""
+"""The active set: the waiting URLs that are worth a fetch now, and the scores that the frontier gets."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Vector = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 FEWEST = 8  # URLs that are active when a crawl begins
-DOUBLING = 100  # pages in which it doubles, up to its size
+DOUBLING = 100  # pages in which the set doubles, up to its full size
 MOVED = 0.02  # a larger error revises the score of an active URL
-MOVED_BELOW = 0.1  # the same for a URL that stays below the floor: these are many, and few of them will be fetched
+MOVED_BELOW = 0.1  # the same below the floor, where there are many URLs, few of which will be fetched
 NONE: Vector = np.zeros(0)
-NEAR = 4  # times its full size: the rows among which the next active ones are
+NEAR = 4  # times the full size: the best rows, among which the next active ones are
 FEWEST_HOSTS = 4  # least number of hosts assumed for exploration, if the best URLs are on fewer
 
 
 class ActiveSet:
     """The URLs of ``table`` whose score in the frontier is the ``floor`` or more.
 
-    These are the ``size`` best (0: all), and the best URL of each of the next best hosts: at most ``explore`` times as many
-    as the best URLs are on. They score the floor at least. At first the set is small, or the first pages would be spent on
-    turns of hosts: it begins with ``FEWEST`` and doubles every ``DOUBLING`` pages.
+    These are the ``size`` best URLs (0: all), and the best URL of each of the next best hosts, at most ``explore`` times as
+    many hosts as the best URLs are on; the scores of these are raised to the floor. The set begins with ``FEWEST`` URLs and
+    doubles every ``DOUBLING`` pages; otherwise the first pages would be spent on visiting hosts in turn.
     """
 
     def __init__(self, table: LinkTable, size: int, explore: float) -> None:
@@ -36,21 +36,21 @@ class ActiveSet:
         self._explore = explore
         self._pages = 0
         self._count = 0
-        self._full = 1.0  # share of the set that is of this table, when it was chosen last
+        self._full = 1.0  # share of the set that is in this table, since the last choice
         self.floor = -math.inf
-        self._raised: dict[int, float] = {}  # the values of the rows that are explored
-        self.near = -math.inf  # the value from which a row may become active soon
+        self._raised: dict[int, float] = {}  # row -> value of the rows that are explored
+        self.near = -math.inf  # the value from which on a row may become active soon
 
     def observe(self, pages: int = 1) -> None:
-        """So many more pages were fetched."""
+        """Count fetched pages."""
         self._pages += pages
 
     def is_short(self) -> bool:
-        """Whether so many were fetched that others should become active."""
+        """Whether so many active URLs were fetched that others should become active."""
         return 2 * self._count < min(self._full * self._current_size(), len(self._table))
 
     def admit(self, rows: Rows, values: Vector) -> None:
-        """The frontier gets these scores with the links of a page, unless it has higher ones."""
+        """Note that the frontier gets these scores with the links of a page, where it has no higher ones."""
         told = self._table.told
         before = told[rows]
         told[rows] = known = np.maximum(before, values)
@@ -58,17 +58,17 @@ class ActiveSet:
         self._count += int(np.count_nonzero((known >= self.floor) > counted))
 
     def tops(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
-        """The values of the rows that would be active if there were no others; and the best of each host, by its number."""
+        """The values of the rows that would be active without other workers; and the best value of each host, by number."""
         size = min(self._current_size(), len(values))
         best = np.full(int(self._table.groups[rows, 0].max(initial=-1)) + 1, -math.inf)
         np.maximum.at(best, self._table.groups[rows, 0], values)
         return np.sort(values)[len(values) - size :], best
 
     def choose(self, rows: Rows, values: Vector, elsewhere: Vector = NONE, hosts: Vector = NONE) -> Rows:
-        """Decide anew, with new scores of all rows; those whose score in the table changed, for the frontier.
+        """Choose the active rows from new values of all rows; return the rows whose score in the frontier must change.
 
-        ``elsewhere`` are the best values that other workers have, ``hosts`` the best of each host there, by its number; behind
-        those with a number, of others.
+        ``elsewhere`` are the best values of other workers; ``hosts`` are their best values of each host, by number, followed
+        by those of hosts without a number here.
         """
         size, told = self._current_size(), self._table.told
         wanted = values.copy()
@@ -91,7 +91,7 @@ class ActiveSet:
         return rows[moved]
 
     def raised_by(self, row: int) -> float:
-        """By how much the score of a row was raised to the floor, for the sake of exploration."""
+        """By how much the score of a row was raised to the floor for exploration."""
         return float(self._table.told[row]) - self._raised[row] if row in self._raised else 0.0
 
     def removed(self, rows: Rows) -> None:
@@ -104,11 +104,11 @@ class ActiveSet:
 
 
 def explored(scores: Vector, hosts: Rows, floor: float, explore: float, elsewhere: Vector = NONE) -> Rows:
-    """The places of the best URL of each of the next best hosts, of which no URL reaches the floor.
+    """The places of the best URLs of the best hosts among those whose URLs are all below the floor, one URL per host.
 
-    There are at most ``explore`` times as many as hosts with such URLs, which bounds the cost of exploration: when hosts take
-    turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first. ``elsewhere`` are the best scores of hosts
-    that other workers have, by number: what is better there is explored there.
+    There are at most ``explore`` times as many as there are hosts with a URL at the floor or above. This bounds the cost of
+    exploration: when hosts take turns, a share ``explore / (1 + explore)`` of the fetches. Ties go to the first.
+    ``elsewhere`` are the best scores of hosts at other workers, by number: a host with a better URL there is explored there.
     """
     if not len(scores):
         return np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""Adaptive: learns during the crawl what links are worth, and what lies behind them. Ours.
+"""The adaptive ordering, this project's own: learns during the crawl what links are worth and what lies behind them.
 
 page ─► worth ─► its links: rows of evidence ─► value = worth + prospect * what lies behind ─► frontier, with a floor
            └──► what the evidence about this page had promised is corrected: group means, weights
@@ -30,29 +30,30 @@ from crawlproject.urls.hosts import folder_of, host_of
 
 Vector = npt.NDArray[np.float64]
 
-REVISE_EVERY = 16  # pages between two scorings of all waiting URLs
+REVISE_EVERY = 16  # pages from one rescoring of all waiting URLs to the next
 BEST_LINKS = 10  # best new links of a page that make up its prospect
-UNDER_WAY = 100  # pages that were observed and whose links may not have been scored yet
+UNDER_WAY = 100  # observed pages whose links may not have been scored yet, at most
 
 
 class Adaptive(SummingOrdering):
     """``value = worth + prospect * behind``, both predicted by regressions that learn from every fetched page.
 
-    The *worth* of a page is BM25 of the keywords (``terms.py``), or what a person said of it; what lies *behind* it is the
-    mean predicted worth of its ten best new links. The evidence about a link (``link_features.py``): keywords and the vocabulary
-    of good pages in anchor, surroundings and URL, the pages that link to it, and what was found on its host, in its folder, at
-    its place and in its family. The regressions begin with weights worth ``strength`` examples, which hold on most webs.
+    The *worth* of a page is BM25 of the keywords (``terms.py``) or the judgement of a person; what lies *behind* it is the
+    mean predicted worth of its ten best new links. The evidence about a link (``link_features.py``): keywords and the
+    vocabulary of good pages in anchor, surroundings and URL, the pages that link to it, and what was found on its host, in
+    its folder, at its place and in its family. The regressions begin with prior weights that suit most webs and count as
+    ``strength`` examples.
 
-    All links enter the frontier. The ``active`` best URLs (0: all) are above its floor, with the best URL of some other hosts,
-    at most ``explore`` times the hosts of the best: otherwise hosts take turns under the k rule whether they deserve one
-    or not. A crawl begins with few active URLs. The evidence about the best ``rows`` URLs is kept, and they are scored again
-    every ``REVISE_EVERY`` pages. ``without`` leaves kinds of evidence out, divided by commas. Raises ``BadSetting`` for an
-    unknown kind, and numbers below 0 (``strength``: below 1).
+    All links enter the frontier. Only the ``active`` best URLs (0: all) are above its floor, and the best URL of each of
+    some other hosts, at most ``explore`` times as many as the best URLs are on. Otherwise the k rule would give turns to
+    hosts that do not deserve them. A crawl begins with few active URLs. The evidence about the best ``rows`` URLs is kept,
+    and these URLs are rescored every ``REVISE_EVERY`` pages. ``without`` names kinds of evidence to leave out, separated by
+    commas. Raises ``BadSetting`` for an unknown kind, and for numbers below 0 (``strength`` and ``rows``: below 1).
     """
 
     learns = True
     reads_tag_paths = True
-    turns = 1  # scorings until all rows that are far from being active had theirs
+    turns = 1  # rescorings until each row that is far from being active was rescored
 
     def __init__(
         self,
@@ -85,19 +86,19 @@ class Adaptive(SummingOrdering):
         self._active = ActiveSet(self._table, active, explore)
         self._evidence = LinkFeatures(self._table, self._terms, keywords, kinds_of(without))
         self._ridge = Ridge(self._evidence.prior, strength)
-        self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start, whether links lead to them or not
+        self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start and get no rows
         self._links = RowsOfLinks(
             self._table, self._evidence, self._terms, UrlWords(context.judge.analyzer), self._ended
         )
-        self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages
+        self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages, by page
         self._pages = self._scored_at = self._turn = 0
-        self._latest: tuple[tuple[int, int], Vector] | None = None  # evidence about a row after so many pages
-        self._shared: SharedSums | None = None  # other workers, if there are any
+        self._latest: tuple[tuple[int, int], Vector] | None = None  # (row, pages) and the evidence about the row then
+        self._shared: SharedSums | None = None  # what is exchanged with other workers, if there are any
 
     # ------------------------------------------------------------ scores
 
     def score(self, page: Page, link: Link) -> float:
-        """The value that ``observe`` found; 0 for what was fetched already."""
+        """The value computed by ``observe``; 0 for a URL that was fetched already."""
         return self._scores.get(page.url, {}).get(link.url, 0.0)
 
     def revise(self) -> Iterator[tuple[str, float]]:
@@ -106,7 +107,7 @@ class Adaptive(SummingOrdering):
             yield from self._score_all()
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What each kind of evidence adds, what lies behind, exploration, and by how much the score was out of date."""
+        """The contributions of each kind of evidence, of what lies behind, and of exploration; and what was learned since."""
         row = self._table.row(url.url)
         if row is None:
             return {}
@@ -139,14 +140,14 @@ class Adaptive(SummingOrdering):
             self._shared.news.read(page.counts, len(page.terms), worth, told=told, good=good)
         if row is not None and promised is not None:
             self._learn(row, promised, outcome)
-        elif not self._shared or not page.depth:  # else the worker that has its row learns
+        elif not self._shared or not page.depth:  # else the worker that has the row learns
             self._evidence.learn_host(host_of(page.url), outcome)
             if self._shared:
                 self._shared.news.learn([(0, host_of(page.url))], outcome)
         self.failed(page.url)
 
     def _learn(self, row: int, promised: Vector, outcome: Vector) -> None:
-        """What was promised by the evidence about a row has come out."""
+        """Learn the outcome of a row, about which the evidence was ``promised``."""
         groups = self._table.groups[row]
         self._evidence.learn(groups, outcome)
         self._ridge.learn(promised, outcome)
@@ -166,7 +167,7 @@ class Adaptive(SummingOrdering):
         return self._links.note(page, text, worth)
 
     def _with_new_links(self, page: Page) -> Page:
-        """The page without links to rows: they are known by links that there are."""
+        """The page without links to URLs with rows, which real links have described already."""
         return replace(page, links=tuple(link for link in page.links if self._table.row(link.url) is None))
 
     def failed(self, url: str) -> None:
@@ -174,10 +175,10 @@ class Adaptive(SummingOrdering):
         self._forget(url)
 
     def too_deep(self, url: str) -> None:
-        self._forget(url)  # or it would keep its place for ever
+        self._forget(url)  # otherwise it would keep its place for ever
 
     def postponed(self, url: str) -> None:
-        self._forget(url)  # it waits without us, or it would keep others from their place
+        self._forget(url)  # it waits in the frontier without a row, or it would take a place from others
 
     def host_blocked(self, host: str) -> None:
         number = self._evidence.host_number(host)
@@ -242,7 +243,9 @@ class Adaptive(SummingOrdering):
 
     def kept_elsewhere(self, url: str) -> None:
         row = self._table.row(url)
-        if row is not None and self._table.links[row] == 1:  # a row that is older is ours, from before a restart
+        if (
+            row is not None and self._table.links[row] == 1
+        ):  # an older row belongs to this worker, from before a restart
             self.failed(url)
 
     def left(self, worker: str) -> None:
@@ -252,7 +255,7 @@ class Adaptive(SummingOrdering):
     # ------------------------------------------------------------ rows become scores
 
     def _evidence_of(self, row: int) -> Vector:
-        """The evidence about one row. ``explain`` and ``observe`` ask one after the other."""
+        """The evidence about one row, cached because ``explain`` and ``observe`` ask for it in turn."""
         asked = row, self._pages
         if self._latest is None or self._latest[0] != asked:
             self._latest = asked, self._evidence.of(np.array([row]))[:, 0]
@@ -264,7 +267,7 @@ class Adaptive(SummingOrdering):
         return worth, worth + self.prospect * behind_of(behind)
 
     def _promise(self, page: Page, rows: Rows, fresh: Mask) -> float | Vector:
-        """Score the rows of a page's links; the mean predicted worth of the best that are new (of several topics, for each)."""
+        """Score the rows of a page's links; return the mean predicted worth of the best new ones (several topics: for each)."""
         if not len(rows):
             return 0.0
         worth, values = self._values(rows)
@@ -277,15 +280,15 @@ class Adaptive(SummingOrdering):
         return np.asarray(best.sum(axis=-1) / BEST_LINKS)
 
     def _learn_all(self) -> None:
-        """Let all that was learned count from now on."""
+        """Update term weights and regressions from all that was learned."""
         self._evidence.refresh()
         self._ridge.solve()
 
     def _score_all(self) -> Iterator[tuple[str, float]]:
-        """Score the table by what is known now; what the frontier has to be told.
+        """Rescore the table by what is known now; yield the scores that changed, for the frontier.
 
-        Inactive URLs count, too: by the clock their hosts are visited when no better one is due. Of the rows that are far from
-        being active, only each ``turns``-th is scored.
+        Inactive URLs are rescored too, since their hosts are visited when no better host is due. Of the rows that are far
+        from being active, only every ``turns``-th is rescored.
         """
         self._learn_all()
         table, rows = self._table, self._table.waiting()

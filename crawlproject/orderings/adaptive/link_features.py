@@ -1,7 +1,7 @@
 """The features of links: one column per kind of evidence.
 
-Outcomes are pairs, ``worth`` of the page and ``prospect`` of its links, and so is evidence: a group's mean worth predicts
-worth, its mean prospect predicts prospect.
+An outcome is a pair: the ``worth`` of the page and the ``prospect`` of its links. So is evidence: the mean worth of a group
+predicts worth, its mean prospect predicts prospect.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Vector = npt.NDArray[np.float64]
 Place = tuple[str, str]  # linking host and tag path
 
 # The prior weights of each kind of evidence for (worth, prospect), rounded from regressions over rehearsals of 28 topics on
-# two webs; a crawl continues to learn from these.
+# two webs; a crawl starts from these and learns.
 PRIOR: dict[str, tuple[float, float]] = {
     "anchor": (0.20, 0.04),  # keywords in the anchor
     "around": (0.20, 0.06),  # keywords in the aggregation node
     "words": (0.15, 0.00),  # keywords in the URL
     "anchor feedback": (0.02, 0.02),  # terms of the best pages in the anchor
     "words feedback": (0.06, 0.04),  # terms of the best pages in the URL
-    "best parent": (-0.10, 0.00),  # the worth of the best linking page; families and parents are better predictors
-    "mean parent": (0.05, 0.00),  # the mean worth of all pages that link here
-    "parents": (0.08, 0.02),  # the sum of their worth, in logarithms
+    "best parent": (-0.10, 0.00),  # the worth of the best linking page; families and parents predict better
+    "mean parent": (0.05, 0.00),  # the mean worth of all linking pages
+    "parents": (0.08, 0.02),  # ln(1 + the sum of their worth)
     "host": (0.00, 0.00),  # what was found on the host
     "folder": (0.22, 0.15),  # in the folder
     "place": (0.25, 0.22),  # behind links at the same place of the same site's pages
@@ -52,16 +52,16 @@ PRIOR: dict[str, tuple[float, float]] = {
     "always": (0.00, -0.02),
 }
 KINDS = tuple(PRIOR)
-REMEMBERED = Groups(16_384, 16_384, 16_384, 0)  # groups without rows; a family without rows gets none any more
+REMEMBERED = Groups(16_384, 16_384, 16_384, 0)  # groups without rows; a family without rows never gets rows again
 SHRINK = 2.0  # weight of a group's prior, in members
 FULL_KEYWORDS = 0.4  # share of the keywords' idf at which the feature reaches 1
-FULL_FEEDBACK = 2.0  # the same for the weights of feedback
+FULL_FEEDBACK = 2.0  # summed feedback weights at which the feature reaches 1
 
 
 class LinkFeatures:
     """The evidence about rows of a ``LinkTable``. ``without`` names kinds of evidence to leave out (for ablation).
 
-    ``parents`` is what the pages that link to them are worth, where not the table says so.
+    ``parents`` holds the worth of the linking pages, in place of that in the table.
     """
 
     def __init__(
@@ -84,33 +84,33 @@ class LinkFeatures:
         self._keyword_weights = np.zeros(1)
         self._feedback_weights = np.zeros(1)
         self._weighty = np.zeros(1, np.uint8)  # 1 for a term with one of these weights
-        self._outcomes = np.array([0.05, 0.05])  # the sum of all, starting with one weak page
+        self._outcomes = np.array([0.05, 0.05])  # the sum of all outcomes, starting with one weak page
         self._pages = 1
 
     def join(self, hosts: Sequence[str], folders: Sequence[str], places: Sequence[Place], family: str) -> Rows:
-        """The numbers of four groups for each of some rows, which use them until ``leave``: (rows, 4)."""
+        """The numbers of the four groups of each row, of shape (rows, 4). The rows use these groups until ``leave``."""
         names = (hosts, folders, places, (family,) * len(hosts))
         found = [means.join_all(column) for means, column in zip(self._groups, names, strict=True)]
         return np.array(found, np.int64).reshape(len(found), -1).T
 
     def leave(self, groups: Rows) -> None:
-        """Rows no longer use their groups, (rows, 4)."""
+        """Rows no longer use their ``groups``, of shape (rows, 4)."""
         for means, column in zip(self._groups, groups.T.tolist(), strict=True):
             means.leave_all(column)
 
     def move(self, groups: Rows, host: str, folder: str) -> None:
-        """The URL of a row is another one: it changes its groups of ``host`` and ``folder``."""
+        """The URL of a row has changed: move the row to the groups of ``host`` and ``folder``."""
         for column, name in enumerate((host, folder)):
             number = self._groups[column].join(name)
             self._groups[column].leave(int(groups[column]))
             groups[column] = number
 
     def host_names(self, numbers: Iterable[int]) -> list[str]:
-        """What the groups of hosts with these numbers are called."""
+        """The hosts whose groups have these numbers."""
         return [str(self._groups[0].name_of(number)) for number in numbers]
 
     def room_for_hosts(self) -> int:
-        """All numbers of hosts are less."""
+        """An upper bound (exclusive) of the numbers of hosts."""
         return len(self._groups[0].members)
 
     def host_number(self, host: str) -> int:
@@ -125,11 +125,14 @@ class LinkFeatures:
             means.add(group, outcome)
 
     def names(self, groups: Rows) -> list[tuple[int, Hashable]]:
-        """What the groups of a row are called, by kind, but for its family: no other worker has rows of that."""
+        """The kind and name of each group of a row except its family, of which no other worker has rows."""
         return [(kind, self._groups[kind].name_of(int(groups[kind]))) for kind in range(len(groups) - 1)]
 
     def add(self, groups: Iterable[tuple[Sequence[Hashable], Vector]], outcomes: Vector, pages: int) -> None:
-        """Learn what others have learned of so many pages: sums of outcomes; by kind, groups and (groups, 3): sums, members."""
+        """Learn what another worker has learned from ``pages`` outcomes, whose sum is ``outcomes``.
+
+        ``groups`` has, for each kind, the names of groups and an array of shape (groups, 3): two sums of outcomes, members.
+        """
         self._outcomes += outcomes
         self._pages += pages
         for means, groups_, (names, sums) in zip(self._means, self._groups, groups, strict=False):
@@ -138,11 +141,11 @@ class LinkFeatures:
             groups_.leave_all(numbers)
 
     def learn_host(self, host: str, outcome: Vector) -> None:
-        """Learn the outcome of a URL without a row, of which only the host is known."""
+        """Learn the outcome of a URL without a row: only its host is known."""
         self.learn_elsewhere({0: host}, outcome)
 
     def learn_elsewhere(self, names: Mapping[int, str], outcome: Vector) -> None:
-        """Learn the outcome of a URL that has no row any more, of groups by their place in ``Groups``."""
+        """Learn the outcome of a URL that no longer has a row; ``names`` are its groups by their index in ``Groups``."""
         self._outcomes += outcome
         self._pages += 1
         for kind, name in names.items():
@@ -151,7 +154,7 @@ class LinkFeatures:
             self._groups[kind].leave(number)
 
     def share(self, groups: LinkFeatures) -> None:
-        """Learn other outcomes from now on, of groups that are numbered by ``groups``. Before anything was learned."""
+        """Use the groups of ``groups``, with their numbers, for own outcomes. Must be called before anything was learned."""
         self._groups = groups._groups
         others = [Means(2, SHRINK, len(means.members)) for means in self._groups]
         for means, other in zip(self._groups, others, strict=True):
@@ -159,12 +162,12 @@ class LinkFeatures:
         self._means = tuple(others)
 
     def end_share(self) -> None:
-        """The outcomes of this one are of no use any more."""
+        """Undo ``share``: the outcomes learned here are no longer used."""
         for means, other in zip(self._groups, self._means, strict=True):
             means.others.remove(other)
 
     def refresh(self, idfs: Vector | None = None) -> None:
-        """Update the weights of the terms from the pages seen so far; ``idfs`` are those of the terms, if they are known."""
+        """Update the term weights from the pages seen so far; ``idfs`` are those of all terms, if the caller has them."""
         idfs = self._terms.idfs() if idfs is None else idfs
         self._keyword_weights = np.zeros_like(idfs)
         self._keyword_weights[self._keywords] = idfs[self._keywords] / idfs[self._keywords].sum()
@@ -172,7 +175,7 @@ class LinkFeatures:
         self._find_weighty()
 
     def of(self, rows: Rows) -> Vector:
-        """The evidence, of shape (2, rows, kinds): for worth, and for prospect."""
+        """The evidence about rows, of shape (2, rows, kinds): for worth, and for prospect."""
         if len(self._terms.ids.numbers) > len(self._weighty):
             self._keyword_weights = self._terms.grown(self._keyword_weights)
             self._feedback_weights = self._terms.grown(self._feedback_weights)
@@ -204,7 +207,7 @@ class LinkFeatures:
         self._weighty = ((self._keyword_weights != 0) | (self._feedback_weights != 0)).view(np.uint8)
 
     def _of(self, rows: Rows, logarithms: Vector) -> Vector:
-        """``of`` without compiled code; ``logarithms`` are those of the rows' totals."""
+        """``of`` without compiled code; ``logarithms`` are ``ln(1 + total)`` of the rows."""
         terms = self._table.terms[rows]
         keywords = self._keyword_weights[terms]
         texts = (
@@ -225,7 +228,7 @@ class LinkFeatures:
         return found * self._counts
 
     def _group_means(self, rows: Rows, best: Vector) -> tuple[Vector, ...]:
-        """The means of host, folder, place and family: (rows, 2) each."""
+        """The shrunk means of host, folder, place and family, each of shape (rows, 2)."""
         numbers = self._table.groups[rows]
         hosts, folders, places, families = self._means
         host = hosts.means(numbers[:, 0], self._outcomes / self._pages)
@@ -240,7 +243,7 @@ class LinkFeatures:
 
 
 def kinds_of(names: str) -> tuple[str, ...]:
-    """The kinds of evidence that a setting names, divided by commas. Raises ``BadSetting`` for one that there is not."""
+    """The kinds of evidence that a setting names, separated by commas. Raises ``BadSetting`` for an unknown kind."""
     kinds = tuple(name.strip() for name in names.split(",") if name.strip())
     for kind in kinds:
         if kind not in KINDS:
@@ -249,5 +252,5 @@ def kinds_of(names: str) -> tuple[str, ...]:
 
 
 def _filled(weights: Vector, full: float) -> Vector:
-    """The summed weights of each row's terms, 1 from ``full`` on."""
+    """The summed weights of each row's terms as a share of ``full``, at most 1."""
     return np.minimum(1.0, weights.sum(axis=1) / full)

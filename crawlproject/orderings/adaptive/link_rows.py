@@ -1,4 +1,4 @@
-"""The links of a page become rows of a ``LinkTable``, with their terms and groups."""
+"""Turns the links of a page into rows of a ``LinkTable``, with their terms and groups."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawlproject.urls.hosts import folder_of, host_of
 
 
 class RowsOfLinks:
-    """Adds to ``table`` what is neither in it nor ``ended``. A row has groups of ``evidence`` and numbers of ``terms``."""
+    """Adds rows to ``table`` for URLs that are neither in it nor in ``ended``, with groups of ``evidence`` and term numbers."""
 
     def __init__(
         self, table: LinkTable, evidence: LinkFeatures, terms: TermStatistics, words: UrlWords, ended: UrlSet
@@ -25,13 +25,13 @@ class RowsOfLinks:
         self._ended = ended
 
     def note(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Mask]:
-        """The rows of the page's links that wait, each once, and which of them are new; ``text`` are its terms."""
+        """The rows of the page's waiting links, each once, and which of them are new; ``text`` holds the terms of the page."""
         table, ended = self._table, self._ended
         links: dict[str, Link] = {}
         for link in page.links:
             links.setdefault(link.url, link)
         found: list[int] = []  # -1 for a new URL
-        known: dict[int, Link] = {}  # rows of which this is the best page with a link
+        known: dict[int, Link] = {}  # rows for which this is the best linking page so far
         new: dict[str, Link] = {}
         for (url, link), row in zip(links.items(), map(table.row, links), strict=True):
             if row is not None:
@@ -52,16 +52,16 @@ class RowsOfLinks:
         return rows, fresh
 
     def _describe(self, rows: Rows, links: list[Link], text: Numbers, parent: str, known: Rows) -> None:
-        """The terms and groups of rows by their links on the page ``parent``, whose terms are ``text``.
+        """Set the terms and groups of rows from their links on the page ``parent``, whose terms are ``text``.
 
-        The ``known`` rows had others before, as on the best page until then.
+        The ``known`` rows lose the groups of their former best page.
         """
         urls, host = [link.url for link in links], host_of(parent)
         words = self._words.numbers(urls, WORDS_KEPT, self._terms.ids)
         anchors, contexts = [link.anchor_span for link in links], [link.context_span for link in links]
         self._table.describe(rows, text, anchors, contexts, words)
         self._evidence.leave(self._table.groups[known])
-        # Links that no page has are alike on all hosts.
+        # Implied links share one place on all hosts.
         places = [(host if link.tag_path != IMPLIED else "", link.tag_path) for link in links]
         self._table.groups[rows] = self._evidence.join(
             list(map(host_of, urls)), list(map(folder_of, urls)), places, parent

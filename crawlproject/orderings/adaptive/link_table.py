@@ -1,8 +1,8 @@
-"""The working set: a table of waiting URLs, one row each, stored by column so that all can be scored at once; and a set of
-URLs.
+"""The working set of the adaptive ordering: a table of waiting URLs, and a set of URLs.
 
-A row is added with the first link to a URL, updated with every further link, and removed with the fetch. Rows that are not
-worth their place are removed, too: their URLs wait in the frontier with the last score.
+The table has one row per URL and is stored by column, so that all rows can be scored at once. A row is added with the first
+link to a URL, updated with every further link, and removed with the fetch. Rows that are not worth their place are removed
+too: their URLs continue to wait in the frontier with their last score.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ Mask = npt.NDArray[np.bool_]
 
 # Columns of ``LinkTable.terms``.
 ANCHOR = slice(0, 8)  # the first terms of the anchor
-AROUND = slice(8, 32)  # terms of the aggregation node, those near the anchor
+AROUND = slice(8, 32)  # terms of the aggregation node, near the anchor
 WORDS = slice(32, 40)  # the last words of the URL
 WIDTH = 40
 WORDS_KEPT = WORDS.stop - WORDS.start
 COLUMNS = (ANCHOR.start, AROUND.start, WORDS.start, WORDS.stop)
-_SHARDS = 64  # grow one at a time, so that no page waits for all
+_SHARDS = 64  # tables of a set; each grows separately, so that no page waits until all have grown
 
 
 class Groups(NamedTuple):
     """The groups that a waiting URL belongs to, by number.
 
-    ``folder`` is its URL up to the last slash. ``place`` is the position of the link: its tag path on the linking
-    host. ``family`` is the linking page.
+    ``folder`` is the URL up to the last slash. ``place`` is the position of the link: its tag path on the linking host.
+    ``family`` is the linking page.
     """
 
     host: int
@@ -50,16 +50,16 @@ class Groups(NamedTuple):
 
 
 class LinkTable:
-    """Rows of waiting URLs.
+    """The table of waiting URLs.
 
-    ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) group numbers. ``best`` and
-    ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` their number. ``told`` is
-    its score in the frontier, -inf before it has one; ``value`` the last that was computed.
+    ``terms`` (rows, ``WIDTH``) holds term numbers, 0 where there is none; ``groups`` (rows, 4) holds group numbers. ``best``
+    and ``total`` are the highest and the summed worth of the pages that link to the URL, ``links`` is their number. ``told``
+    is the score of the URL in the frontier, -inf before it has one; ``value`` is the value computed last.
     """
 
     def __init__(self, rows: int = 4096) -> None:
         self._rows: dict[str, int] = {}
-        self.row = self._rows.get  # of a waiting URL; None for another
+        self.row = self._rows.get  # the row of a URL; None if it has none
         self._free: list[int] = []
         self._urls: list[str] = []
         self._waits = np.zeros(rows, dtype=bool)
@@ -81,11 +81,11 @@ class LinkTable:
         return np.flatnonzero(self._waits)
 
     def of_host(self, group: int) -> Rows:
-        """The rows in use whose host has this number."""
+        """The rows in use whose host group has this number."""
         return np.flatnonzero(self._waits & (self.groups[:, 0] == group))
 
     def add(self, urls: Collection[str], worth: float) -> Rows:
-        """Add a row for each URL, which has none, linked on a page of this worth; return their numbers."""
+        """Add a row for each of ``urls``, which have none, for a link on a page of this worth; return the rows."""
         rows = np.zeros(len(urls), np.int64)
         for place, url in enumerate(urls):
             rows[place] = row = self._free.pop() if self._free else self._new_row()
@@ -100,7 +100,7 @@ class LinkTable:
     def describe(self, rows: Rows, text: Numbers, anchors: list[Span], contexts: list[Span], words: Numbers) -> None:
         """Set the terms of rows whose links are on one page with the terms ``text``.
 
-        ``anchors`` and ``contexts`` are spans of positions in the text, one for each row; ``words`` is (rows, ``WORDS_KEPT``).
+        ``anchors`` and ``contexts`` are spans of the text, one for each row; ``words`` has the shape (rows, ``WORDS_KEPT``).
         """
         self.terms[rows, WORDS] = words
         if evidence is not None:
@@ -112,7 +112,7 @@ class LinkTable:
         self.terms[rows, AROUND] = _first_terms(text, around, AROUND.stop - AROUND.start)
 
     def meet(self, row: int, worth: float) -> bool:
-        """Add a linking page of this worth; return whether it is worth more than all before."""
+        """Add a linking page of this worth; return whether it is worth more than all previous ones."""
         self.links[row] += 1
         self.total[row] += worth
         if worth <= self.best[row]:
@@ -145,7 +145,7 @@ class LinkTable:
 
 
 class TopicParents:
-    """What the parents of the rows of a ``table`` are worth to another topic: ``best`` and ``total`` as there."""
+    """The worth of the linking pages of the rows of ``table`` for another topic; ``best`` and ``total`` as in the table."""
 
     def __init__(self, table: LinkTable) -> None:
         self._table = table
@@ -163,7 +163,7 @@ class TopicParents:
         return self._total
 
     def meet(self, rows: Rows, fresh: Mask, worth: float) -> None:
-        """A page of this worth links to ``rows``, which are different; it is the first to link to those that are ``fresh``."""
+        """Add a page of this worth that links to the distinct ``rows``; it is the first to link to those that are ``fresh``."""
         best, total = self.best, self.total
         best[rows] = np.where(fresh, worth, np.maximum(best[rows], worth))
         total[rows] = np.where(fresh, worth, total[rows] + worth)
@@ -184,9 +184,9 @@ def _first_terms(text: Numbers, spans: Rows, width: int) -> Numbers:
 
 
 class UrlSet:
-    """The 64-bit hashes of URLs in open-addressing tables, about 16 bytes each.
+    """A set of URLs, stored as 64-bit hashes in open-addressing tables, about 16 bytes each.
 
-    Two of 10^8 URLs are confused with probability 3 in 10^4.
+    Among 10^8 URLs, the probability that any two are confused is 3 in 10^4.
     """
 
     def __init__(self, urls: Iterable[str] = ()) -> None:
@@ -220,7 +220,7 @@ class UrlSet:
                 larger[place] = other
 
     def _find(self, url: str) -> tuple[int, int]:
-        """The hash of a URL, which is not 0, and where it is in the table of its shard, or would be."""
+        """The hash of a URL (never 0), and its place in the table of its shard, or the free place for it."""
         value = xxhash.xxh3_64_intdigest(url.encode("utf-8", "surrogatepass")) or 1
         table = self._tables[value % _SHARDS]
         last = len(table) - 1

@@ -1,4 +1,4 @@
-"""What the adaptive ordering predicts with: shrunk means over small groups, and ridge regression with a prior."""
+"""The predictors of the adaptive ordering: shrunk means over small groups, and ridge regression with a prior."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy.typing as npt
 Vector = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
 
-FAR_BEHIND = 1.5  # most that a prediction of what lies behind a link counts for
+FAR_BEHIND = 1.5  # upper limit for the prediction of what lies behind a link
 
 
 class Means:
-    """Sums of ``width`` values per member of each group, and their means. Groups are numbers.
+    """Sums and means of ``width`` values over the members of each group. Groups are numbers.
 
     A mean over few members is unreliable, so it is shrunk: ``(sum + strength * prior) / (members + strength)``, as if there
-    were ``strength`` more members with the value of the prior. ``sums`` (groups, ``width``) and ``members`` are by number;
-    there is ``room`` for so many until they ``grow``.
+    were ``strength`` more members with the value of the prior. ``sums`` (groups, ``width``) and ``members`` are indexed by
+    group; there is ``room`` for so many groups until ``grow``.
     """
 
     def __init__(self, width: int, strength: float, room: int = 1024) -> None:
@@ -28,23 +28,23 @@ class Means:
         self.members: Vector = np.zeros(room)
 
     def add(self, number: int, values: Vector) -> None:
-        """Add a member to a group that is used."""
+        """Add a member to a group in use."""
         self.sums[number] += values
         self.members[number] += 1
 
     def add_sums(self, numbers: Sequence[int], sums: Vector, members: Vector) -> None:
-        """Add so many members, whose values have these sums, to each of some groups that are used."""
+        """Add several members to each of some groups in use; ``sums`` are the sums of their values."""
         places = np.array(numbers, np.int64)
         np.add.at(self.sums, places, sums)
         np.add.at(self.members, places, members)
 
     def means(self, numbers: Rows, priors: Vector) -> Vector:
-        """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or is one row for all."""
+        """The shrunk means, one row for each of ``numbers``; ``priors`` has the same shape, or one row for all."""
         members = self.members[numbers][:, None]
         return (self.sums[numbers] + self.strength * priors) / (members + self.strength)
 
     def clear(self, number: int) -> None:
-        """The number is that of another group from now on."""
+        """Reset a number, which another group uses from now on."""
         self.sums[number] = 0.0
         self.members[number] = 0.0
 
@@ -54,9 +54,9 @@ class Means:
 
 
 class GroupMeans(Means):
-    """The means of named groups, which it numbers. A name is any hashable.
+    """Means of named groups, which are numbered here. A name is any hashable.
 
-    A number is valid while somebody uses it (``join``, ``leave``). Of the groups that nobody uses, those with members are
+    A number is valid while the group has users (``join``, ``leave``). Of the groups without users, those with members are
     remembered, the latest ``remembered`` of them. ``others`` are means of other values over the same groups.
     """
 
@@ -66,7 +66,9 @@ class GroupMeans(Means):
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._users: list[int] = []
-        self._unused: OrderedDict[int, None] = OrderedDict()  # with members, the one left first in front
+        self._unused: OrderedDict[int, None] = (
+            OrderedDict()
+        )  # groups with members but no users, the one left earliest first
         self._free: list[int] = []
         self.others: list[Means] = []
 
@@ -78,15 +80,15 @@ class GroupMeans(Means):
         return self._numbers.get(name, -1)
 
     def name_of(self, number: int) -> Hashable:
-        """The name of a group that is used."""
+        """The name of a group in use."""
         return self._names[number]
 
     def join(self, name: Hashable) -> int:
-        """The number of a group that is used once more; a new one for a new name."""
+        """Add a user to a group, which is created for a new name; return its number."""
         return self.join_all((name,))[0]
 
     def leave(self, number: int) -> None:
-        """The group is used once less."""
+        """Remove a user from a group."""
         self.leave_all((number,))
 
     def join_all(self, names: Iterable[Hashable]) -> list[int]:
@@ -142,8 +144,8 @@ class GroupMeans(Means):
 class Ridge:
     """The weights ``w`` that minimise ``sum (y - w.x)^2 + strength * |w - prior|^2`` over the examples so far.
 
-    Without examples ``w`` is the prior; ``strength`` is its weight in examples of unit size. Several outputs are learned
-    independently, each from its own evidence: ``prior`` has shape (outputs, features).
+    Without examples ``w`` is the prior, which weighs as much as ``strength`` examples of unit size. Several outputs are
+    learned independently, each from its own evidence: ``prior`` has shape (outputs, features).
     """
 
     def __init__(self, prior: Vector, strength: float) -> None:
@@ -158,7 +160,7 @@ class Ridge:
         self._moments += outcome[:, None] * evidence
 
     def add(self, gram: Vector, moments: Vector) -> None:
-        """Add examples, of whose evidence and outcomes these are the sums."""
+        """Add several examples: the sums of the products that ``learn`` adds."""
         self._gram += gram
         self._moments += moments
 
@@ -168,5 +170,8 @@ class Ridge:
 
 
 def behind_of(predicted: float | Vector) -> float | Vector:
-    """What lies behind a link, as predicted: at least nothing; far above 1 it is a slip of the regression."""
+    """A prediction of what lies behind a link, limited to the range from 0 to ``FAR_BEHIND``.
+
+    Values far above 1 are errors of the regression.
+    """
     return np.minimum(np.maximum(predicted, 0.0), FAR_BEHIND)

@@ -1,9 +1,10 @@
-"""What one of several workers of a crawl tells the others of what its adaptive ordering has learned: sums.
+"""The sums that the workers of a crawl exchange about what their adaptive orderings have learned.
 
-The regressions and the means of groups are sums over examples, so what is new of all of them since the last time is one
-difference, however many pages it is from. Whoever adds it knows the examples without having seen them. Rows are not told: a
-waiting URL has a row where it was found first, and the worker that has it learns from the fetch, whoever made it. Of the
-rows the others are told how good the best are, by host: for one floor, and one choice of the hosts to explore.
+The regressions and the means of groups are sums over examples, so one difference contains all that is new since the last
+message, however many pages it comes from. A worker that adds it has learned from the examples without having seen them. Rows
+are not exchanged: a waiting URL has a row at the worker that found it first, and this worker learns from the fetch,
+whichever worker made it. Workers only tell each other the best values of their rows, in all and by host, so that they have
+one floor and make one choice of the hosts to explore.
 """
 
 from __future__ import annotations
@@ -26,17 +27,18 @@ from crawlproject.orderings.adaptive.terms import TermStatistics
 
 Vector = npt.NDArray[np.float64]
 
-SAMPLE = 256  # pages of which all terms are told; later each worker's own pages are sample enough
-HOSTS = 256  # the best ones, that others are told of
+SAMPLE = 256  # pages whose terms are all sent; later the own pages of each worker are a sufficient sample
+HOSTS = 256  # best hosts that are sent to others
 
 
 @dataclass(slots=True)
 class Difference:
     """What was learned from some pages.
 
-    ``groups`` has, for each kind of group that is told, name -> summed outcomes and members; ``good`` the pages that are among
-    the best so far: worth, and how often each term. ``terms`` are the pages with each term, of ``documents`` pages that have
-    ``length`` terms in all. ``gram`` and ``moments`` are those of the regressions; ``outcomes`` sums those of ``members`` pages.
+    ``groups`` has, for each kind of group that is sent, name -> summed outcomes and members; ``good`` has the worth and term
+    counts of pages that are among the best so far. ``terms`` counts the pages with each term, among ``documents`` pages with
+    ``length`` terms in all. ``gram`` and ``moments`` are those of the regressions; ``outcomes`` sums the outcomes of
+    ``members`` pages.
     """
 
     gram: Vector
@@ -52,11 +54,11 @@ class Difference:
 
     @classmethod
     def none_yet(cls, outputs: int, features: int) -> Difference:
-        """Nothing was learned so far."""
+        """An empty difference."""
         return cls(np.zeros((outputs, features, features)), np.zeros((outputs, features)), np.zeros(2))
 
     def learn(self, names: Iterable[tuple[int, Hashable]], outcome: Vector, evidence: Vector | None = None) -> None:
-        """The outcome of a URL of these groups, by kind; ``evidence`` about it, where it had a row."""
+        """Add the outcome of a URL; ``names`` are its groups by kind, ``evidence`` is that about its row, if it had one."""
         self.outcomes += outcome
         self.members += 1
         member = np.append(outcome, 1.0)
@@ -68,7 +70,7 @@ class Difference:
             self.moments += outcome[:, None] * evidence
 
     def read(self, counts: Mapping[str, int], length: int, worth: float, *, told: bool, good: bool) -> None:
-        """A page with these terms; ``told``: others are told of all of them."""
+        """Add a page with these term counts; ``told``: all its terms are sent; ``good``: it is among the best pages so far."""
         self.pages += 1
         if told:
             self.terms.update(counts.keys())
@@ -78,7 +80,7 @@ class Difference:
             self.good.append((worth, counts))
 
     def message(self) -> list[Any]:
-        """As values for JSON."""
+        """The difference as JSON values."""
         return [
             *map(_packed, (self.gram, self.moments, self.outcomes)),
             self.members,
@@ -90,7 +92,7 @@ class Difference:
 
 
 class Told(NamedTuple):
-    """A difference as another worker is told of it: for each kind of group, names and (names, 3), for terms their counts."""
+    """A difference that was received: for each kind of group, names and an array (names, 3); for terms, their counts."""
 
     gram: Vector
     moments: Vector
@@ -106,7 +108,7 @@ class Told(NamedTuple):
 
     @classmethod
     def checked(cls, message: Sequence[Any], outputs: int, features: int) -> Told:
-        """From the values of a message. Raises ``ValueError`` and ``TypeError`` for others."""
+        """Read a message. Raises ``ValueError`` or ``TypeError`` if it is malformed."""
         gram, moments, outcomes, members, pages, groups, good, (documents, length, terms, counts) = message
         (hosts, host_sums), (folders, folder_sums), (places, place_sums) = groups
         names: tuple[Sequence[Hashable], ...] = (_texts(hosts), _texts(folders), [tuple(_texts(p)) for p in places])
@@ -127,18 +129,18 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tops:
-    """The best rows of a worker: the ``values`` of the best of all, and the best of each of the best ``hosts``."""
+    """The best rows of a worker: the ``values`` of the best of all, and the best value of each of the best ``hosts``."""
 
     values: Vector
     hosts: Mapping[str, float]
 
     def message(self) -> list[Any]:
-        """As values for JSON."""
+        """The tops as JSON values."""
         return [_packed(self.values), dict(self.hosts)]
 
     @classmethod
     def checked(cls, message: Sequence[Any]) -> Tops:
-        """From such values. Raises ``ValueError`` and ``TypeError`` for others."""
+        """Read such values. Raises ``ValueError`` or ``TypeError`` if they are malformed."""
         values, hosts = message
         found = _unpacked(values, -1)
         if not np.isfinite(found).all():
@@ -150,7 +152,7 @@ NO_TOPS = Tops(NONE, {})
 
 
 class SharedSums:
-    """What one worker has to tell the others (``news``, ``own``), and what they have told of their rows (``tops``)."""
+    """What a worker has yet to send to the others (``news``, ``own``), and the best rows that they have sent (``tops``)."""
 
     def __init__(self, evidence: LinkFeatures, terms: TermStatistics, ridge: Ridge, active: ActiveSet) -> None:
         self._evidence = evidence
@@ -158,12 +160,12 @@ class SharedSums:
         self._ridge = ridge
         self._active = active
         self.news = Difference.none_yet(*evidence.prior.shape)
-        self.own: Tops | None = None  # to be told
+        self.own: Tops | None = None  # to be sent
         self.tops: dict[str, Tops] = {}
-        self.outcome: tuple[str, Vector] | None = None  # of the page that was observed last
+        self.outcome: tuple[str, Vector] | None = None  # URL and outcome of the page observed last
 
     def message(self) -> Any:
-        """What is new, as values for JSON; it was told then. None: nothing."""
+        """What is new, as JSON values; from then on it counts as sent. None if nothing is new."""
         news, own = self.news, self.own
         if not news.pages and not news.members and own is None:
             return None
@@ -171,7 +173,9 @@ class SharedSums:
         return [news.message(), own.message() if own else None]
 
     def add(self, worker: str, message: Any) -> int:
-        """Know what a worker has told; from how many pages. Raises ``ValueError`` and ``TypeError`` for what is no message."""
+        """Add the message of a worker; return how many pages it is from. Raises ``ValueError`` or ``TypeError`` for any
+        other.
+        """
         news, tops = message
         found = Told.checked(news, *self._evidence.prior.shape)
         if tops is not None:
@@ -185,13 +189,13 @@ class SharedSums:
         return found.pages
 
     def outcome_of(self, url: str) -> list[float] | None:
-        """Worth and prospect of the page that was observed last, if it is this one."""
+        """Worth and prospect of the page at ``url``, if it was observed last; else None."""
         if self.outcome is None or self.outcome[0] != url:
             return None
         return [float(value) for value in self.outcome[1]]
 
     def compare(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
-        """What is best elsewhere, and on each host, as ``ActiveSet.choose`` asks for it. The others will hear of these rows."""
+        """The best values elsewhere, in all and by host, for ``ActiveSet.choose``. The others will get the tops of ``rows``."""
         best, hosts = self._active.tops(rows, values)
         first = np.argsort(-hosts)[: min(HOSTS, int(np.count_nonzero(hosts > -np.inf)))]
         names = self._evidence.host_names(first.tolist())

@@ -1,4 +1,4 @@
-"""The features of a link in TRES: the path to its page, keywords in URL and anchor, and what its host was worth so far."""
+"""The features of a link in TRES: the path to its page, keywords in URL and anchor, and the relevance of its host so far."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from crawlproject.urls.hosts import host_of
 
 FEATURES = (
     "relevant page",  # 1 if the page that holds the link is relevant
-    "nearness",  # 1 / links from the last relevant page of the path to the target
-    "relevant share",  # of the pages of the path
+    "nearness",  # 1 / number of links from the last relevant page of the path to the target
+    "relevant share",  # share of relevant pages on the path
     "keyword in URL",
     "keyword in anchor",
     "phrase in anchor",
-    "host",  # the relevant share of its fetched pages, a half while there are none
-    "new host",  # 1 while no page of the host was fetched
+    "host",  # share of relevant pages among its fetched pages; 0.5 while there are none
+    "new host",  # 1 until a page of the host is fetched
     "context",  # the judge's score of the words of the link
 )
 HOST = FEATURES.index("host")
 UNKNOWN = 0.5
-SOME = 1e-5  # a share of less than a tenth that is not 0
+SOME = 1e-5  # stands for shares below a tenth, other than 0
 
 Rows = npt.NDArray[np.float32]
 
 
 class LinkPath(NamedTuple):
-    """The relevant and the other pages on the way to a link, and the links since the last relevant one."""
+    """The path to a link: its numbers of relevant and other pages, and of links since the last relevant page."""
 
     relevant: int = 0
     other: int = 0
     distance: int = 0
 
     def on(self, relevant: bool) -> LinkPath:
-        """The path one page farther."""
+        """The path extended by one page."""
         if relevant:
             return LinkPath(self.relevant + 1, self.other, 1)
         return LinkPath(self.relevant, self.other + 1, self.distance + 1)
 
     @property
     def features(self) -> tuple[float, float, float]:
-        """The first three of ``FEATURES`` for links of its last page; all 0 for a path without a page."""
+        """The first three of ``FEATURES`` for links on the last page of the path; all 0 for a path without a page."""
         pages = self.relevant + self.other
         if not pages:
             return 0.0, 0.0, 0.0
@@ -55,7 +55,7 @@ class LinkPath(NamedTuple):
 
 
 class Host:
-    """How many pages of a host were fetched, and how many of them were relevant; ``share`` is the latter's share."""
+    """How many pages of a host were fetched, how many of these were relevant, and the ``share`` of relevant pages."""
 
     __slots__ = ("fetched", "relevant", "share")
 
@@ -74,7 +74,7 @@ class Host:
 
 
 class FeatureReader:
-    """Reads ``FEATURES`` of the links of a page; knows the hosts."""
+    """Computes the ``FEATURES`` of the links of a page, and keeps the ``Host`` objects."""
 
     def __init__(self, context: OrderingContext) -> None:
         self._judge = context.judge
@@ -92,14 +92,14 @@ class FeatureReader:
         return self._hosts.setdefault(name, Host())
 
     def of_seed(self, page: Page) -> Rows:
-        """The features of a seed, as of a link without a page whose anchor is the title."""
+        """The features of a seed: those of a link without a page, with the title as its anchor."""
         terms = self._judge.analyzer.terms(page.title)
         whole = np.array([[0, len(terms)]])
         found = [*LinkPath().features, self._in_url(page.url), *self._in_anchors(terms, whole)[0]]
         return np.array([*found, 1.0, 0.0, self._judge.similarity(page.title)], np.float32)
 
     def of_links(self, page: Page, hosts: Sequence[Host], path: LinkPath) -> Rows:
-        """A row for each link of ``page``, which leads to one of ``hosts``; ``path`` leads up to that page, inclusive."""
+        """A row for each link of ``page``; ``hosts`` are those of the links, and ``path`` leads up to the page, inclusive."""
         links = page.links
         rows = np.zeros((len(links), len(FEATURES)), np.float32)
         if links:
@@ -112,11 +112,11 @@ class FeatureReader:
         return rows
 
     def _in_url(self, url: str) -> bool:
-        """Whether a word of the keywords is part of the spelling of ``url``."""
+        """Whether ``url`` contains a word of the keywords as a substring."""
         return any(map(url.lower().__contains__, self._words))
 
     def _in_anchors(self, terms: Sequence[str], spans: npt.NDArray[np.int64]) -> Rows:
-        """Whether anchors have a keyword, and a whole keyword of several words: shape (anchors, 2)."""
+        """Whether each anchor contains a keyword term, and a whole keyword of several terms: shape (anchors, 2)."""
         numbers = self._numbered(terms)
         found = np.zeros((len(spans), 2), np.float32)
         if numbers.max(initial=-1) < 0:
@@ -133,7 +133,7 @@ class FeatureReader:
         return found
 
     def _numbered(self, terms: Sequence[str]) -> npt.NDArray[np.int64]:
-        """The number of each term, -1 for one of no keyword."""
+        """The number of each term, -1 for a term that no keyword contains."""
         if not isinstance(terms, Terms):
             return np.fromiter(map(self._numbers.get, terms, repeat(-1)), np.int64, len(terms))
         found = np.full(len(terms), -1)
@@ -144,14 +144,14 @@ class FeatureReader:
 
 
 def tenths(share: float) -> float:
-    """A share rounded down to tenths, so that a tree has few places to split it at; ``SOME`` for less than a tenth."""
+    """A share rounded down to tenths, so that a tree has few places to split it; ``SOME`` for less than a tenth."""
     return max(int(share * 10 + 1e-9) / 10, SOME) if share else 0.0
 
 
 def _any_between(
     marks: npt.NDArray[np.bool_], starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Whether a mark is at a place from each start to before its end."""
+    """Whether there is a mark in each range from a start (inclusive) to an end (exclusive)."""
     before = np.concatenate([[0], marks.cumsum()])
     last = len(marks)
     return before[ends.clip(0, last)] > before[starts.clip(0, last)]

@@ -1,4 +1,4 @@
-"""Double Q-learning of TRES (van Hasselt, Guez and Silver 2016), with a memory of transitions that are replayed."""
+"""The double Q-learning of TRES (van Hasselt, Guez and Silver 2016) with experience replay."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 
 from crawlproject.orderings.tres.q_network import Adam, QNetwork, Rows
 
-CAPACITY = 20_000  # transitions that are remembered; the oldest is dropped
-BATCH = 60  # transitions that are replayed at a time
-TRAIN_EVERY = 3  # transitions
-FOLLOW_EVERY = 500  # transitions from one copy of the network to the next
+CAPACITY = 20_000  # transitions in the replay memory; the oldest is dropped
+BATCH = 60  # transitions replayed per training step
+TRAIN_EVERY = 3  # pages per training step
+FOLLOW_EVERY = 500  # pages from one copy of the network to the next
 
 
 class Transition(NamedTuple):
-    """A link that was followed: its features, what the page behind it was worth, and the features of that page's links."""
+    """A followed link: its features, the reward of the page behind it, and the features of the links of that page."""
 
     features: Rows
     reward: float
@@ -26,9 +26,9 @@ class Transition(NamedTuple):
 
 
 class DoubleQLearner:
-    """Learns ``Q(link) = reward + discount * Q'(best link of the page)``, the best by Q.
+    """Learns ``Q(link) = reward + discount * Q'(best link of the page)``, where Q chooses the best link.
 
-    Q' is the copy of Q made at the last ``follow``. ``random`` is asked for each batch.
+    Q' is the copy of Q made by the last ``follow``. ``random`` gives the initial weights.
     """
 
     def __init__(self, random: Random, inputs: int, discount: float) -> None:
@@ -38,10 +38,10 @@ class DoubleQLearner:
         self.follow()
         self._adam = Adam(self.online.parameters)
         self._transitions: list[Transition] = []
-        self._next = 0  # place of the next one to be remembered
+        self._next = 0  # the place of the next transition
 
     def remember(self, transition: Transition) -> None:
-        """A transition to a page that has links."""
+        """Store a transition; its page must have links."""
         if len(self._transitions) < CAPACITY:
             self._transitions.append(transition)
         else:
@@ -52,14 +52,14 @@ class DoubleQLearner:
         self.target.become(self.online)
 
     def train(self, random: Random) -> None:
-        """Replay a batch of what is remembered."""
+        """Train on a random batch of the stored transitions."""
         if self._transitions:
             batch = random.sample(self._transitions, min(BATCH, len(self._transitions)))
             features = np.array([transition.features for transition in batch])
             self._adam.step(self.online.parameters, self.online.gradients(features, self.wanted(batch)))
 
     def wanted(self, batch: Sequence[Transition]) -> Rows:
-        """The value that each link should have."""
+        """The target value of each link of the batch."""
         starts = np.cumsum([0, *(len(transition.following) for transition in batch)])
         values = self.online(np.concatenate([transition.following for transition in batch]))
         best = [

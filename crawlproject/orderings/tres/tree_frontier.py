@@ -1,4 +1,4 @@
-"""Tree-Frontier of TRES: a regression tree over links that were followed; links that wait lie in its leaves."""
+"""The Tree-Frontier of TRES: a regression tree over followed links, whose leaves contain the waiting links."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-DEPTH = 18  # splits above a leaf, at most
-LEAST = 5  # links that were followed in a leaf that is split
+DEPTH = 18  # maximum number of splits above a leaf
+LEAST = 5  # followed links that a leaf needs to be split
 
 Rows = npt.NDArray[np.float32]
 
@@ -23,7 +23,7 @@ Waiting = TypeVar("Waiting", bound=HasFeatures)
 
 
 class Node(Generic[Waiting]):
-    """A leaf, or a split: links whose ``feature`` is at most ``threshold`` are ``below``, the others ``above``."""
+    """A leaf, or a split: links whose ``feature`` is at most ``threshold`` are in ``below``, the others in ``above``."""
 
     __slots__ = (
         "above", "below", "depth", "feature", "followed", "highest", "lowest", "place", "rewards", "threshold", "waiting",
@@ -31,11 +31,11 @@ class Node(Generic[Waiting]):
 
     def __init__(self, depth: int, place: int) -> None:
         self.depth = depth
-        self.place = place  # among the leaves
+        self.place = place  # its index in the list of leaves
         self.waiting: list[Waiting] = []
         self.followed: list[Rows] = []
         self.rewards: list[float] = []
-        self.lowest: Rows = np.array(np.inf, np.float32)  # of each feature in ``followed``
+        self.lowest: Rows = np.array(np.inf, np.float32)  # minimum of each feature in ``followed``
         self.highest: Rows = np.array(-np.inf, np.float32)
         self.feature = -1
         self.threshold = 0.0
@@ -49,14 +49,15 @@ class Node(Generic[Waiting]):
 
     @property
     def may_be_split(self) -> bool:
-        """Whether there is enough to split; a leaf of many links that look alike is not sorted in vain."""
+        """Whether a split may be searched; it is not for a leaf whose links all have the same features."""
         return len(self.rewards) >= LEAST and self.depth < DEPTH and not np.array_equal(self.lowest, self.highest)
 
 
 class TreeFrontier(Generic[Waiting]):
-    """``add`` puts a waiting link into the leaf of its features; ``learn`` tells what a link was worth, and may split its leaf.
+    """A tree whose leaves contain waiting links; it grows with the rewards of followed links.
 
-    A leaf is split where the variance of rewards falls most. Who waits no more may stay in a leaf until it is drawn.
+    ``add`` puts a waiting link into the leaf of its features. ``learn`` adds the reward of a followed link, and may split
+    its leaf, where the variance of rewards falls most. A link that no longer waits may stay in its leaf until it is drawn.
     """
 
     def __init__(self) -> None:
@@ -64,7 +65,7 @@ class TreeFrontier(Generic[Waiting]):
         self.leaves = [self._root]
 
     def add(self, waiting: Waiting, features: list[float]) -> None:
-        """``features`` are those of ``waiting``, as plain numbers."""
+        """Put ``waiting`` into its leaf; ``features`` are its features as plain numbers."""
         self._leaf(features).waiting.append(waiting)
 
     def learn(self, features: Rows, reward: float) -> None:
@@ -74,7 +75,7 @@ class TreeFrontier(Generic[Waiting]):
             self._split(leaf, *found)
 
     def representatives(self, random: Random, waits: Callable[[Waiting], bool]) -> list[Waiting]:
-        """One link from each leaf, drawn from those that wait."""
+        """One link from each leaf, drawn from its links that still wait (``waits``)."""
         drawn: list[Waiting] = []
         for leaf in self.leaves:
             waiting = leaf.waiting
@@ -108,17 +109,17 @@ class TreeFrontier(Generic[Waiting]):
 
 
 def best_split(features: Rows, rewards: npt.NDArray[np.float64]) -> tuple[int, float] | None:
-    """The feature and threshold at which the variance of ``rewards`` falls most, the first of equals; None if it never falls.
+    """The feature and threshold that lower the variance of ``rewards`` most, the first of equals; None if none lowers it.
 
-    The variance within both sides weighs as many rows as they have (CART, Breiman and others 1984). ``features`` has a row
+    The variance within each side is weighted by its number of rows (CART, Breiman and others 1984). ``features`` has a row
     for each reward.
     """
     order = features.argsort(axis=0, kind="stable")
     values = np.take_along_axis(features, order, axis=0)
     sums = rewards[order].cumsum(axis=0)
-    below = np.arange(1.0, len(rewards))[:, None]  # rows on the lower side
+    below = np.arange(1.0, len(rewards))[:, None]  # number of rows on the lower side
     total, count = sums[-1], len(rewards)
-    # The mean of squares stays as it is: the variance falls by as much as the squared means of the sides exceed that of all.
+    # The mean of squares is constant: the variance falls by the excess of the sides' squared means over that of all rows.
     within = sums[:-1] ** 2 / below + (total - sums[:-1]) ** 2 / (count - below)
     falls = np.where(values[:-1] < values[1:], within - total**2 / count, 0.0) / count
     best = int(falls.T.argmax())

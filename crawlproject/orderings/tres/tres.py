@@ -1,4 +1,4 @@
-"""TRES (Kontogiannis and others 2021, arXiv 2112.07620): double Q-learning of links, chosen from the leaves of a tree."""
+"""TRES (Kontogiannis and others 2021, arXiv 2112.07620): double Q-learning of links drawn from the leaves of a tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN = 32  # representatives that come before all other links
 
 
 class Waiting:
-    """A link that waits: its features, its host, the path to its page, and its value as far as it is known."""
+    """A waiting link: its features, its host, the path to its page, and the latest estimate of its value."""
 
     __slots__ = ("features", "host", "path", "url", "value")
 
@@ -32,19 +32,19 @@ class Waiting:
 
 
 class Tres(BaseOrdering):
-    """``Q(page, link)``: the reward of a link and of all that follow, each by ``discount`` less than the one before.
+    """``Q(page, link)``: the reward of a link and of the links that follow, multiplied by ``discount`` at each step.
 
-    A page with a relevance above ``threshold`` has reward 1, another 0; seeds count as relevant. Q is a network over
-    ``FEATURES``, trained by double Q-learning. A tree splits links by what those with such features were worth. At each step
-    a link is drawn from each leaf, its representative, and the representative with the highest Q is fetched. For the first
-    ``warmup`` pages, while Q learns nothing yet, any representative is as good as another.
+    A page with a relevance above ``threshold`` has reward 1, any other 0; seeds count as relevant. Q is a network over
+    ``FEATURES``, trained by double Q-learning. A tree groups links by their features, so that links in a leaf have similar
+    rewards. At each step a representative link is drawn from each leaf, and the representative with the highest Q is
+    fetched. During the first ``warmup`` pages, before Q is trained, the choice among representatives is random.
 
     Here the ``SHOWN`` best representatives score ``Q + 2 / (1 - discount)``, which is above the Q of any link, and are drawn
-    anew after each page. Where politeness or host rotation let none of them be fetched, the link with the highest Q is: as it
-    was when the link was found, was last drawn, or when the crawl had last doubled in size. Of several links to a URL the one
-    with the highest Q counts, in the warm-up the one with the highest sum of features; in the source each is drawn by itself.
-    The source's classifier (a recurrent network) is the judge of the crawl here, keywords are not expanded by word vectors, and
-    budgets of sites are not those of an ordering. Numbers are those of the authors' code.
+    anew after each page. If politeness or host rotation permits none of them, the link with the highest Q is fetched; this Q
+    is from the time when the link was found or last drawn, or when the crawl last doubled in size. Of several links to a URL
+    the one with the highest Q counts (in the warm-up, the highest sum of features); the source draws each link separately.
+    Other differences from the source: the judge of the crawl replaces its classifier (a recurrent network), keywords are not
+    expanded by word vectors, and the ordering sets no site budgets. All constants are those of the authors' code.
 
     Raises ``BadSetting`` for a ``discount`` outside [0, 1).
     """
@@ -66,12 +66,12 @@ class Tres(BaseOrdering):
         self._reader = FeatureReader(context)
         self._tree: TreeFrontier[Waiting] = TreeFrontier()
         self._waiting: WaitingUrls[Waiting] = WaitingUrls()
-        self._steps = 0  # pages that were fetched, without the seeds
+        self._steps = 0  # fetched pages other than seeds
         self._next_rescoring = warmup
-        self._page: Page | None = None  # whose links these are
+        self._page: Page | None = None  # the latest page; the next attribute holds its links
         self._found: dict[str, Waiting] = {}
         self._shown: dict[str, float] = {}  # representatives and their scores
-        self._moved: dict[str, None] = {}  # links whose score is not what it should be
+        self._moved: dict[str, None] = {}  # links whose score is out of date
 
     # ------------------------------------------------------------ the contract
 
@@ -108,7 +108,7 @@ class Tres(BaseOrdering):
             self._moved.update((one.url, None) for one in waiting)
 
     def listed(self, page: Page) -> None:
-        """A sitemap is no page of a path."""
+        """Read the links of a sitemap, which is not a step of a path."""
         self._read(page, LinkPath())
 
     def revise(self) -> Iterable[tuple[str, float]]:
@@ -160,7 +160,7 @@ class Tres(BaseOrdering):
         return self._q(waiting) if waiting is not None and self._is_warm else self._draw(url)
 
     def _read(self, page: Page, path: LinkPath) -> Rows:
-        """The features of the links of the page, which are looked at from now on. ``path`` leads up to the page."""
+        """Make ``page`` the current page and return the features of its links; ``path`` leads up to the page, inclusive."""
         self._page = page
         hosts = [self._reader.host(link.url) for link in page.links]
         rows = self._reader.of_links(page, hosts, path)
@@ -177,7 +177,7 @@ class Tres(BaseOrdering):
         self._tree.learn(features, float(relevant))
 
     def _rescore(self, waiting: Sequence[Waiting]) -> None:
-        """Look again at what is known of hosts, and give these links their Q of now."""
+        """Update the host features of these links, and their values by the current Q."""
         for one in waiting:
             one.features[HOST : HOST + 2] = one.host.features
         if waiting:
