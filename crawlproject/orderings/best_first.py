@@ -76,9 +76,7 @@ class HubSeeking(Dom):
             raise BadSetting("setting ORDERING_HOSTS", f"expected others or all; not {hosts!r}")
         self.hosts = hosts
         self._seeds = set(context.topic.seeds)
-        self._hosts = {
-            host: host for host in map(host_of, self._seeds)
-        }  # seed hosts by all their names, after redirects
+        self._hosts = {host: host for host in map(host_of, self._seeds)}  # seed hosts by all names, redirects included
         self._page = ""
         self._hub_score = 0.0
 

@@ -60,9 +60,7 @@ class KeywordQueue(BaseOrdering):
         self._rest = RESTS[rest](context)
         self._keywords = KeywordMatcher(context.topic.keywords, context.judge.analyzer)
         self._is_hot_page = HotPages(self._keywords, context.judge.analyzer, occurrences)
-        self._hot: WaitingUrls[bool] = (
-            WaitingUrls()
-        )  # whether a waiting URL is hot; false is stored only with ``stays``
+        self._hot: WaitingUrls[bool] = WaitingUrls()  # is a waiting URL hot? False is stored only with ``stays``
         self._page: Page | None = None
         self._distance = 0
 

@@ -23,7 +23,7 @@ class Omniscient(BaseOrdering):
     """Fetches the URLs of the plan one after the other, and follows no other link."""
 
     needs_targets = True
-    seeds_first = False  # the plan contains only the seeds that lead to targets
+    seeds_first = False  # the plan decides when a seed is fetched
     floor = NEXT
 
     def __init__(self, context: OrderingContext) -> None:
@@ -92,9 +92,7 @@ class _Planner:
         self._closure = _closures(self._links, free, bits)
         self._remaining = (1 << len(bits)) - 1
         self._plan: dict[str, str | None] = {}
-        self._cost: dict[
-            str, int
-        ] = {}  # pages on the path to a URL, itself included, that are neither planned nor free
+        self._cost: dict[str, int] = {}  # pages on the path to a URL, with it, that are neither planned nor free
         self._came_from: dict[str, str] = {}
         self._behind: dict[str, int] = {}  # page -> targets behind its free links, as bits
         self._candidates: list[tuple[float, int, str]] = []

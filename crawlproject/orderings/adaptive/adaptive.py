@@ -243,9 +243,7 @@ class Adaptive(SummingOrdering):
 
     def kept_elsewhere(self, url: str) -> None:
         row = self._table.row(url)
-        if (
-            row is not None and self._table.links[row] == 1
-        ):  # an older row belongs to this worker, from before a restart
+        if row is not None and self._table.links[row] == 1:  # an older row is ours, from before a restart
             self.failed(url)
 
     def left(self, worker: str) -> None:

@@ -66,9 +66,7 @@ class GroupMeans(Means):
         self._numbers: dict[Hashable, int] = {}
         self._names: list[Hashable] = []
         self._users: list[int] = []
-        self._unused: OrderedDict[int, None] = (
-            OrderedDict()
-        )  # groups with members but no users, the one left earliest first
+        self._unused: OrderedDict[int, None] = OrderedDict()  # with members but no users, left earliest first
         self._free: list[int] = []
         self.others: list[Means] = []
 

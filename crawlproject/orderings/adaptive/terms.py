@@ -119,9 +119,7 @@ class RelevanceFeedback:
     def __init__(self, table: TermStatistics) -> None:
         self._table = table
         self._best: list[tuple[float, int, Numbers, Vector]] = []
-        self._sums: Vector | None = (
-            None  # summed weights over the best pages, by term; None after a change of these pages
-        )
+        self._sums: Vector | None = None  # of the weights in the best pages, by term; None after these changed
         self._pages = 0
 
     def observe(self, worth: float, numbers: Numbers, counts: Rows) -> bool:
