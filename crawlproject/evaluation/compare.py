@@ -24,7 +24,7 @@ Table = Sequence[Sequence[Measured]]  # a row per ordering, a column per topic
 
 
 def compare(folders: Sequence[RunFolder], question: Question, scorer: Scorer | None = None) -> Comparison:
-    """Read the runs topic by topic and compare them; ``scorer`` computes the importance of pages, if one is used.
+    """Read the runs topic by topic and compare them. ``scorer`` computes the importance of pages, if one is used.
 
     Raises ``BadInput`` when nothing can be compared.
     """
@@ -107,7 +107,7 @@ def _tabulate(
 
 
 def _values(run: Measured, question: Question, pages: tuple[int, ...], axis: tuple[Elapsed, ...]) -> measures.Curve:
-    """The measure in question after these pages, then at these times, which are the last of ``_points``."""
+    """The measure in question after these numbers of pages, then at these times, which are the last of ``_points``."""
     by_time = run.others[question.measure][-len(axis) :] if axis else ()
     return np.array([*measures.values_at(run.curve, pages), *by_time])
 
@@ -132,7 +132,7 @@ def _other_measures(table: Table, question: Question, last: Checkpoint) -> dict[
     common = [name for name in MEASURES if all(name in run.others for run in _cells(table))]
     found = {name: np.array([[run.others[name][point] for run in row] for row in table]) for name in common}
     if question.measure != "reachable" and np.array_equal(found.get("reachable", 0), found.get("recall", 1)):
-        del found["reachable"]  # the seeds lead to all targets: one column says it
+        del found["reachable"]  # the seeds lead to all targets: one column is enough
     return found
 
 
@@ -147,7 +147,7 @@ def _half(run: Measured) -> float:
 
 
 def _checkpoints(question: Question, table: Table) -> tuple[Checkpoint, ...]:
-    """What was asked for, numbers of pages first; without anything, the usual numbers of pages."""
+    """The requested checkpoints, numbers of pages first; without any, the default numbers of pages up to the longest run."""
     longest = max(len(run.curve) for run in _cells(table))
     if longest == 0:
         raise BadInput("runs", "expected at least one crawled page")
@@ -163,7 +163,7 @@ def _checkpoints(question: Question, table: Table) -> tuple[Checkpoint, ...]:
 
 
 def _ranked(comparison: Comparison) -> Comparison:
-    """Sort the orderings, best first; ties go to the larger mean over the whole crawl."""
+    """Sort the orderings, best first; ties are broken by the mean over the whole crawl."""
     final = comparison.mean[:, comparison.at(comparison.final)].round(9)
     order = np.lexsort((-comparison.mean.mean(axis=1), -final))
     return replace(

@@ -28,7 +28,7 @@ LEVEL = 0.05  # significance level, after correction
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """The test whether ``better`` is better than ``worse``; ``adjusted`` is the p-value after Holm's correction."""
+    """The test of whether ``better`` is better than ``worse``; ``adjusted`` is the p-value after Holm's correction."""
 
     better: str
     worse: str
@@ -41,22 +41,23 @@ class Duel:
 
 
 def finals(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """The last number of pages, and the last time, as far as there are both."""
+    """The last number of pages and the last time among ``checkpoints``, if there are any."""
     return (*of_pages(checkpoints)[-1:], *of_time(checkpoints)[-1:])
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Orderings (the best at the last checkpoint first) over the topics that all of them crawled.
+    """Results of orderings (the best at the ``final`` checkpoint first) on the topics that all of them crawled.
 
-    ``values[ordering, topic, point]`` is the measure at ``points[point]``; ``checkpoints`` are the requested points. Of both,
-    numbers of pages come first, then times. ``lengths[ordering, topic]`` counts crawled pages; ``cut_short[ordering, topic]``
-    is after how many seconds the budget of pages ended a run, infinite if it did not; ``recall_area[ordering, topic]`` is the
-    area under the recall curve up to the ``final`` checkpoint (None when some topic has no targets).
-    ``others[measure][ordering, topic]`` has every measure that all topics have, at the ``final`` checkpoint.
-    ``half[ordering, topic]`` is the search length: pages until half of the targets were found, infinite if never, NaN without
-    targets. ``robustness[ordering, topic, share]`` is the overlap of crawls from split seeds when both have found a share of
-    the targets (``ROBUST_AT``), NaN where they never do. ``left_out`` maps topics that could not be compared to the reason.
+    ``values[ordering, topic, point]`` is the measure at ``points[point]``; ``checkpoints`` are the requested points. In
+    both, numbers of pages come first, then times. ``lengths[ordering, topic]`` is the number of crawled pages;
+    ``cut_short[ordering, topic]`` is the time in seconds at which the page budget ended a run, infinite if it did not;
+    ``recall_area[ordering, topic]`` is the area under the recall curve up to the ``final`` checkpoint (None if some topic
+    has no targets). ``others[measure][ordering, topic]`` is the value at the ``final`` checkpoint of every measure that all
+    topics have. ``half[ordering, topic]`` is the search length: pages until half of the targets were found, infinite if
+    never, NaN without targets. ``robustness[ordering, topic, share]`` is the overlap of crawls from split seeds when both
+    have found a share of the targets (``ROBUST_AT``), NaN where they never do. ``left_out`` maps topics that could not be
+    compared to the reason.
     """
 
     question: Question
@@ -85,19 +86,21 @@ class Comparison:
 
     @property
     def finals(self) -> tuple[Checkpoint, ...]:
-        """The last checkpoint by pages, and the last by time, as far as there are both."""
+        """The last checkpoint by pages and the last by time, if there are any."""
         return finals(self.checkpoints)
 
     @property
     def final(self) -> Checkpoint:
-        """The checkpoint by which orderings are ranked: the last number of pages, without any the last time."""
+        """The checkpoint by which orderings are ranked: the last number of pages, or else the last time."""
         return self.finals[0]
 
     def at(self, point: Checkpoint) -> int:
         return self.points.index(point)
 
     def robust(self, row: int) -> dict[float, tuple[float, int]]:
-        """The mean robustness of an ordering at each share of the targets, and over how many topics; without empty means."""
+        """The mean robustness of an ordering, and over how many topics, for each share of the targets that any topic
+        reached.
+        """
         values = self.robustness[row]
         reached = (~np.isnan(values)).sum(axis=0)
         return {
@@ -107,7 +110,7 @@ class Comparison:
         }
 
     def shares(self) -> dict[str, float | None]:
-        """Each ordering's share of the omniscient recall curve; empty unless random and omniscient runs exist."""
+        """The ``omniscient_share`` of each ordering; empty unless there are random and omniscient runs, and targets."""
         if self.recall_area is None or not {RANDOM, OMNISCIENT} <= set(self.orderings):
             return {}
         areas = dict(zip(self.orderings, self.recall_area.mean(axis=1).tolist(), strict=True))
@@ -121,14 +124,14 @@ class Comparison:
 
     @property
     def testable(self) -> bool:
-        """Whether there are two contenders, and two topics to test them on."""
+        """Whether there are at least two contenders, and two topics to test them on."""
         return len(self.contenders) > 1 and len(self.topics) > 1
 
     @cached_property
     def duels(self) -> dict[Checkpoint, list[Duel]]:
         """At each checkpoint, every contender against every other.
 
-        The same data show which of two leads, so both directions of each pair belong to Holm's family.
+        The same data determine which of two orderings leads, so both directions of each pair belong to Holm's family.
         """
         return {point: self._duels_at(point) for point in self.checkpoints}
 
@@ -160,11 +163,11 @@ class Comparison:
         return better, worse
 
     def steps(self, point: Checkpoint) -> list[Duel]:
-        """Each contender against the next one in the ranking at a checkpoint."""
+        """The duel of each contender with the next one in the ranking at a checkpoint."""
         duels = {(duel.better, duel.worse): duel for duel in self.duels[point]}
         return [duels[pair] for pair in pairwise(self.ranking(point))]
 
     def rivals(self, point: Checkpoint) -> list[Duel]:
-        """The duels of the leader at a checkpoint that are not significant; none if it is the clear winner."""
+        """The duels of the leader at a checkpoint that are not significant; empty if it is the clear winner."""
         leader = self.ranking(point)[0]
         return [duel for duel in self.duels[point] if duel.better == leader and not duel.significant]

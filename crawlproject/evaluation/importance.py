@@ -25,7 +25,7 @@ from crawlproject.urls.hosts import domain_of
 
 Values = npt.NDArray[np.float64]
 Counts = Mapping[str, int]
-HOT_BACKLINKS = 5  # of a hot page when backlinks count, too (002 section 7)
+HOT_BACKLINKS = 5  # backlinks that a hot page needs when backlinks count too (002 section 7)
 
 _NEGATIVES = 10  # unlabelled pages per positive example, as a sample of the rest of the web
 
@@ -35,10 +35,10 @@ class PagePool:
     """All pages that the crawls of a topic fetched, and what is known about the topic.
 
     ``pages`` have term counts and links. ``query`` holds the term frequencies of the keywords, ``description`` those of the
-    longer description (of the keywords if there is none). ``seeds``, ``positive`` and ``negative`` are the term
-    frequencies of the seed pages and of the topic's examples; ``trusted`` are the URLs of the seed pages. ``hot`` says
-    which pages paper 002 section 7 calls hot. ``ranks`` computes the PageRank of each URL over the pages of all topics
-    (001 section 4.2); None: over this pool.
+    longer description (of the keywords if there is none). ``seeds``, ``positive`` and ``negative`` are the term frequencies
+    of the seed pages and of the topic's examples; ``trusted`` are the URLs of the seed pages. ``hot(page)``: whether the
+    page is hot in the sense of paper 002 section 7. ``ranks()`` is the PageRank of each URL over the pages of all topics
+    (001 section 4.2); if None, PageRank is computed over this pool.
     """
 
     pages: Sequence[Page]
@@ -56,7 +56,7 @@ Importance = Callable[[PagePool], Values]
 
 
 def keywords(pool: PagePool) -> Values:
-    """Keywords in document (000 section 4.1, measure 1): the share of the distinct keywords that the page contains."""
+    """Keywords in document (000 section 4.1, measure 1): the share of the distinct keyword terms that the page contains."""
     return _values([sum(term in page.counts for term in pool.query) / len(pool.query) for page in pool.pages])
 
 
@@ -73,7 +73,7 @@ def query_product(pool: PagePool) -> Values:
 
 
 def hot(pool: PagePool) -> Values:
-    """1 for a hot page, else 0: a keyword is in its title or ten times in its body (002 section 7; Graph 6: eleven)."""
+    """1 for a hot page, else 0: a keyword is in its title or ten times in its body (002 section 7; Graph 6: eleven times)."""
     return _values([float(pool.hot(page)) for page in pool.pages])
 
 
@@ -100,8 +100,8 @@ def seed_similarity(pool: PagePool) -> Values:
 def classifier(pool: PagePool) -> Values:
     """Classifier score (measure 4): the probability of a logistic regression on TF-IDF, trained on the topic's examples.
 
-    Seed pages and positive examples are positive. Negative examples are negative; without any, an even sample of the pool,
-    most of which is off the topic. Raises ``BadInput`` when there is no positive example.
+    Seed pages and positive examples are positive, negative examples negative. Without negative examples, an even sample of
+    the pool takes their place, since most of it is off the topic. Raises ``BadInput`` when there is no positive example.
     """
     positive = [*pool.seeds, *pool.positive]
     if not positive:
@@ -123,7 +123,7 @@ def classifier(pool: PagePool) -> Values:
 def retrieval_rank(pool: PagePool) -> Values:
     """Retrieval system rank (measure 5; ``rank_SMART`` of 001 section 4.1), reversed: 1 for the first page, 0 for the last.
 
-    The pages are ranked by ``description_similarity``, so by vectors at unit length.
+    The pages are ranked by ``description_similarity``, that is, by vectors of unit length.
     """
     return rank_share(description_similarity(pool))
 
@@ -131,8 +131,8 @@ def retrieval_rank(pool: PagePool) -> Values:
 def smart_rank(pool: PagePool) -> Values:
     """``rank_SMART`` to the letter of 001 section 4.1: by the dot product of topic and page, which favours long pages.
 
-    The weights are SMART's ``atn``: augmented term frequency times idf over the pool, not normalised, which is equation 2
-    of 003; the paper does not say which of SMART's it took.
+    The weights are SMART's ``atn``: augmented term frequency times idf over the pool, not normalised. This is equation 2 of
+    003; paper 001 does not state which of SMART's weights it uses.
     """
     frequencies = _frequencies(pool)
     description = tf_idf(pool.description, frequencies)
@@ -162,12 +162,12 @@ def _spread(pool: PagePool, positive: Sequence[Counts]) -> list[Counts]:
 
 
 def backlinks(pool: PagePool) -> Values:
-    """``IB(P)``, the number of pages that link to the page, counted in the pool."""
+    """``IB(P)``, the number of pages of the pool that link to the page."""
     return np.asarray(_links(pool).sum(axis=0), dtype=np.float64).ravel()
 
 
 def pagerank(pool: PagePool) -> Values:
-    """``IR(P)``, computed over the links among the pages of the pool after all crawls."""
+    """``IR(P)`` over the links among the pages of the pool."""
     return pagerank_of(_links(pool))
 
 
@@ -177,7 +177,7 @@ def external_pagerank(pool: PagePool) -> Values:
 
 
 def trusted_pagerank(pool: PagePool) -> Values:
-    """PageRank whose random jumps lead to the seed pages, evenly (004 section 4.1); so do pages without links.
+    """PageRank whose random jumps, and pages without links, lead evenly to the seed pages (004 section 4.1).
 
     Raises ``BadInput`` when no seed page is in the pool.
     """
@@ -198,14 +198,14 @@ def authority(pool: PagePool) -> Values:
 
 
 def location(pool: PagePool) -> Values:
-    """``IL(P)``: a URL with few slashes is more useful; ``1 / (1 + segments of the path)``."""
+    """``IL(P)``: ``1 / (1 + segments of the path)``, since URLs with fewer slashes are more useful."""
     return np.array([1 / (1 + _segments(page.url)) for page in pool.pages], dtype=np.float64)
 
 
 def keywords_pagerank(pool: PagePool) -> Values:
     """``rank_KW,PR`` of paper 001 section 4.2: first by the number of keywords, then by PageRank; 1 is best, 0 worst.
 
-    PageRank is that among the pages of all topics, when ``pool.ranks`` knows it.
+    PageRank is computed over the pages of all topics if ``pool.ranks`` is set.
     """
     found = keywords(pool)
     ranks = pool.ranks() if pool.ranks else None
@@ -238,12 +238,12 @@ IMPORTANCE: dict[str, Importance] = {
 
 
 def ranks_of(links: Mapping[str, Iterable[str]]) -> dict[str, float]:
-    """The PageRank of pages, given the URLs that each of them links to; other URLs do not count."""
+    """The PageRank of pages, given the URLs that each of them links to; links to other URLs do not count."""
     return dict(zip(links, pagerank_of(_matrix(links)).tolist(), strict=True))
 
 
 def _links(pool: PagePool, *, external: bool = False) -> Any:
-    """The links among the pages of the pool, each once, none of a page to itself; ``external``: nor to its domain."""
+    """The links among the pages of the pool, each once, without links of a page to itself (``external``: to its domain)."""
     links = {page.url: [link.url for link in page.links] for page in pool.pages}
     if external:
         domains = {url: domain_of(url) for url in links}

@@ -1,8 +1,8 @@
-"""Measures of crawl quality over the pages of a crawl, in crawl order; of each crawl alone, and against the pool.
+"""Measures of crawl quality over the pages of a crawl, in crawl order: for a single crawl, and against the pool.
 
 Most measures are *curves*: element ``i`` is the value after ``i + 1`` pages; ``value_at`` reads the value at N pages.
-Relevance is a number from 0 to 1 per page, from any judge. The pool is all pages that all crawlers fetched for a topic,
-ranked by some importance: a mapping from URL to score, higher is better.
+Relevance is a number from 0 to 1 per page, from any judge. The pool consists of all pages that all crawlers fetched for a
+topic, ranked by some importance: a mapping from URL to score, where higher is better.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def windowed_relevance(relevance: Sequence[float] | Curve, window: int = 50) -> 
 def target_recall(pages: Sequence[str], targets: Collection[str], redirects: Mapping[str, str] | None = None) -> Curve:
     """``target recall@N = |T ∩ C_N| / |T|`` (paper 003 eq. 4).
 
-    URLs are canonical. ``redirects`` maps a URL to where it redirects: a target counts as its final URL, so two targets
-    with one destination are one. All zero when there are no targets.
+    URLs are canonical. ``redirects`` maps a URL to its redirect target: a target counts as its final URL, so two targets
+    with one destination count once. All zero when there are no targets.
     """
     wanted = {final_url(target, redirects or {}) for target in targets}
     found = np.zeros(len(pages))
@@ -61,7 +61,7 @@ def final_url(url: str, redirects: Mapping[str, str]) -> str:
 
 
 def value_at(curve: Curve, pages: int) -> float:
-    """The value after ``pages`` pages; a shorter crawl keeps its last value; 0 before the first page."""
+    """The value after ``pages`` pages. A shorter crawl keeps its last value; before the first page the value is 0."""
     return float(curve[min(pages, len(curve)) - 1]) if len(curve) and pages > 0 else 0.0
 
 
@@ -88,9 +88,9 @@ def area_under(curve: Curve, pages: int) -> float:
 
 
 def area_over_time(curve: Curve, times: Curve, seconds: float) -> float:
-    """The mean value of a curve over the first ``seconds``; ``times[i]`` is when page ``i`` came, in seconds from the start.
+    """The mean value of a curve over the first ``seconds``; ``times[i]`` is the time of page ``i``.
 
-    The value is 0 before the first page, and stays until the next one.
+    Times are seconds after the start. The value is 0 before the first page, and constant between two pages.
     """
     rises = np.diff(curve, prepend=0.0)
     return float((rises * np.clip(seconds - times, 0.0, None)).sum() / seconds)
@@ -106,7 +106,7 @@ def omniscient_share(area: float, random: float, omniscient: float) -> float | N
 
 
 def merge_redirects(several: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Merge the redirects seen by several crawls of one web; the first crawl wins."""
+    """Merge the redirects seen by several crawls of one web; the first crawl takes precedence."""
     merged: dict[str, str] = {}
     for redirects in several:
         for source, target in redirects.items():
@@ -144,7 +144,7 @@ def mean_rank(pages: Sequence[str], rank: Mapping[str, float]) -> Curve:
 
 
 def rank_quality(pages: Sequence[str], rank: Mapping[str, float]) -> Curve:
-    """``mean_rank`` scaled so that higher is better: 1 for the best page alone, 0 for the worst, 0.5 for chance."""
+    """``mean_rank`` scaled so that higher is better: 1 for the best page alone, 0 for the worst alone, 0.5 for chance."""
     worst = max(len(rank), 2)
     return (worst - mean_rank(pages, rank)) / (worst - 1)
 
@@ -162,8 +162,8 @@ def weighted_coverage(pages: Sequence[str], weights: Scores) -> Curve:
 def robustness(one: Iterable[str], other: Iterable[str]) -> Curve:
     """Overlap of two crawls from disjoint halves of the seeds (paper 000 section 4.2).
 
-    Element ``i`` is the share of the first ``i + 1`` pages of each crawl that both crawls fetched. The curve is as long as
-    the shorter crawl. A page counts once.
+    Element ``i`` is the share of the first ``i + 1`` pages of each crawl that are among those of the other. The curve is as
+    long as the shorter crawl. A page counts once.
     """
     pairs = list(zip(dict.fromkeys(one), dict.fromkeys(other), strict=False))
     first: set[str] = set()

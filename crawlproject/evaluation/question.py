@@ -1,7 +1,7 @@
 """What to compare (``Question``), and the curves of one topic's runs that answer it.
 
-Search relevance may be the objective of a crawl (paper 004 section 4.1; Fetterly, Craswell and Vinay, SIGIR 2009):
-``ClickLog``. Curves are those of ``evaluation.measures``: element ``i`` is the value after ``i + 1`` pages.
+``ClickLog`` supports crawls whose objective is search relevance (paper 004 section 4.1; Fetterly, Craswell and Vinay, SIGIR
+2009). Curves are those of ``evaluation.measures``: element ``i`` is the value after ``i + 1`` pages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MEASURES = {
 }
 OF_PAIRS = {"overlap"}  # measures of two runs; all others measure one run
 OF_CLICKS = {"clicks", "ndcg"}  # measures that need a click log
-OF_TARGETS = ("recall", "reachable")  # need targets: all of a topic (003 eq. 4), or those within reach
+OF_TARGETS = ("recall", "reachable")  # measures that need targets: all of a topic (003 eq. 4), or those within reach
 TESTS: Mapping[str, Callable[[Sequence[float], Sequence[float]], PairedTest]] = {
     "t": paired_t_test,
     "wilcoxon": wilcoxon_test,
@@ -57,11 +57,11 @@ Scorer = Callable[[CrawlInfo, Sequence[str]], Scores]
 class Question:
     """What to compare.
 
-    ``measure`` is a key of ``MEASURES``. ``at`` are numbers of pages, and times; if empty, the default checkpoints up to the
-    longest run. ``threshold`` is the relevance from which a page counts as relevant (harvest), ``window`` the number of latest
-    pages (relevance), ``top`` the number of top pages of the measures. ``test`` is a key of ``TESTS``. ``importance`` replaces
-    the relevance that the crawls recorded; empty: use that relevance. ``clicks`` is what the measures ``clicks`` and ``ndcg``
-    need.
+    ``measure`` is a key of ``MEASURES``. ``at`` holds the checkpoints, numbers of pages and times; if empty, the default
+    checkpoints up to the longest run. ``threshold`` is the relevance from which a page counts as relevant (``harvest``),
+    ``window`` the number of latest pages (``relevance``), ``top`` the number of top pages (``top``). ``test`` is a key of
+    ``TESTS``. ``importance`` names the importance that replaces the relevance recorded by the crawls; empty: use that
+    relevance. ``clicks`` is the log for the measures ``clicks`` and ``ndcg``.
     """
 
     measure: str = "recall"
@@ -87,20 +87,20 @@ class Question:
 
     @property
     def recall(self) -> str:
-        """The measure by which targets count for search length, share of the omniscient crawl and robustness."""
+        """The measure of recall for search length, share of the omniscient crawl and robustness."""
         return self.measure if self.measure in OF_TARGETS else "recall"
 
     @property
     def measures(self) -> list[str]:
-        """The measures of one run that can be computed, targets permitting."""
+        """The measures of a single run that can be computed if there are targets."""
         return [name for name in MEASURES if name not in OF_PAIRS and (self.clicks or name not in OF_CLICKS)]
 
 
 class TopicRuns:
-    """All runs on one topic; their pages are the pool in which pages are ranked.
+    """All runs on one topic. Their pages form the pool in which pages are ranked.
 
-    Their redirects are merged, since they crawled the same web, and so are their targets, since recall must count the same
-    targets for all seeds. ``info`` is the manifest of any of the runs.
+    The redirects of the runs are merged, since they crawled the same web, and so are their targets, since recall must count
+    the same targets whatever the seeds. ``info`` is the manifest of any of the runs.
     """
 
     def __init__(self, question: Question, runs: Sequence[Run], info: CrawlInfo, scorer: Scorer | None = None) -> None:
@@ -154,13 +154,14 @@ class TopicRuns:
 class Measured:
     """The results of one ordering on one topic, averaged over repeats.
 
-    ``curve`` is the measure in question, ``recall`` is ``Question.recall`` (None without targets), ``others`` every measure of
-    the runs at several checkpoints; if the measure in question is not among them, ``curve`` is empty. ``half`` is the
-    search length: pages until half of the targets were found, None if some repeat never found them. ``pages`` is the length
-    of the shortest repeat. ``seconds`` is how long the longest repeat took; ``cut_short`` is when the budget of pages ended the
-    first of them, infinite if it ended none. ``time_area`` is the mean recall over the time up to the last checkpoint that is
-    a time (None without such a checkpoint, or without targets). ``robustness`` is the overlap of crawls from split seeds when
-    both have found each share ``ROBUST_AT`` of the targets, NaN where they never do or there are no such crawls.
+    ``curve`` is the curve of the measure in question, empty if it cannot be computed; ``recall`` is that of
+    ``Question.recall`` (None without targets). ``others`` has the values of every measure that can be computed, at several
+    checkpoints. ``half`` is the search length: pages until half of the targets were found, None if some repeat never found
+    them. ``pages`` is the length of the shortest repeat. ``seconds`` is the duration of the longest repeat; ``cut_short`` is
+    the time at which the page budget first ended a repeat, infinite if it ended none. ``time_area`` is the mean recall over
+    time up to the last checkpoint that is a time (None without such a checkpoint or without targets). ``robustness`` is the
+    overlap of crawls from split seeds when both have found each share ``ROBUST_AT`` of the targets, NaN where they never do
+    or without such crawls.
     """
 
     curve: Curve
@@ -175,7 +176,7 @@ class Measured:
 
 
 def measured(runs: TopicRuns, repeats: Sequence[Run], question: Question, points: Sequence[Checkpoint]) -> Measured:
-    """Average the repeats of an ordering on a topic; ``others`` has a value for each of ``points``."""
+    """Average the repeats of an ordering on a topic; each measure in ``others`` has a value for each of ``points``."""
     missing = {
         "recall": any(not run.targets for run in repeats),
         "reachable": any(not run.reachable for run in repeats),
@@ -254,10 +255,10 @@ class ClickLog:
         return np.cumsum(np.array(found, dtype=np.float64)) / self._total
 
     def max_ndcg(self, pages: Sequence[str], redirects: Mapping[str, str]) -> Curve:
-        """MaxNDCG: the mean NDCG of the queries over the crawled pages, ranked as well as is possible.
+        """MaxNDCG: the mean NDCG of the queries over the best possible ranking of the crawled pages.
 
-        The gain of a page is its number of clicks; the discount at rank r is ``log2(r + 1)``. The ideal ranking has all
-        pages of the query.
+        The gain of a page is its number of clicks; the discount at rank r is ``log2(r + 1)``. The ideal ranking contains all
+        clicked pages of the query.
         """
         queries = self._final(redirects)
         ideal = {query: _dcg(sorted(gains.values())) for query, gains in queries.items()}
@@ -279,7 +280,7 @@ class ClickLog:
         return sum(sum(query.values()) for query in self.clicks.values())
 
     def _final(self, redirects: Mapping[str, str]) -> Mapping[str, Mapping[str, float]]:
-        """The clicks by the page that a URL leads to."""
+        """The clicks of each query by final URL, after redirects."""
         moved: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
         for query, clicks in self.clicks.items():
             for url, number in clicks.items():
@@ -288,5 +289,5 @@ class ClickLog:
 
 
 def _dcg(gains: Sequence[float]) -> float:
-    """The discounted cumulative gain of the best ranking; ``gains`` are sorted, the least first."""
+    """The discounted cumulative gain of the best ranking; ``gains`` are sorted in ascending order."""
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(reversed(gains), start=1))

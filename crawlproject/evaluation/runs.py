@@ -21,18 +21,18 @@ from crawlproject.evaluation.measures import Curve
 from crawlproject.storage.read import MANIFEST, CrawlInfo, first_visits, read_info, read_json
 
 REACHABLE = "reachable.json"
-CONCURRENT_REQUESTS = "CONCURRENT_REQUESTS"  # in the manifest of a rehearsal whose clock has several fetches at a time
-VIRTUAL_START = 0.0  # of a rehearsal's clock
+CONCURRENT_REQUESTS = "CONCURRENT_REQUESTS"  # in the manifest of rehearsals that simulate concurrent fetches
+VIRTUAL_START = 0.0  # the start of a rehearsal's clock
 SEED = "CRAWL_SEED"  # runs that differ only in these are repeats of one experiment
 WISH = "expected numbers of pages or of seconds, after the folder, as in DIR --at 100 500 60s"
 
-# Settings that do not distinguish runs: locations, what is handled elsewhere, and ordering parameters, which appear by name.
+# Settings that do not distinguish runs: locations, those handled elsewhere, and ordering parameters, which appear by name.
 _NO_TRAITS = {SEED, "CRAWL_DIR", "ORDERING", "ORDERING_PARAMETERS", "CRAWL_PROGRESS_SECONDS", "VIRTUAL_WEB"}
 
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The folder of a run, with the topic and ordering under which it is compared; its history is not read yet."""
+    """The folder of a run, with the topic and ordering under which it is compared. Its history is not read yet."""
 
     path: Path
     topic: str
@@ -45,10 +45,9 @@ class Run:
     """One crawl: its pages in crawl order.
 
     ``urls``, ``relevance`` and ``times`` (seconds after the start of the crawl) have one entry per page, each page once.
-    ``untimed`` is why there are no times, or empty. ``cut_short``: it ended because its budget of pages was spent.
-    ``redirects`` maps URL to URL. ``targets`` are
-    all targets of the topic; ``reachable`` are those that its seeds lead to, where that is known (``reachable.json`` beside the
-    runs of a topic), else all.
+    ``untimed`` is the reason why the times cannot be used, or empty. ``cut_short``: the run ended because its page budget
+    was spent. ``redirects`` maps URL to URL. ``targets`` are all targets of the topic; ``reachable`` are the targets that
+    its seeds lead to, if that is known (``reachable.json`` beside the runs of a topic), else all.
     """
 
     topic: str
@@ -70,11 +69,11 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """When the last page came, in seconds after the start."""
+        """The time of the last page, in seconds after the start."""
         return float(self.times[-1]) if len(self.times) else 0.0
 
     def pages_at(self, point: Checkpoint) -> int:
-        """The number of pages at a checkpoint; a crawl that ended before may have had fewer."""
+        """The number of pages at a checkpoint; for a number of pages that number, even if the crawl had fewer."""
         if isinstance(point, int):
             return point
         return int(np.searchsorted(self.times, point.seconds, side="right"))
@@ -83,10 +82,10 @@ class Run:
 def find_runs(folder: Path, warn: Callable[[str], object] | None = None) -> list[RunFolder]:
     """Every crawl folder at or below ``folder``, sorted by topic and ordering.
 
-    ``warn`` is told of each whose manifest is damaged, and which is left out; without it ``BadCrawlDir`` is raised.
+    A folder with a damaged manifest is left out after a call of ``warn``; without ``warn`` it raises ``BadCrawlDir``.
 
-    The names of several runs of one ordering on one topic include what differs: parameters, settings, or augmented seeds,
-    as in ``dom alpha=0.5``. Runs that differ only in ``CRAWL_SEED``, or have no seed in common, are repeats under one name.
+    The names of several runs of one ordering on one topic include what differs: parameters, settings, or augmented seeds, as
+    in ``dom alpha=0.5``. Runs that differ only in ``CRAWL_SEED``, or have no seed in common, are repeats under one name.
     Raises ``BadInput`` when there is no run, or when two runs do not differ.
     """
     if not folder.is_dir():
@@ -138,7 +137,7 @@ def load_run(run: RunFolder) -> Run:
 
 
 def _why_untimed(run: RunFolder) -> str:
-    """What is wrong with the times of a run, as the wish of an error; empty: nothing."""
+    """Why the times of a run cannot be used, as the ``wish`` of a ``BadInput``; empty if they can."""
     if run.info.started is None:
         return f"expected runs with times, but {run.path} does not say when it started"
     if run.info.started == VIRTUAL_START and CONCURRENT_REQUESTS not in run.info.settings:
@@ -149,12 +148,12 @@ def _why_untimed(run: RunFolder) -> str:
 
 
 def are_split(seeds: Collection[str], others: Collection[str]) -> bool:
-    """Whether two runs have seeds but none in common, as made by ``scrapy rehearse --split-seeds``."""
+    """Whether two runs have seeds but none in common, as with ``scrapy rehearse --split-seeds``."""
     return bool(seeds and others) and set(seeds).isdisjoint(others)
 
 
 def reachable_targets(path: Path, info: CrawlInfo) -> frozenset[str]:
-    """The targets that the seeds lead to; all, where that is not known. Raises ``BadCrawlDir`` for a damaged file."""
+    """The targets that the seeds lead to; all targets if that is not known. Raises ``BadCrawlDir`` for a damaged file."""
     reachable = read_json(path.parent / REACHABLE)
     if reachable is None:
         return frozenset(info.targets)
@@ -168,7 +167,7 @@ def _crawl_folders(folder: Path) -> Iterator[Path]:
     for path, folders, files in os.walk(folder):
         folders.sort()
         if MANIFEST in files:
-            folders.clear()  # a crawl folder holds no other crawl, and its pages/ is large
+            folders.clear()  # a crawl folder contains no other crawl, and its pages/ is large
             yield Path(path)
 
 
@@ -197,7 +196,7 @@ def _name_apart(runs: Sequence[RunFolder]) -> list[RunFolder]:
 
 
 def _traits(info: CrawlInfo, augmented: bool) -> dict[str, object]:
-    """In what a run may differ from others. ``augmented``: another run of the topic had only some of its seeds."""
+    """What may distinguish a run from others. ``augmented``: another run of the topic had only some of its seeds."""
     settings = {name: value for name, value in info.settings.items() if name not in _NO_TRAITS}
     return {**settings, **info.parameters, "seeds": "augmented" if augmented else "given"}
 
@@ -224,7 +223,7 @@ def _refuse_twins(runs: Sequence[RunFolder]) -> None:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Elapsed:
-    """So many seconds after the start of a crawl, by its own clock: a rehearsal's is virtual."""
+    """A time in seconds after the start of a crawl, by its own clock, which is virtual in a rehearsal."""
 
     seconds: float
 
@@ -255,17 +254,17 @@ def _checkpoint(text: str, option: str) -> Checkpoint:
 
 
 def of_pages(checkpoints: Iterable[Checkpoint]) -> tuple[int, ...]:
-    """The numbers of pages among them, in order, each once."""
+    """The numbers of pages among ``checkpoints``, sorted, each once."""
     return tuple(sorted({point for point in checkpoints if isinstance(point, int)}))
 
 
 def of_time(checkpoints: Iterable[Checkpoint]) -> tuple[Elapsed, ...]:
-    """The times among them, in order, each once."""
+    """The times among ``checkpoints``, sorted, each once."""
     return tuple(sorted({point for point in checkpoints if isinstance(point, Elapsed)}))
 
 
 def in_words(point: Checkpoint) -> str:
-    """``500 pages``, ``60 s``."""
+    """As text: ``500 pages``, ``60 s``."""
     return f"{point.seconds:,g} s" if isinstance(point, Elapsed) else f"{point:,} pages"
 
 
@@ -275,5 +274,5 @@ def short(point: Checkpoint) -> str:
 
 
 def equation(point: Checkpoint) -> str:
-    """``N = 500``, ``t = 60 s``."""
+    """As an equation: ``N = 500``, ``t = 60 s``."""
     return f"t = {in_words(point)}" if isinstance(point, Elapsed) else f"N = {point:,}"

@@ -14,8 +14,8 @@ import numpy.typing as npt
 class PairedTest:
     """The outcome of a paired one-tailed test over ``topics`` pairs.
 
-    ``difference`` is the mean of better - worse; ``statistic`` is t, or W+ of Wilcoxon's test. ``p`` is the probability of
-    a difference at least as large if both perform equally well; None when the test is impossible, and ``why`` says why.
+    ``difference`` is the mean of better - worse; ``statistic`` is t, or W+ of Wilcoxon's test. ``p`` is the probability of a
+    difference at least as large if both perform equally well; None if the test is impossible, for the reason ``why``.
     """
 
     topics: int
@@ -43,11 +43,11 @@ def paired_t_test(better: Sequence[float], worse: Sequence[float]) -> PairedTest
 
 
 def wilcoxon_test(better: Sequence[float], worse: Sequence[float]) -> PairedTest:
-    """Wilcoxon's signed-rank test, one-tailed, topic by topic: it uses only the ranks of the differences.
+    """Wilcoxon's signed-rank test, one-tailed, over topics. It uses only the ranks of the differences.
 
-    Topics without a difference are left out (Wilcoxon's own treatment). ``statistic`` is W+, the sum of the ranks
-    of the differences above zero (F. Wilcoxon: Individual Comparisons by Ranking Methods. Biometrics Bulletin 1(6), 1945);
-    ``p`` is that of ``signed_rank_tail``. Raises ``ValueError`` when the lengths differ.
+    Topics without a difference are left out (as Wilcoxon does). ``statistic`` is W+, the sum of the ranks of the differences
+    above zero (F. Wilcoxon: Individual Comparisons by Ranking Methods. Biometrics Bulletin 1(6), 1945); ``p`` is that of
+    ``signed_rank_tail``. Raises ``ValueError`` when the lengths differ.
     """
     differences = _differences(better, worse)
     topics = len(differences)
@@ -67,10 +67,11 @@ def wilcoxon_test(better: Sequence[float], worse: Sequence[float]) -> PairedTest
 def student_tail(t: float, freedom: int) -> float:
     """``P(T > t)`` of Student's distribution: half the incomplete beta function at ``freedom / (freedom + t^2)``.
 
-    Same as SciPy's to 12 digits, which is 140 MB. The continued fraction is NIST's DLMF 8.17.22, by Lentz's method (8.17(v)).
+    The result equals SciPy's to 12 digits, without SciPy's 140 MB. The continued fraction is NIST's DLMF 8.17.22, evaluated
+    by Lentz's method (8.17(v)).
     """
     a, b, x = freedom / 2, 0.5, freedom / (freedom + t * t)
-    if x > (a + 1) / (a + b + 2):  # there the fraction of the complement converges fast
+    if x > (a + 1) / (a + b + 2):  # here the fraction of the complement converges faster
         half = 0.5 - _beta_share(b, a, t * t / (freedom + t * t)) / 2
     else:
         half = _beta_share(a, b, x) / 2
@@ -98,12 +99,12 @@ def _beta_share(a: float, b: float, x: float) -> float:
 def signed_rank_tail(positive: float, ranks: npt.NDArray[np.float64], ties: npt.NDArray[np.int64]) -> float:
     """``P(W+ >= positive)`` when each rank has either sign with equal odds; ``ties`` are the sizes of groups of equal ranks.
 
-    Exact up to 50 ranks without ties and up to 13 with them, as SciPy decides; else by the normal distribution with the
+    Exact up to 50 ranks without ties and up to 13 with ties, like SciPy; otherwise by the normal distribution with a
     correction for ties (W. Conover: Practical Nonparametric Statistics, 1999, section 5.7).
     """
     n = len(ranks)
     if n <= (13 if (ties > 1).any() else 50):
-        ways = np.ones(1)  # how many choices of signs give each sum of doubled ranks
+        ways = np.ones(1)  # the number of choices of signs that give each sum of doubled ranks
         for rank in (2 * ranks).astype(int):
             ways = np.concatenate([ways, np.zeros(rank)]) + np.concatenate([np.zeros(rank), ways])
         return float(ways[round(2 * positive) :].sum() / 2.0**n)
@@ -114,7 +115,7 @@ def signed_rank_tail(positive: float, ranks: npt.NDArray[np.float64], ties: npt.
 def bootstrap_interval(
     better: Sequence[float], worse: Sequence[float], *, level: float = 0.95, draws: int = 2000, seed: int = 0
 ) -> tuple[float, float] | None:
-    """Percentile bootstrap interval of the mean difference: topics drawn with replacement, ``draws`` times.
+    """Percentile bootstrap interval of the mean difference: topics are drawn with replacement, ``draws`` times.
 
     The same ``seed`` gives the same interval (B. Efron, R. Tibshirani: An Introduction to the Bootstrap, 1993,
     section 13.3). None with fewer than two topics. Raises ``ValueError`` when the lengths differ.
@@ -144,7 +145,7 @@ def standard_error(values: npt.ArrayLike, axis: int = 0) -> npt.NDArray[np.float
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down adjustment: compare the results with the significance level of the whole family.
+    """Holm's step-down adjustment: p-values to compare with the significance level of the whole family.
 
     None (an impossible test) stays None and still counts as a member of the family.
     """

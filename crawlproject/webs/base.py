@@ -1,11 +1,11 @@
-"""The contract of every virtual web: a deterministic reply for each URL; and how such a reply answers a request.
+"""The contract of every virtual web: a deterministic reply for each URL; and the rules for answering requests with it.
 
-A web never waits. ``Reply.seconds`` is the simulated duration of the fetch: the server and the download handler sleep that
-long if asked to, and a rehearsal advances its clock.
+A web never waits. ``Reply.seconds`` is the simulated duration of the fetch: the server and the download handler can sleep
+that long, and a rehearsal advances its clock by it.
 
-**Lookup.** The exact URL comes first, then the canonical URL: the crawler may request ``http://h/dir/`` where an archive
-holds only ``http://h/dir/index.html``. A redirect between variants of one URL would be a loop for a crawler of canonical
-URLs, so no web serves it. ``http`` and ``https`` are different. The answer to a POST is looked up by ``post_url``.
+**Lookup.** A web looks up the exact URL first, then the canonical URL: the crawler may request ``http://h/dir/`` where an
+archive contains only ``http://h/dir/index.html``. A redirect between variants of one URL would be a loop for a crawler of
+canonical URLs, so no web serves it. ``http`` and ``https`` are different. The answer to a POST is looked up by ``post_url``.
 
 **Answers.** Server and download handler share the rules of an HTTP server: methods, conditional requests (RFC 9110 section
 13) and omitted bodies, so that a crawl of a virtual web gets the same answers with and without sockets.
@@ -35,7 +35,7 @@ class Web(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Problems of a web that can be used nevertheless, one sentence each."""
+        """Problems of the web that do not prevent its use, one sentence each."""
         ...
 
     def get(self, url: str) -> Reply:
@@ -43,11 +43,11 @@ class Web(Protocol):
         ...
 
     def urls(self) -> Iterator[str]:
-        """The stored URLs, in no particular order: a finite number, though a web may answer more, such as those of a POST."""
+        """The stored URLs, in no particular order: finitely many, though the web may answer more, such as a POST."""
         ...
 
     def __contains__(self, url: str) -> bool:
-        """Whether ``get`` would return anything but the 404 of an unknown URL."""
+        """Whether the web knows ``url``: ``get`` does not return the 404 of an unknown URL."""
         ...
 
     def close(self) -> None:
@@ -91,7 +91,7 @@ def not_held(url: str) -> Reply:
 def answer(web: Web, method: str, url: str, headers: Mapping[str, str], sent: bytes = b"") -> Reply:
     """The web's answer to a request. Of ``headers``, only User-Agent, If-Modified-Since and If-None-Match matter.
 
-    405 for a method other than GET and HEAD, and for a POST of a body ``sent`` whose answer the web does not hold; 304 for a
+    405 for a method other than GET and HEAD, except a POST with a body ``sent`` whose answer the web contains; 304 for a
     page that has not changed. ``Reply.body`` is the body to send.
     """
     if method == POST and (posted := _post_url(url, sent)) in web:
@@ -110,7 +110,7 @@ def answer(web: Web, method: str, url: str, headers: Mapping[str, str], sent: by
 
 
 def _post_url(url: str, sent: bytes) -> str:
-    """What a web knows a POST by."""
+    """The URL under which a web stores the answer to a POST."""
     return post_url(canonical_or_none(canonical_url, url) or "", body_name(sent))
 
 

@@ -1,14 +1,14 @@
-"""Opens a virtual web by name: a WARC, a folder of hosts, an earlier crawl, or ``sample``; and the two that are folders.
+"""Opens a virtual web by name: a WARC, a folder of hosts, an earlier crawl, or ``sample``. Defines the webs in folders.
 
-**An earlier crawl**: the folder that ``scrapy crawl`` left, with its pages, redirects and failures. A page is served with
+**An earlier crawl** is the folder that ``scrapy crawl`` wrote, with its pages, redirects and failures. A page is served with
 its status and the stored bytes, a fetch without a page with its result, robots.txt from ``robots.jsonl``. A URL that the
 crawl never fetched is a 404. The only HTTP header is the content type; if it is unknown, it is guessed from the body.
 
-**A folder of** ``<host>/<path>`` **files**, the layout of ``wget --mirror``: ``www.reef.example/corals/index.html`` is
+**A folder of** ``<host>/<path>`` **files** has the layout of ``wget --mirror``: ``www.reef.example/corals/index.html`` is
 served as ``http://www.reef.example/corals/index.html`` and as ``http://www.reef.example/corals/``;
-``http://www.reef.example/corals`` redirects to the latter. A file name may hold a query (``list?page=2``), and a host name
-may include a port (``www.reef.example:8080``). The folder is listed once, on opening: files added later are not served, and
-no request can reach files outside it, by a symbolic link neither.
+``http://www.reef.example/corals`` redirects to the latter. A file name may include a query (``list?page=2``), and a host
+name may include a port (``www.reef.example:8080``). The folder is listed once, on opening: files added later are not served,
+and no request can reach files outside the folder, not even through a symbolic link.
 """
 
 from __future__ import annotations
@@ -47,13 +47,12 @@ _NAME_CHARACTERS = "/~!$&'()*+,;=:@?%"  # characters that stay unencoded in a UR
 
 @cache
 def sample_web() -> SampleWeb:
-    """The sample web, which each scheme's downloads and the checks of a topic open: it is planned once."""
+    """The sample web, planned only once: the download handler of each scheme and the checks of a topic all open it."""
     return SampleWeb()
 
 
 def open_web(name: str | Path, *, cache_dir: Path) -> Web:
-    """Open the web ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or
-    ``sample``.
+    """Open the web ``name``: a WARC file, a folder of ``<host>/<path>`` files, a crawl folder, or ``sample``.
 
     ``cache_dir`` holds the indexes of archives, so that an archive is parsed only once; it is created if missing.
     Raises ``BadWeb`` for an unknown web.
@@ -88,7 +87,7 @@ class _Visit:
 class CrawledWeb:
     """The web in the crawl folder ``root``.
 
-    Raises ``BadWeb`` when the folder has no page files (as in a rehearsal), ``BadCrawlDir`` for a damaged history.
+    Raises ``BadWeb`` if the folder has no page files (like that of a rehearsal), ``BadCrawlDir`` for a damaged history.
     """
 
     def __init__(self, root: Path) -> None:
@@ -121,7 +120,7 @@ class CrawledWeb:
             status = visit.status if 300 <= visit.status < 400 else 301
             return Reply(url, status, {"location": visit.redirect}, seconds=visit.seconds)
         if visit.status:
-            # A 2xx without a page had another content type, or must not be stored.
+            # A 2xx without a page had another content type, or must not be stored: it is served as a 410.
             return Reply(url, visit.status if visit.status >= 300 else 410, seconds=visit.seconds)
         failure: Failure = "timeout" if "timeout" in visit.error.lower() else "connection refused"
         return Reply(url, 0, seconds=visit.seconds, error=failure)
@@ -142,7 +141,7 @@ def is_crawl_folder(path: Path) -> bool:
 def _visits(path: Path) -> Iterator[tuple[str, _Visit]]:
     for number, line in enumerate(read_lines(path), start=1):
         try:
-            # Other visits showed nothing new.
+            # The remaining visits showed nothing new.
             if line.get("number", 1) == 1 or line["md5"] or line["change"] in (GONE, MOVED):
                 yield str(line["url"]), _visit(line)
         except (AttributeError, KeyError, TypeError, ValueError) as damage:
@@ -156,7 +155,7 @@ def _visit(line: Any) -> _Visit:
 
 
 def _robots(path: Path) -> Iterator[tuple[str, Reply]]:
-    """The last version of each robots.txt in ``robots.jsonl``."""
+    """The versions of each robots.txt in ``robots.jsonl``, the latest last."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             named = {"content-type": str(line["content_type"]), "location": str(line["location"])}
@@ -202,7 +201,7 @@ class HostFolder:
 
 
 def _host_files(root: Path) -> tuple[dict[str, Path], list[str]]:
-    """The files of hosts by their URLs, and the links that lead out of the folder: what they show is not served."""
+    """The files of hosts by URL, and the symbolic links that lead out of the folder, whose targets are not served."""
     files: dict[str, Path] = {}
     outside: list[str] = []
     inside = root.resolve()
@@ -228,7 +227,7 @@ def _by_canonical_url(exact: Mapping[str, Path]) -> dict[str, Path]:
         try:
             names.setdefault(canonical_url(url), path)
         except InvalidUrl:
-            continue  # not a valid host name: files keep their exact names
+            continue  # not a valid host name: the file is only served under its exact URL
     return names
 
 

@@ -1,4 +1,4 @@
-"""The pages of a virtual web, parsed and judged once for many rehearsals; and as an archive from which an ordering learns."""
+"""The pages of a virtual web, parsed and judged once for many rehearsals, or as an archive from which an ordering learns."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _LIBRARIES = ("ada-url", "lxml", "pypdf", "PyStemmer", "python-docx", "spacy", "
 
 
 def latency(reply: Reply) -> float:
-    """The virtual duration of a fetch in seconds: given by the web, else a round trip and the transfer."""
+    """The virtual duration of a fetch in seconds: that of the web, or else a round trip and the transfer."""
     return reply.seconds or ROUND_TRIP + len(reply.body) / BYTES_PER_SECOND
 
 
 class PageSource(Protocol):
-    """Gives the reply at a URL, without its body, and the page that was read from it."""
+    """Returns the reply at a URL, without its body, and the page that was read from it."""
 
     def get(self, url: str) -> tuple[Reply, Page | None]: ...
 
 
 class PageCache:
-    """A bounded LRU cache of the parsed replies of a web: page, redirect target, or neither.
+    """An LRU cache of at most ``size`` parsed replies of a web: page, redirect target, or neither.
 
     The text of a page is dropped and its terms are kept, since few orderings read the text. With a ``store``, pages parsed
     earlier are loaded from it, and new ones are saved to it.
@@ -59,7 +59,7 @@ class PageCache:
         self._read: OrderedDict[str, tuple[Reply, Page | None]] = OrderedDict()
 
     def get(self, url: str) -> tuple[Reply, Page | None]:
-        """The reply without its body, and its page, with relevance and scores 0.
+        """The reply without its body, and its page, if any; relevance and scores are 0.
 
         The reply of a page has no headers, because they were evaluated already.
         """
@@ -119,7 +119,7 @@ class PageCache:
         return empty, page
 
     def text(self, url: str) -> str:
-        """The text of a page, which is read once more: texts are not kept."""
+        """The text of a page, which is parsed anew, since texts are not kept."""
         reply = self.web.get(url)
         return self._read_page(url, reply).text if is_page(reply, self._options.page_content_types) else ""
 
@@ -134,7 +134,7 @@ class PageCache:
 
 
 class JudgedPages:
-    """The pages of a ``PageCache`` with relevance and context scores for one topic; ``with_text``: with their texts, too."""
+    """The pages of a ``PageCache``, judged for one topic: with relevance and context scores, and texts if ``with_text``."""
 
     def __init__(self, pages: PageCache, judge: TopicJudge, size: int = 25_000, *, with_text: bool = False) -> None:
         self._pages = pages
@@ -166,7 +166,7 @@ def location(reply: Reply) -> str:
 
 
 class ArchivedPages:
-    """The pages of a web, parsed by ``pages`` and judged by ``judged`` on demand."""
+    """The pages of a web as a ``PageArchive``: parsed by ``pages`` and judged by ``judged`` on demand."""
 
     def __init__(self, pages: PageCache, judged: PageSource, canonicalize: Callable[..., str]) -> None:
         self._pages = pages
@@ -209,7 +209,7 @@ class PageCacheFolder:
     def store(self, language: str, settings: str) -> PageStore | None:
         """The store for ``language`` and the parser ``settings`` (as text); None for a web without files.
 
-        A store replaces older ones of the same web, so that they do not pile up when the web changes.
+        A store replaces older stores of the same web, so that they do not accumulate when the web changes.
         """
         if not self._web.exists():
             return None
@@ -237,7 +237,7 @@ def code_version() -> str:
 def _sources(place: Traversable) -> list[Traversable]:
     if place.is_file():
         return [place]
-    if not place.is_dir():  # a part that is not there
+    if not place.is_dir():  # a part that is not installed
         return []
     return sorted(
         (file for file in place.iterdir() if file.name.endswith((".py", ".pyx", ".pxd"))), key=lambda file: file.name

@@ -3,9 +3,8 @@
 The file is a SQLite database, which several processes may use at once and which survives a killed process. It is only a
 cache: damage, another version or a full disk cost time but never stop a rehearsal.
 
-A page in it is small, fast to load, and safe, since it contains no code. Terms are numbers in a vocabulary of the page, so
-that each distinct term is written once. Loaded terms, URLs and tag paths are interned, so that pages share equal strings in
-memory.
+A stored page is small, fast to load, and safe, since it contains no code. Terms are numbers in a vocabulary of the page, so
+each distinct term is written once. Loaded terms, URLs and tag paths are interned, so pages share equal strings in memory.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from crawlproject.storage.append_log import json_of
 
 MAX_BYTES = 2**30  # size limit of a file, in bytes; nothing is added to a full file
 
-_WAITING = 200  # pages written in one transaction
+_WAITING = 200  # pages that are buffered and written in one transaction
 _PATIENCE = 20.0  # seconds to wait for another writer
 _DAMAGE = (ValueError, TypeError, IndexError, OverflowError, zlib.error)
 _TABLES = """
@@ -38,14 +37,14 @@ _TABLES = """
 """
 _NUMBER = "I"  # unsigned, 4 bytes on every platform that CPython runs on
 _PER_LINK = 5  # anchor start and end, context start and end, tag path
-_LEVEL = 1  # of zlib: half the size, and its checksum finds damage
+_LEVEL = 1  # of zlib, which halves the size and detects damage by its checksum
 
 
 class PageStore:
-    """URL -> reply and page, in the file at ``path``.
+    """Maps URLs to replies and pages, in the file at ``path``.
 
     ``stamp`` identifies everything that influences parsing; a file with another stamp is rebuilt. The reply of a stored page
-    keeps its status and seconds, but no headers and no body.
+    keeps its status and seconds, but no headers and no body. At ``max_bytes``, no pages are added.
     """
 
     def __init__(self, path: Path, stamp: str, *, max_bytes: int = MAX_BYTES) -> None:
@@ -54,7 +53,7 @@ class PageStore:
         self._max_bytes = max_bytes
         self._waiting: dict[str, tuple[str, int, float, bool, bytes, bytes]] = {}
         self._database = self._opened()
-        self._known: set[str] = set()  # most URLs of a crawl are not stored, and a set answers that fastest
+        self._known: set[str] = set()  # stored URLs, asked first: most URLs of a crawl are not stored
         self._look()
 
     def get(self, url: str) -> tuple[Reply, Page] | None:
@@ -82,7 +81,7 @@ class PageStore:
         return None if row is None else bool(row[0])
 
     def put(self, url: str, reply: Reply, page: Page) -> None:
-        """Store a page that is not judged yet; pages are written in batches, at the latest by ``flush``."""
+        """Store a page that is not judged yet. Pages are written in batches, at the latest by ``flush``."""
         if self._database is None:
             return
         with suppress(UnicodeEncodeError):
@@ -92,7 +91,7 @@ class PageStore:
                 self.flush()
 
     def flush(self) -> None:
-        """Write buffered pages, and read which pages other processes wrote."""
+        """Write buffered pages, and find out which pages other processes have written."""
         rows, self._waiting = list(self._waiting.values()), {}
         if not rows or self._database is None:
             return
@@ -122,7 +121,7 @@ class PageStore:
         return row
 
     def _look(self) -> None:
-        """Read which pages are stored, including those of other processes."""
+        """Find out which pages are stored, including those of other processes."""
         if self._database is not None:
             try:
                 self._known = {url for (url,) in self._database.execute("SELECT url FROM pages")}
@@ -180,7 +179,7 @@ class PageStore:
 
 
 def is_kept(page: Page) -> bool:
-    """Whether a crawl counts it as a page: it asks to be kept, and is no redirect in disguise."""
+    """Whether a crawl counts this as a page: it may be indexed, and is not a redirect in disguise."""
     return page.indexable and not page.redirect
 
 
@@ -191,8 +190,10 @@ def _unsynced(database: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def pack(page: Page) -> tuple[bytes, bytes]:
-    """Serialise the link targets, and the rest of the page: with the signs found by parsing, but without text, date,
-    judgements and what the crawl adds."""
+    """Serialise the link targets, and the rest of the page.
+
+    Signs found by parsing are included; text, date, judgements and what the crawl adds are not.
+    """
     vocabulary = {term: number for number, term in enumerate(dict.fromkeys(page.terms))}
     paths = {path: number for number, path in enumerate(dict.fromkeys(link.tag_path for link in page.links))}
     numbers = array(_NUMBER, map(vocabulary.__getitem__, page.terms))
@@ -247,10 +248,10 @@ def unpack(url: str, targets: bytes, rest: bytes) -> Page:
 
 
 def pack_targets(targets: Any) -> bytes:
-    """URLs, in order."""
+    """Serialise URLs, in order."""
     return json_of(list(targets))
 
 
 def unpack_targets(targets: bytes) -> list[str]:
-    """Raises ``ValueError`` or ``TypeError`` for damaged bytes."""
+    """Load URLs. Raises ``ValueError`` or ``TypeError`` for damaged bytes."""
     return list(map(intern, orjson.loads(targets)))

@@ -1,8 +1,8 @@
-"""Where a WARC stops being whole: an archive that was cut, or is damaged from some byte on.
+"""Finds where a WARC stops being intact: where it was cut off, or from which record on it is damaged.
 
-The reader of records leaves out what it cannot parse, so an archive that was cut may look like a shorter one. Here the bytes
-behind its last record are read strictly: each record must be there to its last byte (ISO 28500:2017 section 4, and annex D for
-records that are compressed one by one).
+The reader of records skips what it cannot parse, so an archive that was cut off may look like a shorter one. Here the bytes
+after the last record that was read are checked strictly: each record must be complete to its last byte (ISO 28500:2017
+section 4, and annex D for records that are compressed one by one).
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import zlib
 from typing import BinaryIO, NamedTuple
 
 _BLOCK = 1 << 16
-_LONGEST_HEAD = 1 << 20  # bytes of the headers of a record
+_LONGEST_HEAD = 1 << 20  # largest size of the headers of a record, in bytes
 _GZIP = b"\x1f\x8b"
 _PLAIN = b"WARC/"
 _LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*(\d{1,18})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
-_BETWEEN = b"\r\n\r\n"  # ends the headers of a record, and the record
+_BETWEEN = b"\r\n\r\n"  # ends both the headers of a record and the record
 
 
 class Break(NamedTuple):
-    """The record from byte ``start`` on is not whole: it is ``cut`` by the end of the file, or cannot be read."""
+    """The record at byte ``start`` is not intact: it is ``cut`` off by the end of the file, or else cannot be read."""
 
     start: int
     cut: bool
 
 
 class _Damaged(Exception):
-    """Bytes that no record can have."""
+    """The bytes cannot belong to a record."""
 
 
 def first_break(file: BinaryIO, start: int) -> Break | None:
-    """The first record from byte ``start`` on that is not whole; None: all are. ``start`` must be the beginning of a record.
+    """The first record at or after byte ``start`` that is not intact; None if all are. A record must begin at ``start``.
 
-    Records may be compressed by gzip, each alone, or not at all. Raises ``OSError``.
+    Records may be compressed with gzip, each separately, or not at all. Raises ``OSError``.
     """
     size = file.seek(0, os.SEEK_END)
     while start < size:
@@ -56,7 +56,7 @@ def first_break(file: BinaryIO, start: int) -> Break | None:
 
 
 def _end_of_member(file: BinaryIO, start: int) -> int | None:
-    """The end of the gzip member that begins at ``start``; None: the file ends before."""
+    """The end of the gzip member that begins at ``start``; None if the file ends earlier."""
     file.seek(start)
     unpacker = zlib.decompressobj(31)
     head = b""
@@ -77,7 +77,7 @@ def _end_of_member(file: BinaryIO, start: int) -> int | None:
 
 
 def _end_of_plain(file: BinaryIO, start: int, size: int) -> int | None:
-    """The end of the uncompressed record that begins at ``start``; None, or beyond ``size``: the file ends before."""
+    """The end of the uncompressed record that begins at ``start``; None, or beyond ``size``, if the file ends earlier."""
     file.seek(start)
     head = b""
     while (at := head.find(_BETWEEN)) < 0:

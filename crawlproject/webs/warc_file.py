@@ -1,8 +1,8 @@
 """A WARC file (ISO 28500) as a web.
 
-``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's
-content type, ``revisit`` records with their own status and headers and the payload of the original record; all other records
-are not served, but a ``request`` says whether its response is the answer to a POST. Reading a page takes one seek and parses
+``response`` records are served with their HTTP status and headers, ``resource`` records as a 200 with the record's content
+type, ``revisit`` records with their own status and headers and the payload of the original record. Other records are not
+served, but a ``request`` record shows whether its response is the answer to a POST. Reading a page takes one seek and parses
 one record. robots.txt is a record like any other; if it was not archived it is a 404, which allows everything.
 """
 
@@ -34,15 +34,15 @@ from crawlproject.webs.warc_index import (
     sent_of,
 )
 
-_DAMAGED = 502  # the status for a record that cannot be read any more
+_DAMAGED = 502  # the status for a record that can no longer be read
 MAX_BODY = 64 * 2**20  # largest decoded body that is served, in bytes: limits an archived gzip bomb
-_HEADER_ROOM = 2**20  # bytes of a record beyond its body that are read
+_HEADER_ROOM = 2**20  # bytes that are read of a record in addition to its body
 _RECORD_BEGINNINGS = (b"WARC/", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18")  # plain, gzip, zstd, LZ4
 _EXAMINED = (b"WARC/", b"\x1f\x8b")
 _SERVED = (WarcRecordType.response, WarcRecordType.resource, WarcRecordType.revisit)
-_IDENTICAL = "identical-payload-digest"  # end of the profile of revisits that refer to an equal payload
+_IDENTICAL = "identical-payload-digest"  # end of the profile URI of revisits with an identical payload
 
-# They describe the bytes on the wire, not the decoded body that is served.
+# Headers that describe the bytes on the wire, not the decoded body that is served.
 _DROPPED = frozenset(
     ("connection", "content-encoding", "content-length", "keep-alive", "proxy-connection", "te", "trailer",
      "transfer-encoding", "upgrade")
@@ -53,8 +53,8 @@ class WarcWeb:
     """The web in the WARC at ``path``.
 
     The first opening reads the whole file and writes an index to ``cache_dir``; later ones open the index. Of a truncated or
-    damaged file the intact records are served, with a note in ``warnings``. Raises ``BadWeb`` for a file that is not a
-    WARC, holds no page, or is compressed as one piece, so that no record can be read separately.
+    damaged file the intact records are served, with a note in ``warnings``. Raises ``BadWeb`` for a file that is not a WARC,
+    contains no page, or is compressed as a whole, so that no record can be read separately.
     """
 
     def __init__(self, path: Path, *, cache_dir: Path) -> None:
@@ -105,9 +105,9 @@ def _open_index(path: Path, cache_dir: Path) -> WarcIndex:
 
 
 def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Capture | SentRequest]:
-    """The served records of a WARC in file order, and what requests say of them; ``warnings`` lists what is damaged."""
+    """The served records of a WARC and the requests with other methods, in file order; damage is added to ``warnings``."""
     found = skipped = 0
-    last: _Seen | None = None  # it is whole when the next record begins
+    last: _Seen | None = None  # its length is known when the next record begins
     damage = ""
     try:
         for record in ArchiveIterator(file, parse_http=True, auto_decode="none"):
@@ -142,9 +142,9 @@ def _captures(file: BinaryIO, place: str, warnings: list[str]) -> Iterator[Captu
 
 
 class _Seen(NamedTuple):
-    """A record of any type at byte ``start``; ``capture`` if it is served, ``is_skipped`` if it ought to be and cannot.
+    """A record of any type at byte ``start``. ``is_skipped``: its type is served, but the record cannot be.
 
-    ``sent``: what it says of the answer to another method than GET.
+    ``capture`` is set for a served record, ``sent`` for a request with a method other than GET and HEAD.
     """
 
     start: int
@@ -159,7 +159,7 @@ def _seen(record: WarcRecord) -> _Seen:
 
 
 def _break(file: BinaryIO, start: int, damage: str) -> Break | None:
-    """Where the archive stops being whole, in the record at ``start`` or behind it; None: it is whole to its end."""
+    """Where the archive stops being intact, at or after the record at ``start``; None if it is intact to its end."""
     file.seek(start)
     if file.read(5).startswith(_EXAMINED):
         end = first_break(file, start)
@@ -168,7 +168,7 @@ def _break(file: BinaryIO, start: int, damage: str) -> Break | None:
 
 
 def _told(end: Break, damage: str) -> str:
-    """The warning about a break. It has no URL, for that may have been cut as well."""
+    """The warning about a break. It names no URL, since the URL may have been cut off too."""
     where = f"the record that begins at byte {end.start}"
     if end.cut:
         return f"the archive is cut short: it ends inside {where}, which is not served"
@@ -176,7 +176,7 @@ def _told(end: Break, damage: str) -> str:
 
 
 def _capture(record: WarcRecord) -> Capture | None:
-    """The index entry of a record, with an upper bound of its length; None if the record is not served."""
+    """The index entry of a record, with an upper bound for its length; None if the record is not served."""
     url = (record.headers.get("WARC-Target-URI") or "").strip("<> ")
     if record.record_type not in _SERVED or not url.startswith(("http://", "https://")):
         return None
@@ -195,7 +195,7 @@ def _capture(record: WarcRecord) -> Capture | None:
 
 
 def _check_reachable(file: BinaryIO, start: int, place: str) -> None:
-    """Check that each record is compressed separately, as WARC 1.0 annex D requires, so that it can be read separately."""
+    """Raise ``BadWeb`` unless records are compressed separately, as WARC 1.0 annex D requires."""
     file.seek(start)
     if not file.read(5).startswith(_RECORD_BEGINNINGS):
         raise BadWeb(place, "compressed as one piece: decompress it, or compress it record by record")
@@ -214,13 +214,13 @@ def _is_whole(file: BinaryIO, start: int) -> bool:
 
 
 def _bytes_at(file: io.FileIO, place: RecordLocation) -> bytes:
-    """One ``pread``: there is no shared file position, so threads may read concurrently."""
+    """The bytes of a record, by one ``pread``: it shares no file position, so threads may read concurrently."""
     return os.pread(file.fileno(), min(place.length, MAX_BODY + _HEADER_ROOM), place.start)
 
 
 def _reply(url: str, raw: bytes) -> Reply:
     """The reply in one record; a 502 if the record was damaged after indexing."""
-    # Many tools archive the decoded body with the headers of the encoded one, hence the second try.
+    # Many tools archive the decoded body with the headers of the encoded one: hence the second attempt.
     for encodings in ("all", "none"):
         try:
             return _decoded(url, raw, encodings)

@@ -1,15 +1,15 @@
 """The index of a WARC: a small SQLite file that maps a URL to the offset of its reply in the archive.
 
-It is built in one pass and cached under a name derived from path, size and modification time of the archive. It is written
-under a temporary name and renamed, so that it is never seen incomplete.
+The index is built in one pass and cached under a name derived from path, size and modification time of the archive. It is
+written under a temporary name and renamed, so that it is never seen incomplete.
 
-A revisit record has no payload; its row also holds the location of the record whose payload has the same digest.
+A revisit record has no payload; its row also contains the location of the record whose payload has the same digest.
 
 Each record is indexed under its exact URL, and under its canonical URL unless a record with a better rank has that name.
 Ranks, best first: exact URL, page (2xx), anything else. Of several records with one URL, the last capture wins. A redirect
-to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST has one name, its ``post_url``,
-and is none of the exact URLs. Which responses answer one, the ``request`` records beside them say: tools write a request
-before its response or behind it, and name one in the other (``WARC-Concurrent-To``).
+to a variant of its own URL is left out; see ``crawlproject.webs.base``. The answer to a POST is only indexed under its
+``post_url``, and is not listed among the exact URLs. The ``request`` records show which responses answer a POST: tools write
+a request directly before or after its response, and one of the two names the other (``WARC-Concurrent-To``).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from crawlproject.urls.post import POST, body_name, is_post, post_url
 
 FORMAT = 4  # increase it when tables or ranking change, so that older indexes are rebuilt
 EXACT, PAGE, OTHER = 3, 2, 1  # ranks of a name
-MOST_SENT = 2**16  # bytes of a body that are looked at, as by the server
+MOST_SENT = 2**16  # bytes of a request body that are read, as many as the server reads
 
 _TABLES = """
     CREATE TABLE names (
@@ -50,11 +50,11 @@ _GET = "SELECT start, length, payload_start, payload_length FROM names WHERE nam
 
 
 class Capture(NamedTuple):
-    """A record of an archive: ``length`` compressed bytes from ``start``. ``location`` may be empty. ``identity`` and
-    ``concurrent`` are its ``WARC-Record-ID`` and ``WARC-Concurrent-To``.
+    """A record of an archive: ``length`` compressed bytes from ``start``.
 
-    ``payload`` is the digest of the payload in the record's headers, or empty; ``revisit`` says that the payload is in
-    another record.
+    ``location`` is the target of a redirect, or empty. ``payload`` is the digest of the payload in the record's headers, or
+    empty; ``revisit``: the payload is in another record. ``identity`` and ``concurrent`` are the ``WARC-Record-ID`` and
+    ``WARC-Concurrent-To`` of the record.
     """
 
     url: str
@@ -93,7 +93,7 @@ class WarcIndex:
         self.warnings = (*stored, *warnings)
 
     def __getitem__(self, name: str) -> RecordLocation:
-        """Raises ``KeyError``."""
+        """The location of a name. Raises ``KeyError``."""
         row = self._database.execute(_GET, (_storable(name),)).fetchone()
         if row is None:
             raise KeyError(name)
@@ -109,7 +109,7 @@ class WarcIndex:
 
 
 def index_path(archive: Path, cache_dir: Path) -> Path:
-    """The path of the index for the present state of ``archive``."""
+    """The path of the index for the current state of ``archive``."""
     stat = archive.stat()
     key = f"{FORMAT}\n{archive.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
     digest = hashlib.md5(key.encode("utf-8", "surrogateescape"), usedforsecurity=False).hexdigest()
@@ -128,9 +128,9 @@ def load_index(path: Path) -> WarcIndex | None:
 
 
 def keep_index(path: Path, captures: Iterator[Capture], warnings: list[str]) -> WarcIndex:
-    """Build an index at ``path``; in memory, with a warning, if that is not writable.
+    """Build an index at ``path``, or in memory, with a warning, if ``path`` is not writable.
 
-    ``warnings`` is evaluated after the last capture, so that the reader of the archive can add to it.
+    ``warnings`` is read after the last capture, so that the reader of the archive can add to it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def _fill(database: sqlite3.Connection, captures: Iterator[Capture], warnings: l
 
 
 def _payload(database: sqlite3.Connection, capture: Capture) -> RecordLocation | None:
-    """The location of the payload of a revisit, or None. The payloads of other records are remembered."""
+    """The location of the payload of a revisit, or None. The payloads of other records are stored for later revisits."""
     if capture.revisit:
         found = database.execute("SELECT start, length FROM payloads WHERE digest = ?", (capture.payload,)).fetchone()
         return RecordLocation(*found) if found else None
@@ -205,12 +205,12 @@ def _canonical_or_empty(url: str, base: str | None = None) -> str:
 
 
 def _storable(name: str) -> str:
-    """Whether SQLite can store the name: lone surrogates cannot be encoded in UTF-8."""
+    """The name as SQLite can store it: lone surrogates, which UTF-8 cannot encode, are replaced."""
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
 class SentRequest(NamedTuple):
-    """A request by another method than GET: ``url`` is the ``post_url`` of a POST, or empty."""
+    """A request with a method other than GET and HEAD: ``url`` is the ``post_url`` of a POST, else empty."""
 
     url: str
     identity: str
@@ -218,7 +218,7 @@ class SentRequest(NamedTuple):
 
 
 def sent_of(record: WarcRecord) -> SentRequest | None:
-    """What a record says of a response; None for a GET, and for what is no HTTP request."""
+    """The request in a record; None for GET and HEAD, and for a record that is not an HTTP request."""
     if record.record_type != WarcRecordType.request or record.http_headers is None:
         return None
     method = (record.http_headers.status_line or "GET").partition(" ")[0]
@@ -232,14 +232,16 @@ def sent_of(record: WarcRecord) -> SentRequest | None:
 
 
 def identities(record: WarcRecord) -> tuple[str, str]:
-    """``WARC-Record-ID`` and ``WARC-Concurrent-To`` of a record; empty where it has none."""
+    """``WARC-Record-ID`` and ``WARC-Concurrent-To`` of a record, each empty if missing."""
     identity, concurrent = (record.headers.get(name) or "" for name in ("WARC-Record-ID", "WARC-Concurrent-To"))
     return identity.strip(), concurrent.strip()
 
 
 def by_request(parts: Iterable[Capture | SentRequest]) -> Iterator[Capture]:
-    """The captures of an archive in file order. What answers a POST is known by its ``post_url``; what answers another method is
-    left out."""
+    """The captures of an archive in file order; the answer to a POST gets its ``post_url``.
+
+    Answers to other methods are left out.
+    """
     held: Capture | None = None  # its request may come next
     sent: SentRequest | None = None
     for part in parts:

@@ -1,1 +1,1 @@
-"""Revisit policies on the recorded changes of real sites: histories, a simulation, measures, an oracle."""
+"""Revisit policies on recorded changes of real sites: histories, a simulation, measures, and an upper bound."""

@@ -1,6 +1,6 @@
-"""Revisit policies compared on the same changes with the same budget: the lines of ``scrapy rehearse --revisit``.
+"""Compares revisit policies on the same changes with the same budget: the lines of ``scrapy rehearse --revisit``.
 
-The changes may be those that the visits of a crawl that goes on showed, read as change histories. The bound is what could be
+The changes may come from a crawl that revisits pages: its visits are read as change histories. The bound could only be
 reached by a crawler that knows all changes before they happen.
 """
 
@@ -27,18 +27,18 @@ from crawlproject.storage.read import HISTORY, LINKS, read_links, read_visits
 from crawlproject.urls.hosts import host_of
 
 BASE = "uniform"
-SHORTEST = 7.0  # days of a record from which anything can be learned
-HASHES = 100  # of a sketch that stands for a text: a version replaces the share of them that is new
+SHORTEST = 7.0  # shortest record that can be used, in days
+HASHES = 100  # size of the sketch made up for a text: a new version replaces the share of hashes that is new
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: its multiples are spread evenly, like hashes
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRun:
-    """What a policy reached: the sums of all sites and of each, by its place in the collection.
+    """The result of a policy: the totals of all sites, and of each site in the order of the collection.
 
-    ``fetches`` were spent of ``budget``. ``given_up`` is the share of the pages that are never visited again. ``oracle`` is what
-    no policy can exceed in freshness.
+    ``fetches`` of ``budget`` were spent. ``given_up`` is the share of the pages that are never visited again. ``oracle`` is
+    an upper bound of the freshness of any policy.
     """
 
     policy: str
@@ -50,7 +50,7 @@ class PolicyRun:
     oracle: float
 
     def share(self, base: PolicyRun) -> float | None:
-        """The freshness above that of ``base``, as a part of what can be added to it; None when nothing can."""
+        """The gain in freshness over ``base``, as a share of the largest possible gain; None if no gain is possible."""
         room = self.oracle - base.total.freshness
         return (self.total.freshness - base.total.freshness) / room if room > 0 else None
 
@@ -70,14 +70,14 @@ class PolicyRun:
         }
         rounded = {name: None if figure is None else round(figure, 4) for name, figure in figures.items()}
         counts = {"changes": total.changes, "new": total.born, "new_found": total.found, "fetches": self.fetches}
-        counts = {name: int(count) for name, count in counts.items()}  # numpy counts, too
+        counts = {name: int(count) for name, count in counts.items()}  # some counts are NumPy numbers
         return {"policy": self.policy, **rounded, **counts}
 
 
 def run_policy(
     collection: SiteCollection, name: str, days: float, *, last_modified: bool = False, pause: float = 0.0
 ) -> PolicyRun:
-    """Simulate a policy with a budget of a visit per page in ``days`` on average. Raises ``BadSetting`` for a wrong name."""
+    """Simulate a policy with a budget of one visit per page in ``days`` on average. Raises ``BadSetting`` for a bad name."""
     policy = make_policy(name)
     log = Simulation(collection, policy, days=days, last_modified=last_modified, pause=pause).run()
     sites = measure(collection, log)
@@ -88,14 +88,14 @@ def run_policy(
 
 
 def compare_policies(collection: SiteCollection, names: Sequence[str], days: float) -> Iterator[dict[str, Any]]:
-    """A line for each policy, in the order given; ``share`` is against ``uniform``, which runs in any case."""
+    """A line for each policy, in the given order; ``share`` is relative to ``uniform``, which is always run."""
     base = run_policy(collection, BASE, days)
     for name in names:
         yield {**(base if name == BASE else run_policy(collection, name, days)).line(base), "days": days}
 
 
 def open_collection(folder: Path) -> SiteCollection:
-    """A folder of change histories, or a crawl folder, whose pages weigh their relevance. Raises ``BadInput``."""
+    """Read a folder of change histories, or a crawl folder, whose pages are weighted by relevance. Raises ``BadInput``."""
     if (folder / HISTORY).exists():
         return _crawled(folder)
     return SiteCollection([read_site(path) for path in find_histories(folder)])
@@ -103,7 +103,7 @@ def open_collection(folder: Path) -> SiteCollection:
 
 @dataclass(slots=True)
 class _VisitedPage:
-    """A page, by its visits. A change counts as made half-way between the visit that saw it and the one before."""
+    """A page, from its visits. A change is dated half-way between the visit that saw it and the previous visit."""
 
     url: str
     born: float
@@ -161,7 +161,7 @@ def _crawled(folder: Path) -> SiteCollection:
 
 
 def _read_pages(visits: Iterable[Visit]) -> tuple[Mapping[str, _VisitedPage], float, float]:
-    """The pages by URL, and start and end of the record. What was found before the first revisit was there from the start."""
+    """The pages by URL, and start and end of the record. Pages found before the first revisit count from the start."""
     pages: dict[str, _VisitedPage] = {}
     start, end, revisited = math.inf, -math.inf, False
     for visit in visits:
@@ -175,7 +175,7 @@ def _read_pages(visits: Iterable[Visit]) -> tuple[Mapping[str, _VisitedPage], fl
 
 
 def _targets(folder: Path, numbers: Mapping[str, int]) -> Mapping[str, frozenset[int]]:
-    """Of each page the pages of its host that it linked to at any time."""
+    """For each page, the pages of its host that it linked to at any time."""
     found = defaultdict[str, set[int]](set)
     for source, targets in _links(folder):
         if source in numbers:
@@ -191,10 +191,10 @@ def _links(folder: Path) -> Iterator[tuple[str, list[str]]]:
 def freshness_bound(collection: SiteCollection, budget: float) -> float:
     """An upper bound of weighted binary freshness with ``budget`` visits in all.
 
-    A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best is to
-    buy the longest periods (times the weight of the page), one visit each. It is a bound and not a schedule: visits may be
-    saved up and spent at any time, and a period whose text was there before is free (a copy of that text may have been kept
-    by chance). A page that goes is dropped at once.
+    A visit at the moment of a change keeps the page up to date until the next change; no visit can do more. So the best use
+    of the budget is one visit for each of the longest periods between changes, weighted by the page. This is a bound, not a
+    schedule: visits may be saved up and spent at any time, and a period whose text was online before is free (a copy of that
+    text may have been kept by chance). A page that disappears is dropped at once.
     """
     free = total = 0.0
     periods: list[float] = []

@@ -1,10 +1,10 @@
-"""Change histories of sites: when each version of each page was published, its digest, sketch and links; no text.
+"""Change histories of sites: when each version of each page was published, with its digest, sketch and links, but no text.
 
 A file is gzip JSON lines: the first line describes the site (``site``, ``from``, ``to`` in seconds since the epoch), each
 further line a page: ``{"id", "url", "versions": [[t, text, byte, size, sketch, added, removed], ...], "gone": [[from, to or
-null], ...]}``. ``text`` is a digest of the visible text ("": that of the version before). ``sketch`` is null (that of the
-version before) or ``[base64 of 8-byte big-endian hashes that came, indices in the sorted sketch before that went]``: the
-smallest hashes of shingles.
+null], ...]}``. ``text`` is a digest of the visible text ("": that of the previous version). A sketch holds the smallest
+hashes of shingles; ``sketch`` is null (that of the previous version) or ``[base64 of added 8-byte big-endian hashes, indices
+of removed hashes in the sorted previous sketch]``.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ Sketch = npt.NDArray[np.uint64]
 class PageHistory:
     """The versions of a page: version k is online from ``times[k]`` to ``times[k + 1]``.
 
-    ``texts[k]`` numbers its text: versions with equal numbers have the same. ``links[k]``: ids of the pages it links to, in its
-    site. ``gone``: periods in which the page did not exist, the last may end at infinity.
+    ``texts[k]`` is the number of its text: versions with equal numbers have equal texts. ``links[k]`` are the ids of the
+    pages of its site that it links to. ``gone`` are the periods in which the page did not exist; the last may end at
+    infinity.
     """
 
     url: str
@@ -55,8 +56,7 @@ class PageHistory:
         return time >= self.times[0] and not any(start <= time < end for start, end in self.gone)
 
     def distance(self, one: int, other: int) -> float:
-        """Jaccard distance of two versions, 0 to 1, by their sketches; at least 0.01 when the texts differ, 0 when they do
-        not."""
+        """Jaccard distance of two versions by their sketches: 0 for equal texts, else 0.01 to 1."""
         if self.texts[one] == self.texts[other]:
             return 0.0
         key = (one, other) if one < other else (other, one)
@@ -67,7 +67,7 @@ class PageHistory:
 
 @dataclass(slots=True)
 class SiteHistory:
-    """A site: ``start`` and ``end`` of its record in seconds since the epoch, and its pages by id."""
+    """A site: ``start`` and ``end`` of its record, in seconds since the epoch, and its pages, indexed by id."""
 
     name: str
     start: float
@@ -85,7 +85,7 @@ def jaccard_distance(one: Sketch, other: Sketch) -> float:
 
 
 def read_site(path: Path) -> SiteHistory:
-    """Raises ``BadInput``, which names file and line, when the file is not such a history."""
+    """Read a change history. Raises ``BadInput``, which names file and line, for any other file."""
     line_number = 1
     try:
         with gzip.open(path, "rb") as file:
@@ -119,7 +119,7 @@ def find_histories(folder: Path) -> list[Path]:
 
 
 def section_of(url: str) -> str:
-    """The first folder of a URL's path: pages of a section often share a template. "" at the top."""
+    """The first folder of a URL's path, "" at the top: pages of a section often share a template."""
     parts = urlsplit(url).path.split("/")
     return parts[1] if len(parts) > 2 else ""
 

@@ -1,4 +1,4 @@
-"""How true a collection was, from the visits of a simulation and the histories (paper 004 sections 5.1 and 5.2)."""
+"""Measures of the freshness of a collection, from the visits of a simulation and the histories (paper 004, 5.1 and 5.2)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from crawlproject.parts.revisits.allocation import SECONDS_A_DAY
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over pages, weighted by the worth of each: they can be added over sites.
+    """Sums over pages, weighted by the worth of each page. Totals of sites can be added.
 
-    A page counts from its first visit until it was seen to be gone, or its record ends. ``time`` (s) is how long that is in
-    all, ``fresh`` how long the copy had the text of the page, ``content`` the same with the share of the text in common,
-    ``age`` (s²) the integral of the time since the first change that the copy lacks. Unweighted: ``changes`` of text of all
-    pages (visited or not), ``captured`` of them, ``delay`` (s) from a change of a known page to the next visit, summed over
-    ``delays`` changes; ``born`` pages that appeared, ``found`` of them, ``wait`` (s) from their
-    appearance to their first visit; ``visits`` and ``useful`` ones among them, which
-    found a change.
+    A page counts from its first visit until it was seen to be gone, or until its record ends. ``time`` (s) is the total of
+    these periods, ``fresh`` the part in which the copy had the text of the page, ``content`` the same weighted by the share
+    of text in common, ``age`` (s²) the integral of the time since the first change that the copy lacks. Unweighted:
+    ``changes`` of the texts of all pages, visited or not, and how many were ``captured``; ``delay`` (s), the summed time
+    from a change of a known page to the next visit, over ``delays`` changes; pages ``born``, how many were ``found``, and
+    ``wait`` (s), the summed time from their appearance to their first visit; ``visits``, and how many were ``useful``, that
+    is, found a change.
     """
 
     time: float = 0.0
@@ -43,12 +43,12 @@ class Totals:
 
     @property
     def freshness(self) -> float:
-        """Time-averaged share of the pages that are up to date: binary freshness."""
+        """Time-averaged share of pages that are up to date: binary freshness."""
         return self.fresh / self.time if self.time else 0.0
 
     @property
     def content_freshness(self) -> float:
-        """Time-averaged share of the text that is up to date: Jaccard similarity of copy and page."""
+        """Time-averaged share of text that is up to date: the Jaccard similarity of copy and page."""
         return self.content / self.time if self.time else 0.0
 
     @property
@@ -70,7 +70,7 @@ class Totals:
 
 
 def measure(collection: SiteCollection, log: VisitLog) -> list[Totals]:
-    """One for each site of the collection."""
+    """The totals of each site of the collection."""
     totals = [Totals() for _ in collection.sites]
     order = np.argsort(np.array(log.pages, dtype=np.int64), kind="stable")
     visits: list[list[tuple[float, int]]] = [[] for _ in collection.members]
@@ -115,7 +115,7 @@ def _add_page(total: Totals, collection: SiteCollection, page: int, visits: list
 
 
 def _add_period(total: Totals, collection: SiteCollection, page: int, copy: int, time: float, until: float) -> None:
-    """Adds the period between two visits, after a visit that saw version ``copy``."""
+    """Add the period between two visits, the first of which saw version ``copy``."""
     member, weight = collection.members[page], float(collection.weights[page])
     history, shift = member.history, member.shift
     length = until - time

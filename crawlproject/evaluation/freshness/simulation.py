@@ -1,6 +1,7 @@
-"""A revisit policy at work on recorded changes: the contract of the live crawl, a virtual clock, and the histories as truth.
+"""Simulates a revisit policy on recorded changes: the contract of the live crawl, with a virtual clock and known histories.
 
-The pages of several sites are on one time axis: all records end together, so the last year of each site is one year for all.
+The pages of several sites share one time axis: the records are shifted to end together, so the last year of each site is the
+same year for all.
 """
 
 from __future__ import annotations
@@ -17,17 +18,18 @@ from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.parts.revisits.base import Outcome, RevisitPolicy
 
 PLAN_EVERY = SECONDS_A_DAY
-BANK = SECONDS_A_DAY  # visits of so much time may be saved up
-NEW_SHARE = 0.5  # of the visits go to new pages while some wait, unless the policy weighs them itself
-SLACK = 60.0  # seconds: a page that is due so soon is due
-WEEK = 7 * SECONDS_A_DAY  # sites are moved by whole weeks: hour and weekday of a change stay
+BANK = SECONDS_A_DAY  # the visits of this much time may be saved up
+NEW_SHARE = 0.5  # share of the visits for new pages while some wait, unless the policy weighs them itself
+SLACK = 60.0  # seconds: a page that is due within this time counts as due
+WEEK = 7 * SECONDS_A_DAY  # sites are shifted by whole weeks, which preserves hour and weekday of a change
 
 
 @dataclass(slots=True)
 class VisitLog:
-    """All visits in order of time: ``pages`` are indices into the collection; ``versions`` is -1 when the page was gone.
+    """All visits in order of time: ``pages`` are indices into the collection; the version is -1 if the page was gone.
 
-    ``fetches`` counts the visits that cost budget: all but the first harvest of each site. ``budget`` is what could be spent.
+    ``fetches`` counts the visits that cost budget: all but the first harvest of each site. ``budget`` is the number of
+    visits that could be spent.
     """
 
     times: list[float] = field(default_factory=list)
@@ -38,12 +40,12 @@ class VisitLog:
 
 
 class Simulation:
-    """Visits the pages of a collection as ``policy`` says, on a budget of a visit per page in ``days`` on average.
+    """Visits the pages of a collection as ``policy`` decides, on a budget of one visit per page in ``days`` on average.
 
     A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
-    fetch. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early, so
-    every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
-    ``pause``: each site is left alone for so many seconds after a visit, as a ``Crawl-delay`` asks; the harvest does not wait.
+    fetch each. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early,
+    so every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
+    ``pause``: a site is not visited for so many seconds after a visit, as with a ``Crawl-delay``, except by the harvest.
     """
 
     def __init__(
@@ -61,14 +63,14 @@ class Simulation:
         self.last_modified = last_modified
         self.pause = pause
         self.log = VisitLog()
-        self._rests: dict[int, float] = {}  # until when a site is left alone
+        self._rests: dict[int, float] = {}  # the time until which a site is not visited
         self._site = np.zeros(len(collection.members), dtype=np.int64)  # by row
-        self._row: dict[int, int] = {}  # row of a page of the collection
-        self._page: list[int] = []  # and back
-        self._seen: list[int] = []  # version that is known, by row
+        self._row: dict[int, int] = {}  # page of the collection -> row
+        self._page: list[int] = []  # row -> page of the collection
+        self._seen: list[int] = []  # the version seen last, by row
         self._due = np.full(len(collection.members), math.inf)  # by row
         self._waiting: deque[int] = deque()
-        self._known: set[int] = set()  # pages that are visited or wait
+        self._known: set[int] = set()  # pages that were visited or are waiting
         self._credit = 0.0
 
     def run(self) -> VisitLog:
@@ -97,7 +99,7 @@ class Simulation:
         return log
 
     def _plan(self, now: float, rate: float) -> float:
-        """Tell the policy the budget; the share of the visits for new pages, while some wait."""
+        """Let the policy plan with the budget; return the share of the visits for new pages while some wait."""
         if rate <= 0 or not self._page:
             return NEW_SHARE
         new_value = float(self.collection.weights[list(self._waiting)].mean()) if self._waiting else None
@@ -107,7 +109,7 @@ class Simulation:
         return 1 - used / rate if used < rate else NEW_SHARE
 
     def _next(self, now: float, share: float, must: bool) -> int | None:
-        """The page to visit now: a known one that is due, or a new one; ``must``: also one that is due later."""
+        """The page to visit now: a known page that is due, or a new page; with ``must`` also a page that is due later."""
         if self._waiting:
             self._credit += share
             if self._credit >= 1:
@@ -126,7 +128,7 @@ class Simulation:
             asked = self.policy.next_visit(row)
             if asked <= due + SLACK:
                 return self._page[row]
-            self._due[row] = asked  # what other visits showed since has put it off
+            self._due[row] = asked  # other visits have postponed it since
         return self._waiting.popleft() if self._waiting else None
 
     def _harvest(self, site: int, now: float) -> None:
@@ -198,8 +200,10 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A page of the collection. ``shift``: seconds to add to the times of its history. ``section`` numbers its site and
-    folder."""
+    """A page of the collection. ``shift``: seconds to add to the times of its history.
+
+    ``section`` is a number for its site and first folder.
+    """
 
     history: PageHistory
     site: int
@@ -211,8 +215,9 @@ class Member:
 class SiteCollection:
     """The pages of ``sites`` in the ``days`` before ``end``, the latest end of a record.
 
-    Times are seconds since the epoch, moved by whole weeks a site. A site with a shorter record enters later (``enters``) and
-    leaves up to a week before the end (``leaves``). ``weights``: what each page is worth, 1 by default.
+    Times are seconds since the epoch, shifted by whole weeks per site. A site with a shorter record enters later
+    (``enters``); a site leaves (``leaves``) up to a week before the end. ``weights`` is the worth of each page, 1 by
+    default.
     """
 
     def __init__(self, sites: Sequence[SiteHistory], *, days: float = 365) -> None:
@@ -241,7 +246,7 @@ class SiteCollection:
         return member.history.version_at(time - member.shift)
 
     def lives(self, index: int) -> list[tuple[float, float]]:
-        """Periods in which a page exists, from its site's entry until the end of its record; in order."""
+        """The periods in which a page exists, from the entry of its site until the end of its record, in order."""
         member = self.members[index]
         now, periods = max(self.enters[member.site], member.history.born + member.shift), []
         end = self.leaves[member.site]
@@ -252,7 +257,7 @@ class SiteCollection:
         return [*periods, (now, end)] if now < end else periods
 
     def live_pages(self, times: Array) -> Array:
-        """How many pages exist at each of these times."""
+        """The number of pages that exist at each of these times."""
         change = np.zeros(len(times) + 1)
         for index in range(len(self.members)):
             for start, end in self.lives(index):

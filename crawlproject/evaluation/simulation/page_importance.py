@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class WebScorer:
-    """Scores the pool of a topic with ``importance``; the pages come from the first of ``webs`` that holds all of them.
+    """Scores the pool of a topic with ``importance``. The pages come from the first of ``webs`` that contains all of them.
 
     Pages are parsed with the settings of the crawl and the User-Agent ``agent``. ``runs`` are the crawls of all topics, over
-    whose pages an importance may compute PageRank (001 section 4.2); without any, over the pool. Raises ``BadWeb`` for a web
-    that cannot be opened.
+    whose pages an importance may compute PageRank (001 section 4.2); without runs, PageRank is computed over the pool.
+    Raises ``BadWeb`` for a web that cannot be opened.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class WebScorer:
         self._caches: dict[tuple[str, str], PageCache] = {}
 
     def __call__(self, info: CrawlInfo, urls: Sequence[str]) -> Scores:
-        """Map each URL to its importance. Raises ``BadInput`` when no web holds all pages."""
+        """Map each URL to its importance. Raises ``BadInput`` if no web contains all pages."""
         cache, pages = self._pages(info, urls)
         analyzer = cache.reader.analyzer
         query = Counter(analyzer.terms(" ".join(info.keywords)))
@@ -110,7 +110,7 @@ class WebScorer:
 
 
 class _Hot:
-    """Whether a page is hot for keywords; spaCy is imported when one is asked for."""
+    """Whether a page is hot for keywords; spaCy is imported only on the first call."""
 
     def __init__(self, keywords: Sequence[str], analyzer: Analyzer) -> None:
         self._keywords = keywords
@@ -127,7 +127,7 @@ class _Hot:
 
 
 def _counts(cache: PageCache, examples: Sequence[str]) -> Iterator[Counts]:
-    """The term frequencies of examples, which are URLs in the web or files."""
+    """The term frequencies of examples, which are files or URLs of the web."""
     for example in examples:
         if "://" not in example:
             if Path(example).is_file():

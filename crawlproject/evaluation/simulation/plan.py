@@ -1,8 +1,7 @@
-"""What to rehearse (``Plan``), and how to execute it: in this process, or in several, each of which runs one topic at a
-time.
+"""What to rehearse (``Plan``), and how to execute it: in this process, or in several workers, one topic at a time each.
 
 The parent assigns topics and forwards the line of each finished run. Each worker opens the web itself; workers share only
-the files of the cache folder. When one fails, the others are stopped; the next start repeats unfinished runs.
+the files of the cache folder. If a worker fails, the others are stopped; the next start repeats unfinished runs.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ _READY, _LINE, _WARNING, _BAD_INPUT, _STORAGE, _UNFORESEEN = "ready", "line", "w
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every topic with every ordering, ``repeats`` times, ``pages`` pages a run, on the web called ``web``, with
-    ``concurrency`` fetches at a time.
+    """Every topic with every ordering, ``repeats`` times, on the web named ``web``.
 
-    ``settings`` are the settings of each topic, in the order of ``topics``. Runs are written below ``out``; indexes and
-    parsed pages are cached in ``cache_dir``. A plan can be pickled.
+    A run has up to ``pages`` pages and ``concurrency`` fetches at a time. ``settings`` are the settings of each topic, in
+    the order of ``topics``. Runs are written below ``out``; indexes and parsed pages are cached in ``cache_dir``. A plan can
+    be pickled.
     """
 
     web: str
@@ -61,7 +60,7 @@ class Plan:
 def split(plan: Plan) -> tuple[Plan, Plan]:
     """Two plans, in the folders ``half-1`` and ``half-2``, each with every second seed of each topic.
 
-    The overlap of the two crawls shows how much an ordering depends on its seeds (paper 000 section 4.2). Raises
+    The overlap of the two crawls shows how much an ordering depends on the seeds (paper 000 section 4.2). Raises
     ``BadInput`` for a topic with a single seed.
     """
     for topic in plan.topics:
@@ -79,7 +78,7 @@ def split(plan: Plan) -> tuple[Plan, Plan]:
 
 
 class Rehearser:
-    """Executes a plan topic by topic; shared data stay in memory. ``warnings`` are those of the web."""
+    """Executes a plan topic by topic, with shared data in memory. ``warnings`` are those of the web."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -99,7 +98,7 @@ class Rehearser:
         )
 
     def rehearse(self, number: int) -> Iterator[Line]:
-        """Execute every run of the topic with this number; yield the line of each when it ends."""
+        """Execute every run of topic ``number``; yield the line of each run when it ends."""
         plan, topic = self._plan, self._plan.topics[number]
         for repeat in range(1, plan.repeats + 1):
             started = perf_counter()
@@ -147,14 +146,14 @@ class WorkerFailed(TopicalError):
 class _Worker:
     process: BaseProcess
     connection: Connection
-    topic: int | None = None  # its number in the plan
+    topic: int | None = None  # the number of the current topic in the plan
 
 
 def rehearse_with_workers(plan: Plan, jobs: int, warn: Callable[[str], None]) -> Generator[Line]:
     """Execute a plan in ``jobs`` processes; yield a line for each finished run, in the order in which they end.
 
     ``warn`` is called once with each warning of the web. Raises the error of a worker: ``BadInput``, ``StorageFailed``, or
-    ``WorkerFailed`` for any other, such as a process that was killed because memory ran out.
+    ``WorkerFailed`` for any other failure, such as a process that was killed because memory ran out.
     """
     waiting = deque(range(len(plan.topics)))
     workers = [_start(plan) for _ in range(min(jobs, len(plan.topics)))]
@@ -186,7 +185,7 @@ def _start(plan: Plan) -> _Worker:
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(plan, theirs), daemon=True)
     process.start()
-    theirs.close()  # so that the end of the worker is the end of the connection
+    theirs.close()  # so that the connection ends when the worker does
     return _Worker(process, ours)
 
 
@@ -228,7 +227,7 @@ def _work(plan: Plan, connection: Connection) -> None:
     try:
         _topics(plan, connection)
     except (EOFError, BrokenPipeError):
-        return  # the parent is gone or has given up
+        return  # the parent has ended or given up
     except BadInput as wrong:
         connection.send((_BAD_INPUT, (wrong.place, wrong.wish)))
     except StorageFailed as failure:

@@ -1,7 +1,7 @@
 """One rehearsal: the steps of a crawl, called in a loop.
 
-The clock starts at 0 and moves to the moment the next fetch ends or the next host is due; nobody waits. As in a live crawl,
-several fetches are under way at a time, one a host, and what a page links to is known when its fetch has ended.
+The clock starts at 0 and jumps to the time when the next fetch ends or the next host is due, without waiting. As in a live
+crawl, several fetches are in progress at a time, one per host, and the links of a page are known when its fetch has ended.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from crawlproject.urls.hosts import origin_of
 from crawlproject.webs.base import Web, get_as
 from crawlproject.webs.page_cache import PageSource, latency, location
 
-CONCURRENCY = "concurrent_requests"  # the setting of Scrapy, in the manifest of a rehearsal
+CONCURRENCY = "concurrent_requests"  # Scrapy's setting, recorded in the manifest of a rehearsal
 
 
 class CrawlSimulation:
     """One crawl of a topic with an ordering over a virtual web, up to ``CRAWL_MAX_PAGES`` pages.
 
-    At most ``concurrency`` fetches are under way at a time (0: no limit). ``folder`` receives ``crawl.json`` and
-    ``history.jsonl``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are
-    those of ``assemble``, in place of which ``open_crawl`` may stand. ``judge`` is that of the pages.
+    At most ``concurrency`` fetches are in progress at a time (0: no limit). ``crawl.json`` and ``history.jsonl`` are written
+    to ``folder``. ``progress`` is called after each fetch. ``archive`` and ``cache_dir`` are passed to ``open_crawl``, by
+    default ``assemble``. ``judge`` is the judge of the pages, if not the default one.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class CrawlSimulation:
         )
         self.crawl.folder.manifest.note_setting(CONCURRENCY, concurrency)
         self._concurrency = concurrency or float("inf")
-        # A heap: end of a fetch, number, what it leads to.
+        # A heap: end of a fetch, a number for ties, and the callback for its end.
         self._under_way: list[tuple[float, int, Callable[[], None]]] = []
         self._numbers = count()
-        self._allowed: set[str] = set()  # keys of URLs that wait after the fetch of their robots.txt
+        self._allowed: set[str] = set()  # keys of URLs that robots.txt allows and that wait for their host
         self._web = web
         self._progress = progress
         self._robots = RobotsCache(size=options.crawl_robots_cache_size, max_age=float("inf"), agent=agent)
 
     def run(self, pages: PageSource) -> Crawl:
-        """Crawl to the end, with pages that are judged for this topic; the crawl, closed."""
+        """Crawl to the end, with ``pages`` judged for this topic; return the closed crawl."""
         while True:
             if self.begin_fetch(pages):
                 continue
@@ -86,14 +86,14 @@ class CrawlSimulation:
             self.pass_time(event)
 
     def begin_fetch(self, pages: PageSource) -> bool:
-        """Begin one more fetch, if one may begin now; whether one did."""
+        """Take a URL and begin its fetch, if one may begin now; return whether a URL was taken."""
         if len(self._under_way) >= self._concurrency or (url := self.crawl.take(self.now)) is None:
             return False
         self._start(url, pages)
         return True
 
     def pass_time(self, now: float) -> None:
-        """It is ``now``, or later: the fetches that have ended by then lead on."""
+        """Advance the clock to ``now`` and process the fetches that have ended by then."""
         self.now = max(now, self.now)
         while self._under_way and self._under_way[0][0] <= self.now:
             heappop(self._under_way)[2]()
@@ -103,12 +103,12 @@ class CrawlSimulation:
         return self.crawl
 
     def next_event(self) -> float | None:
-        """When the next fetch ends, or another may begin; None when neither will happen."""
+        """The time when the next fetch ends or another may begin; None if neither will happen."""
         ends = self._under_way[0][0] if self._under_way else None
         full = len(self._under_way) >= self._concurrency or self.crawl.budget_in_flight()
         due = None if full or self.crawl.end_reason(self.now) else self.crawl.next_due(self.now)
         if due is not None and due <= self.now and self._under_way:
-            due = None  # nothing was taken just now: look again when a fetch has ended
+            due = None  # ``take`` returned nothing just now: try again when a fetch has ended
         return min((time for time in (ends, due) if time is not None), default=None)
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
@@ -123,7 +123,7 @@ class CrawlSimulation:
             self._fetch(url, pages)
             return
         if self.crawl.connections.is_in_doubt(origin):
-            self._robots.forget(origin)  # it shows whether the host answers, when a page of it did not
+            self._robots.forget(origin)  # fetched again, to see whether the host answers after a page of it failed
         if (rules := self._robots.get(origin, self.now)) is None:
             reply, seconds = self._robots_reply(f"{origin}/robots.txt")
             self._after(seconds, partial(self._robots_came, url, reply, seconds, pages))
@@ -131,7 +131,7 @@ class CrawlSimulation:
             self._fetch(url, pages)
 
     def _robots_came(self, url: CrawlUrl, reply: Reply, seconds: float, pages: PageSource) -> None:
-        """That was a visit: the page waits until its host has rested, unless hosts need no rest (ADR 3)."""
+        """Store the rules. Their fetch was a visit, so the page waits until its host has rested, if hosts rest (ADR 3)."""
         options = self.crawl.options
         origin = origin_of(url.url)
         rules = self._robots.store(origin, reply.status, reply.headers, reply.body, self.now)
@@ -148,7 +148,7 @@ class CrawlSimulation:
             self._fetch(url, pages)
 
     def _is_allowed(self, url: CrawlUrl, rules: RobotsRules) -> bool:
-        """Whether robots.txt allows it; if not, the lease is ended."""
+        """Whether robots.txt allows ``url``; if not, its lease ends."""
         if rules.allows(url.url):
             return True
         if rules.unreachable and not self.crawl.connections.is_given_up(origin_of(url.url)):
@@ -159,7 +159,7 @@ class CrawlSimulation:
         return False
 
     def _robots_reply(self, url: str) -> tuple[Reply, float]:
-        """The reply behind at most five redirects (RFC 9309 section 2.3.1.2), and the seconds of all fetches."""
+        """The reply after at most five redirects (RFC 9309 section 2.3.1.2), and the seconds of all fetches."""
         reply = self._web.get(url)
         seconds = latency(reply)
         for _ in range(MAX_REDIRECTS):
@@ -188,7 +188,7 @@ class CrawlSimulation:
             self._progress(self.crawl)
 
     def _ask(self, url: CrawlUrl, plan: FetchPlan, pages: PageSource) -> tuple[Reply, Page | None]:
-        """The reply, and the page in it where it was read and judged before."""
+        """The reply, and its page if ``pages`` has parsed and judged it."""
         if url.kind != PAGE:
             return get_as(self._web, url.url, plan.user_agent) if plan.user_agent else self._web.get(url.url), None
         reply, page = pages.get(url.url)
@@ -197,7 +197,7 @@ class CrawlSimulation:
         return reply, page
 
     def _follow(self, url: CrawlUrl, page: Page, fetch: Fetch) -> None:
-        """What the pipelines do."""
+        """Process a page as the pipelines of a live crawl do."""
         steps = self.crawl.steps_for(url)
         page = steps.examine(page, fetch)
         if page.page_type:

@@ -1,4 +1,4 @@
-"""A web, and what the rehearsals on it share: every ordering on every topic, one folder a run."""
+"""Runs every ordering on every topic over one web, with one folder per run; the runs share parsed and judged pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.webs.base import Web
 from crawlproject.webs.page_cache import ArchivedPages, JudgedPages, PageCache, PageCacheFolder
 
-# Settings that decide how a page is read: topics that agree on them share the read pages.
+# Settings that determine how a page is parsed: topics with equal values share the parsed pages.
 READING = {
     "topic_terms",
     "ordering_aggregation_level",
@@ -43,17 +43,17 @@ READING = {
     "crawl_url_default_pages",
     "crawl_url_query_rules",
 }
-# Settings that have no say in a rehearsal.
+# Settings without effect on a rehearsal.
 ELSEWHERE = {"crawl_dir", "crawl_progress_seconds", "virtual_web", "virtual_web_latency"}
 TRAPS = {name for name in Options.model_fields if name.startswith("trap_")}
 
 
 class Runner:
-    """Rehearses on ``web``, ``pages`` pages a run, with ``concurrency`` fetches at a time (0: no limit).
+    """Rehearses on ``web``: up to ``pages`` pages per run, with ``concurrency`` fetches at a time (0: no limit).
 
-    ``web_name`` is noted in the runs, so that no run on another web is taken for one of these.
-    ``settings_of`` gives the settings that hold for a topic, by name. ``shelf`` keeps read pages for the next rehearsals on
-    the same web, ``cache_dir`` the index of an archive that the setting ``ORDERING_ARCHIVE`` names.
+    ``settings_of(topic)`` are the settings of a topic, by name. ``web_name`` is recorded in the runs, so that a run on
+    another web is not taken for one of these. ``shelf`` stores parsed pages for later rehearsals on the same web,
+    ``cache_dir`` the index of the archive that the setting ``ORDERING_ARCHIVE`` names.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class Runner:
         *,
         repeat: int = 1,
     ) -> Iterator[tuple[str, Path, Crawl | None]]:
-        """Run every ordering on one topic: its name, its folder, and the finished crawl.
+        """Run every ordering on one topic; yield its name, its folder, and the finished crawl.
 
-        A run that ended before is left as it is, and comes with None in place of the crawl; one that did not is started
-        anew. Each ``repeat`` (1, 2, ...) has a ``CRAWL_SEED`` and folders of its own. ``reachable.json`` beside the runs
-        lists the targets that can be reached from the seeds at all, and how many pages each number of them takes at least.
+        A run that ended earlier is kept, with None in place of the crawl; an unfinished run is started anew. Each ``repeat``
+        (1, 2, ...) has its own ``CRAWL_SEED`` and folders. ``reachable.json`` beside the runs lists the targets that can be
+        reached from the seeds, and the least number of pages for 1, 2, ... of them (``least_pages``).
         """
         settings = {**self.settings_of(topic), "CRAWL_MAX_PAGES": self.pages}
         refuse_unknown(settings)
@@ -133,7 +133,7 @@ class Runner:
         cache.flush()
 
     def _judged(self, topic: Topic, canonical: Topic, cache: PageCache, options: Options, folder: Path) -> JudgedPages:
-        """The pages as the latest topic sees them: one topic's runs come one after the other."""
+        """The pages judged for a topic; those of the latest topic are kept, since the runs of a topic are consecutive."""
         if self._latest is None or self._latest[:2] != (topic, cache):
             judge = make_topics_judge(topic, cache.reader.analyzer, options)
             if options.topic_relevance not in BY_KEYWORDS:
@@ -145,7 +145,7 @@ class Runner:
     def _appointed(
         self, topic: Topic, cache: PageCache, options: Options, by_words: TopicJudge, folder: Path
     ) -> TopicJudge:
-        """The judge that ``TOPIC_RELEVANCE`` names, which may learn from the web."""
+        """The judge named by ``TOPIC_RELEVANCE``, which may learn from the rehearsed web."""
         canonicalize = make_canonicalizer(options)
         prior = PriorPages(
             options,
@@ -168,7 +168,7 @@ class Runner:
             cache.close()
 
     def _graph(self, cache: PageCache, options: Options) -> Graph:
-        """The links between the stored pages that the trap rules let through; made once for each cache and rules."""
+        """The links between the stored pages that the trap rules admit; made once for each cache and set of rules."""
         key = id(cache), options.model_dump_json(include=TRAPS)
         if key not in self._graphs:
             traps = make_traps(options)
@@ -176,7 +176,7 @@ class Runner:
         return self._graphs[key]
 
     def _cache(self, language: str, options: Options) -> PageCache:
-        """The pages as this language and these settings read them."""
+        """The pages, parsed for this language and with these settings."""
         key = reading_key(language, options, self.agent)
         if key not in self._caches:
             self._caches[key] = read_pages(self.web, language, options, self.shelf, agent=self.agent)
@@ -184,16 +184,16 @@ class Runner:
 
 
 def reading_key(language: str, options: Options, agent: str) -> str:
-    """What decides how a page is read, as text."""
+    """All that determines how a page is parsed, as text."""
     return f"{language} {product_token(agent)} {options.model_dump_json(include=READING)}"
 
 
 def read_pages(
     web: Web, language: str, options: Options, shelf: PageCacheFolder | None = None, *, agent: str = ""
 ) -> PageCache:
-    """The pages of ``web`` as ``language`` and ``options`` read them, kept on ``shelf``.
+    """The pages of ``web``, parsed for ``language`` with ``options`` and stored on ``shelf``.
 
-    ``agent`` is the User-Agent of the crawler: pages may ask something of it by its name.
+    ``agent`` is the User-Agent of the crawler, since robots meta tags may address it by name.
     """
     reader = make_reader(
         options,
@@ -219,10 +219,10 @@ def _note_reachable(topic: Topic, graph: Graph, path: Path) -> None:
 
 
 def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> bool:
-    """Whether a run ended in this folder; one that did not, or found no page, is removed, since a rehearsal starts anew.
+    """Whether the folder contains a finished run. The files of a run that is unfinished or found no page are removed.
 
-    Raises ``BadCrawlDir`` when the run that ended there had another topic or other settings: it does not answer the question
-    asked; and when the folder holds a crawl that is no rehearsal.
+    Raises ``BadCrawlDir`` if the finished run had another topic or other settings, since it would answer another question,
+    or if the folder contains a crawl that is not a rehearsal.
     """
     found = read_manifest(folder)
     if (folder / ITEMS).exists():
@@ -238,7 +238,7 @@ def finished(folder: Path, topic: Topic, options: Options, concurrency: int) -> 
                 _refuse_other(folder, f"{name.upper()} {held[name]!r}, not {value!r}", held[name], value)
         return True
     refuse_foreign_files(folder)
-    for name in ("history.jsonl", "refused.json", PROBES, TOPICS, MANIFEST):  # the last one says whose the others are
+    for name in ("history.jsonl", "refused.json", PROBES, TOPICS, MANIFEST):  # the last one marks the others as ours
         (folder / name).unlink(missing_ok=True)
     return False
 
@@ -250,7 +250,7 @@ def _refuse_other(folder: Path, what: str, held: object, asked: object) -> None:
 
 
 def _refuse_another_web(folder: Path, web: str) -> None:
-    """Raise ``BadCrawlDir`` when a run of the topic was on another web: they would be compared. Older runs do not say."""
+    """Raise ``BadCrawlDir`` if a run of the topic was on another web, since runs are compared. Older runs name no web."""
     for path in sorted(folder.glob(f"*/{MANIFEST}")):
         held = read_manifest(path.parent).get("web")
         if held and web and held != web:

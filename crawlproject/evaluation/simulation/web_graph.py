@@ -1,4 +1,4 @@
-"""The complete link graph of a virtual web, for the omniscient ordering, for reachability, and for what no crawl can beat."""
+"""The complete link graph of a virtual web, for the omniscient ordering, reachability, and a bound for all crawls."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from crawlproject.webs.page_cache import PageCache, location
 
 
 def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable[[str], bool]) -> Graph:
-    """``url -> URLs it leads to`` over the stored part of a web: links of a page, the target of a redirect.
+    """The link graph of the stored part of a web: maps a URL to the links of its page or the target of its redirect.
 
-    The graph contains only URLs that the web lists and ``admit`` accepts, so it excludes endless traps. The result is None
-    for a URL that is neither a page nor a redirect. Results are cached.
+    The graph contains only URLs that the web lists and ``admit`` accepts, so it excludes endless traps. It returns None for
+    a URL that is neither a page nor a redirect. Results are cached.
     """
     stored = {canonical_or_none(canonicalize, url) for url in pages.web.urls()}
     admitted = {url for url in stored if url and admit(url)}
@@ -37,16 +37,17 @@ def graph_of(pages: PageCache, canonicalize: Callable[..., str], admit: Callable
 
 
 def least_pages(graph: Graph, seeds: Iterable[str], targets: Iterable[str]) -> list[int]:
-    """The pages that any crawl fetches at least until it has 1, 2, ... of the targets, as far as they can be reached.
+    """A lower bound for the pages that a crawl fetches to get 1, 2, ... of the targets that can be reached.
 
-    Call the fewest pages on a path from a seed to a target, without targets, its price. A crawl that has m targets has one
-    whose price is the m-th smallest or more; it has paid that price, and fetched the m targets. So no crawl needs fewer pages;
-    whether one needs as few is not said, since here one path may lead to all targets. What is not kept is no page.
+    Let the price of a target be the fewest non-target pages on a path to it from a seed. A crawl that has m targets has one
+    whose price is at least the m-th smallest; so it has fetched that many other pages, and the m targets. The bound may be
+    too low, since it counts the path to only one target, as if this path led to all of them. Documents that are not kept do
+    not count as pages.
     """
     wanted = {url for url in arrivals(graph, targets) if not isinstance(graph(url), PassageLinks)}
     price = dict.fromkeys(seeds, 0)
     waiting = deque(price)
-    paid: dict[str, int] = {}  # price with the URL itself
+    paid: dict[str, int] = {}  # price including the URL itself
     while waiting:
         url = waiting.popleft()
         if url in paid or (links := graph(url)) is None:

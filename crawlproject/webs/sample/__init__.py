@@ -2,8 +2,8 @@
 
 It has six themes (coral reefs, sourdough, bees, volcanoes, medieval music, railways) and everyday life, with hubs,
 directories, hidden sites behind tunnels, mirrors, redirects, robots rules, slow and failing hosts, an endless calendar and
-endless session ids. The plan is made when the web is opened, a page when it is requested. No clock and no global random
-generator are used: the same seed gives the same bytes.
+endless session ids. The plan is made when the web is opened, each page when it is requested. Neither a clock nor a global
+random generator is used: the same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BYTES_A_SECOND = 250_000  # of every host
 
 
 class SampleWeb:
-    """The sample web for ``seed``; another seed gives other texts, titles and links on the same hosts."""
+    """The sample web for ``seed``. Another seed gives other texts, titles and links on the same hosts."""
 
     def __init__(self, seed: int = DEFAULT_SEED) -> None:
         self.warnings: Sequence[str] = ()
@@ -102,7 +102,7 @@ def _robots(site: SampleSite, url: str) -> Reply:
 
 
 def _of_host(site: SampleSite, reply: Reply) -> Reply:
-    """The reply as the host gives it: in its own time, or not at all."""
+    """The reply as the host sends it: with its latency, its error status, or a failure instead."""
     if site.error:
         return Reply(reply.url, 0, seconds=site.seconds, error=site.error)
     seconds = site.seconds + len(reply.body) / _BYTES_A_SECOND

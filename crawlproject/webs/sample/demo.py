@@ -1,4 +1,4 @@
-"""Topic files for the sample web, with the targets that its plan knows.
+"""Writes topic files for the sample web, with the targets from its plan.
 
     python -m crawlproject.webs.sample topics
 
@@ -34,7 +34,7 @@ POLITENESS_MAX_CRAWL_DELAY = 2.0
 
 
 class DemoTopic(NamedTuple):
-    """A topic file: the theme whose articles are its targets, and what a person would write."""
+    """The content of a topic file: what a person would write, and the theme whose articles are the targets."""
 
     name: str
     theme: str

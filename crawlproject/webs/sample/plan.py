@@ -1,8 +1,8 @@
-"""The plan of the sample web, before any HTML is written: sites, pages, redirects and tunnels, and what the sites are about.
+"""The plan of the sample web, before any HTML is written: sites, pages, redirects and tunnels, and the themes of the sites.
 
-There are six themes, and everyday life around them. Each theme is a phrase bank, a file in ``phrases/``. Sentences in
-``subjects`` are about that subject, in any order; sentences in ``remarks`` have the slots ``{subject}``, ``{place}``,
-``{year}`` and ``{number}``.
+There are six themes, and everyday life around them. Each theme is a phrase bank, a file in ``phrases/``. The sentences of a
+subject in ``subjects`` are about that subject, in any order; sentences in ``remarks`` have the slots ``{subject}``,
+``{place}``, ``{year}`` and ``{number}``.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 
 from crawlproject.records import Failure
 
-TROUBLE = "trouble"  # the kind of the difficult sites
+TROUBLE = "trouble"  # the kind of difficult sites
 
 
 @dataclass(slots=True)
 class SampleSite:
     """A host and how it behaves.
 
-    ``seconds`` is the latency of a page. A ``hidden`` site is linked only from the everyday page at the end of its
-    tunnel. ``robots`` is the text of robots.txt, None when there is none. A ``status`` other than 200, or an
-    ``error``, is what every page of the host answers.
+    ``seconds`` is the latency of a page. A ``hidden`` site is linked only from the everyday page at the end of its tunnel.
+    ``robots`` is the text of robots.txt, None when there is none. Every page of the host answers with ``status``, or with
+    ``error`` if it is set.
     """
 
     host: str
@@ -50,10 +50,10 @@ class SampleSite:
 
 
 class SamplePage(NamedTuple):
-    """A page, written when it is requested.
+    """A page, whose HTML is written when it is requested.
 
-    ``kind`` decides which links it has (``crawlproject.webs.sample.wiring``), ``theme`` and ``subject`` what it is
-    about; ``number`` distinguishes pages of one kind.
+    ``kind`` determines the links of the page (``crawlproject.webs.sample.wiring``), ``theme`` and ``subject`` its text;
+    ``number`` distinguishes pages of one kind.
     """
 
     url: str
@@ -74,7 +74,7 @@ class Redirect(NamedTuple):
 
 @dataclass(slots=True)
 class SamplePlan:
-    """The whole sample web. ``tunnels`` are everyday pages, by URL, that link to a hidden site.
+    """The whole sample web. ``tunnels`` maps the URL of an everyday page to the hidden site that it links to.
 
     ``sites_about`` and ``articles_about`` map the key of a theme to the sites and articles that others may link to.
     """
@@ -102,8 +102,8 @@ class SamplePlan:
 class Theme:
     """A phrase bank.
 
-    ``sites`` are (name in the host, title, kind); the kinds are those of ``crawlproject.webs.sample.sites``.
-    ``goods`` are sold in the theme's shops.
+    ``sites`` are triples (name in the host, title, kind); the kinds are those of ``crawlproject.webs.sample.sites``.
+    ``goods`` are sold in the shops of the theme.
     """
 
     key: str

@@ -1,6 +1,6 @@
 """The text of the sample web, made from the phrase banks of the themes, and its HTML.
 
-The HTML has three styles: modern, with tables as in 1998, and with almost no markup.
+The HTML has three styles: modern, with layout tables as in 1998, and with almost no mark-up.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _META = {
 
 
 def render(page: SamplePage, sections: Sequence[Section], links: Links, rng: Random) -> str:
-    """The whole document."""
+    """The HTML document of a page."""
     body = _body(page, sections, links, rng)
     head = f'<meta charset="{page.site.charset}">' + _META.get(page.kind, "")
     title = page.title if page.title == page.site.title else f"{page.title} | {page.site.title}"
@@ -131,7 +131,7 @@ def _article(page: SamplePage, rng: Random) -> list[Section]:
 
 
 def _story(page: SamplePage, rng: Random) -> str:
-    """Short news: one sentence on the theme of the site, the rest is weather."""
+    """Short news: one sentence on the theme of the site, two on everyday life."""
     subject = _any_subject(EVERYDAY, rng)
     sentences = [*_remarks(page.theme, page.subject, rng, 1), *rng.sample(EVERYDAY.subjects[subject], 2)]
     return " ".join(sentences)

@@ -1,6 +1,6 @@
 """The sites of the sample web, from a seed number: the pages of each kind of site, and the difficult hosts.
 
-Difficult are failures, mirrors, redirects of every sort, and endless traps.
+Difficult hosts fail, mirror another host, redirect in various ways, or are endless traps.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import NamedTuple
 from crawlproject.webs.sample.plan import EVERYDAY, THEMES, TROUBLE, Redirect, SamplePage, SamplePlan, SampleSite, Theme
 
 LAYOUTS = ("modern", "tables", "plain")
-HIDDEN = 5  # one site in so many of a theme is hidden behind a tunnel
-SLOW = 17  # one site in so many is slow
-DELAYED = 29  # one site in so many asks for a Crawl-delay
-OLD_CHARSET = 11  # one site in so many is encoded in ISO 8859-1
-LIST_LENGTH = 8  # entries of one page of a list
-TRAP_START = "2004/05"  # the month that the calendar of a club opens with
+HIDDEN = 5  # one in this many sites of a theme is hidden behind a tunnel
+SLOW = 17  # one in this many sites is slow
+DELAYED = 29  # one in this many sites asks for a Crawl-delay
+OLD_CHARSET = 11  # one in this many sites is encoded in ISO 8859-1
+LIST_LENGTH = 8  # entries per page of a list
+TRAP_START = "2004/05"  # the first month that the calendar of a club shows
 MIRROR = "mirror.reef-atlas.example"
 MIRRORED = "www.reef-atlas.example"
 ALIAS = "reef-atlas.example"
@@ -81,12 +81,12 @@ def _tunnels(sites: Sequence[SampleSite], rng: Random) -> dict[str, SampleSite]:
 
 
 class Shape(NamedTuple):
-    """How many pages of each sort a kind of site has. ``stories`` are short and only half about the theme."""
+    """The number of pages of each type on a kind of site. Only a part of the short ``stories`` is about the theme."""
 
     articles: int = 0
     stories: int = 0
     goods: int = 0
-    guests: int = 0  # articles about other themes, each site having one theme it likes
+    guests: int = 0  # articles about another theme, the same for all guests of a site
 
 
 SHAPES = {
@@ -127,7 +127,7 @@ STORY_TITLES = (
 
 
 def fill(site: SampleSite, themes: Sequence[Theme], rng: Random) -> None:
-    """Add the pages of the site. ``themes`` are those from which an everyday site may choose."""
+    """Add the pages of a site. Guest articles are about one of ``themes``."""
     shape = SHAPES[site.kind]
     site.pages.append(SamplePage(site.url, site, "home", site.title, site.theme, _any_subject(site.theme, rng)))
     own = shape.articles + (1 if site.theme.key == "coral" and site.kind == "notes" else 0)
@@ -280,7 +280,7 @@ def redirects(sites: Mapping[str, SampleSite]) -> dict[str, Redirect]:
 
 
 def month_of(url: str, sites: Mapping[str, SampleSite]) -> tuple[SampleSite, int, int] | None:
-    """Site, year and month of a page of the endless calendar of a club; None for any other URL."""
+    """Site, year and month of a page in the endless calendar of a club; None for any other URL."""
     match = _MONTH.fullmatch(url)
     if match is None:
         return None

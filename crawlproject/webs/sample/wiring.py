@@ -1,8 +1,8 @@
 """The links of each page of the sample web, and the text around them.
 
 In their text, pages of a theme link to pages of the same theme, and the words around a link describe its target; in margins
-and footers they link to friends of the author and to sponsors. Everyday pages link anywhere, and some of them are the only
-way to a hidden site.
+and footers they link to friends of the author and to sponsors. Everyday pages link anywhere; some of them contain the only
+link to a hidden site.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PageLink(NamedTuple):
 
 
 class Links(NamedTuple):
-    """The links of a page by their place; ``entries`` are those of a list page."""
+    """The links of a page by their place on the page; ``entries`` are those of a list page."""
 
     nav: Sequence[PageLink] = ()
     inline: Sequence[PageLink] = ()
@@ -124,7 +124,7 @@ class Wiring:
             yield _to_site(rng.choice(self._plan.sites_about[page.theme.key]))
 
     def _recommended(self, site: SampleSite, rng: Random) -> list[PageLink]:
-        """The page of links of a site; a third of the links have nothing to do with the theme of the site."""
+        """The links on the link page of a site; a third of them have nothing to do with the theme of the site."""
         known = [other for other in self._plan.sites_about[site.theme.key] if other is not site]
         found = [_to_site(other) for other in rng.sample(known, min(6, len(known)))]
         found += [_to_site(other) for other in self._strangers(site.theme, rng, 3)]
@@ -148,13 +148,13 @@ class Wiring:
                 yield _to_site(rng.choice(self._portals))
 
     def _footer(self, site: SampleSite) -> list[PageLink]:
-        """Host and author of a site: the same on every page of the site."""
+        """The footer of a site, with links to its hosting provider and author: the same on every page."""
         rng = Random(site.host)
         town, maker, other = rng.choice(self._everyday), rng.choice(self._everyday), rng.choice(self._difficult)
         return [_to_site(town), _to_site(maker)] + ([_to_site(other)] if rng.random() < 0.3 else [])
 
     def _articles(self, theme: Theme, rng: Random, count: int) -> Iterator[SamplePage]:
-        """Articles on a theme; a few of them are known to everybody."""
+        """Random articles on a theme; a few of them get most of the links."""
         known = self._plan.articles_about[theme.key]
         for _ in range(count):
             yield known[int(len(known) * rng.random() ** 2)]
