@@ -98,9 +98,7 @@ class Comparison:
         return self.points.index(point)
 
     def robust(self, row: int) -> dict[float, tuple[float, int]]:
-        """The mean robustness of an ordering, and over how many topics, for each share of the targets that any topic
-        reached.
-        """
+        """The mean robustness of an ordering and the number of topics, for each share of the targets reached on any topic."""
         values = self.robustness[row]
         reached = (~np.isnan(values)).sum(axis=0)
         return {

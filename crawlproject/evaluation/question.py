@@ -92,7 +92,7 @@ class Question:
 
     @property
     def measures(self) -> list[str]:
-        """The measures of a single run that can be computed if there are targets."""
+        """The measures of a single run that can be computed, provided that there are targets."""
         return [name for name in MEASURES if name not in OF_PAIRS and (self.clicks or name not in OF_CLICKS)]
 
 

@@ -189,9 +189,7 @@ class BaseOrdering:
         return []
 
     def become(self, other: Self) -> None:
-        """Replace all that this ordering has learned by what ``other`` has; ``other`` has the same class and is no longer
-        used.
-        """
+        """Take over all that ``other`` has learned, an ordering of the same class that is no longer used; forget all else."""
         self.__dict__ = other.__dict__  # shared, since ``other`` may have stored bound methods of its own
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:

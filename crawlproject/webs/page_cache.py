@@ -82,7 +82,7 @@ class PageCache:
         return None if page is None else [link.url for link in page.links]
 
     def is_kept(self, url: str) -> bool:
-        """Whether a crawl counts what it gets from a URL as a page, at the lowest cost."""
+        """Whether a crawl counts the document at ``url`` as a page, at the lowest cost."""
         kept = self._store.kept(url) if self._store is not None and url not in self._read else None
         if kept is not None:
             return kept

@@ -1,7 +1,7 @@
 """The adaptive ordering, this project's own: learns during the crawl what links are worth and what lies behind them.
 
 page ─► worth ─► its links: rows of evidence ─► value = worth + prospect * what lies behind ─► frontier, with a floor
-           └──► what the evidence about this page had promised is corrected: group means, weights
+           └──► corrects what the evidence about this page had promised: group means, weights
 """
 
 from __future__ import annotations

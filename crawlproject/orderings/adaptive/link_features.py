@@ -154,7 +154,7 @@ class LinkFeatures:
             self._groups[kind].leave(number)
 
     def share(self, groups: LinkFeatures) -> None:
-        """Use the groups of ``groups``, with their numbers, for own outcomes. Must be called before anything was learned."""
+        """Use the groups and numbers of ``groups``, but separate outcomes; must be called before anything is learned."""
         self._groups = groups._groups
         others = [Means(2, SHRINK, len(means.members)) for means in self._groups]
         for means, other in zip(self._groups, others, strict=True):

@@ -3,8 +3,8 @@
 The regressions and the means of groups are sums over examples, so one difference contains all that is new since the last
 message, however many pages it comes from. A worker that adds it has learned from the examples without having seen them. Rows
 are not exchanged: a waiting URL has a row at the worker that found it first, and this worker learns from the fetch,
-whichever worker made it. Workers only tell each other the best values of their rows, in all and by host, so that they have
-one floor and make one choice of the hosts to explore.
+whichever worker made it. Of the rows, workers exchange only the best values, in all and by host, so that they agree on one
+floor and on the hosts to explore.
 """
 
 from __future__ import annotations
@@ -173,9 +173,7 @@ class SharedSums:
         return [news.message(), own.message() if own else None]
 
     def add(self, worker: str, message: Any) -> int:
-        """Add the message of a worker; return how many pages it is from. Raises ``ValueError`` or ``TypeError`` for any
-        other.
-        """
+        """Add the message of a worker; return its number of pages. Raises ``ValueError`` or ``TypeError`` if malformed."""
         news, tops = message
         found = Told.checked(news, *self._evidence.prior.shape)
         if tops is not None:
