@@ -102,9 +102,7 @@ def registered(name: str) -> type[BaseOrdering] | None:
 
 
 def _load_installed() -> None:
-    """Register the orderings that installed packages declare as entry points of ``topical.orderings``. Raises
-    ``BadSetting``.
-    """
+    """Register the orderings that packages declare as entry points of ``topical.orderings``. Raises ``BadSetting``."""
     for point in entry_points(group=INSTALLED):
         if point.name not in ORDERINGS:
             try:

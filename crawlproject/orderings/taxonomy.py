@@ -47,7 +47,7 @@ def good_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page
 
 
 def bad_pages(context: OrderingContext, drawn: Sequence[Page]) -> Sequence[Page]:
-    """The topic's negative examples, or else the less relevant half of ``drawn``; and pages that a person called irrelevant."""
+    """The topic's negative examples, or else the less relevant half of ``drawn``; and pages called irrelevant."""
     examples = context.negative or sorted(drawn, key=lambda page: -page.relevance)[len(drawn) // 2 :]
     return (*examples, *context.said_irrelevant)
 

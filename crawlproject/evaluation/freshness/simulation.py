@@ -45,7 +45,7 @@ class Simulation:
     A site that enters is harvested for free. Pages that appear later are found through links of visited pages and cost a
     fetch each. A fetch takes no time. Unspent visits are saved for a day; then the page that is due next is visited early,
     so every policy that gives up no page spends the same budget. ``last_modified``: servers state when a page last changed.
-    ``pause``: a site is not visited for so many seconds after a visit, as with a ``Crawl-delay``, except by the harvest.
+    ``pause``: the known pages of a site are not visited for so many seconds after a visit, as with a ``Crawl-delay``.
     """
 
     def __init__(

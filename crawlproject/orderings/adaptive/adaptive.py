@@ -265,7 +265,7 @@ class Adaptive(SummingOrdering):
         return worth, worth + self.prospect * behind_of(behind)
 
     def _promise(self, page: Page, rows: Rows, fresh: Mask) -> float | Vector:
-        """Score the rows of a page's links; return the mean predicted worth of the best new ones (several topics: for each)."""
+        """Score the rows of a page's links; return the mean predicted worth of the best new ones, for each topic."""
         if not len(rows):
             return 0.0
         worth, values = self._values(rows)

@@ -13,7 +13,7 @@ from crawlproject.urls.hosts import folder_of, host_of
 
 
 class RowsOfLinks:
-    """Adds rows to ``table`` for URLs that are neither in it nor in ``ended``, with groups of ``evidence`` and term numbers."""
+    """Adds rows to ``table`` for URLs neither in it nor in ``ended``, with groups of ``evidence`` and term numbers."""
 
     def __init__(
         self, table: LinkTable, evidence: LinkFeatures, terms: TermStatistics, words: UrlWords, ended: UrlSet
@@ -25,7 +25,7 @@ class RowsOfLinks:
         self._ended = ended
 
     def note(self, page: Page, text: Numbers, worth: float) -> tuple[Rows, Mask]:
-        """The rows of the page's waiting links, each once, and which of them are new; ``text`` holds the terms of the page."""
+        """The rows of the page's waiting links, each once, and which of them are new; ``text`` is the terms of the page."""
         table, ended = self._table, self._ended
         links: dict[str, Link] = {}
         for link in page.links:

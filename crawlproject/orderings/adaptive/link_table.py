@@ -163,7 +163,7 @@ class TopicParents:
         return self._total
 
     def meet(self, rows: Rows, fresh: Mask, worth: float) -> None:
-        """Add a page of this worth that links to the distinct ``rows``; it is the first to link to those that are ``fresh``."""
+        """Add a page of this worth that links to the distinct ``rows``; it is the first to link to the ``fresh`` ones."""
         best, total = self.best, self.total
         best[rows] = np.where(fresh, worth, np.maximum(best[rows], worth))
         total[rows] = np.where(fresh, worth, total[rows] + worth)

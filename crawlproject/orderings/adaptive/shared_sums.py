@@ -70,7 +70,7 @@ class Difference:
             self.moments += outcome[:, None] * evidence
 
     def read(self, counts: Mapping[str, int], length: int, worth: float, *, told: bool, good: bool) -> None:
-        """Add a page with these term counts; ``told``: all its terms are sent; ``good``: it is among the best pages so far."""
+        """Add a page with these term counts; ``told``: all its terms are sent; ``good``: it is one of the best so far."""
         self.pages += 1
         if told:
             self.terms.update(counts.keys())
@@ -193,7 +193,7 @@ class SharedSums:
         return [float(value) for value in self.outcome[1]]
 
     def compare(self, rows: Rows, values: Vector) -> tuple[Vector, Vector]:
-        """The best values elsewhere, in all and by host, for ``ActiveSet.choose``. The others will get the tops of ``rows``."""
+        """The best values elsewhere, in all and by host, for ``ActiveSet.choose``. Queues the tops of ``rows`` to send."""
         best, hosts = self._active.tops(rows, values)
         first = np.argsort(-hosts)[: min(HOSTS, int(np.count_nonzero(hosts > -np.inf)))]
         names = self._evidence.host_names(first.tolist())

@@ -63,7 +63,7 @@ class TermStatistics:
         return distinct, counts
 
     def add(self, documents: int, length: int, terms: Sequence[str], counts: Vector) -> None:
-        """Add pages that another worker has observed: ``length`` terms in all, and for each term the pages that contain it."""
+        """Add pages that another worker has observed: ``length`` terms in all, and the number of pages with each term."""
         numbers = self.numbers(terms)
         self._frequency = self.grown(self._frequency)
         np.add.at(self._frequency, numbers, counts)
