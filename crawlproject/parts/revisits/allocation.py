@@ -1,11 +1,11 @@
-"""Sharing a budget of visits out: one price for a visit, and each page's interval at that price.
+"""Shares out a budget of visits: one price for a visit, and each page's interval at that price.
 
-All allocations of the literature are of one form. A page that was visited ``t`` ago has diverged from its copy by D(t). The
+All allocations of the literature have one form. A page that was visited ``t`` ago has diverged from its copy by D(t). The
 next visit is worth U(t) = t D(t) - ∫ D from 0 to t (C. Olston, S. Pandey: Recrawl scheduling based on information longevity.
-WWW 2008, section 4); with the best intervals U is the same for every page that is visited at all. It is the price of a visit,
-the Lagrange multiplier of the budget (J. Cho, H. Garcia-Molina: Effective page refresh policies for web crawlers. ACM TODS
-28(4), 2003, section 5.3). A dearer visit means longer intervals, so one search for the price spends the budget.
-The budget is how fast a crawl goes that never ends (``rate_of``).
+WWW 2008, section 4); at the best intervals U is the same for every page that is visited at all. This value is the price of a
+visit, the Lagrange multiplier of the budget (J. Cho, H. Garcia-Molina: Effective page refresh policies for web crawlers. ACM
+TODS 28(4), 2003, section 5.3). A higher price means longer intervals, so one search for the price spends the budget.
+The budget is the fetch rate of a crawl that never ends (``rate_of``).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ TOLERANCE = 1e-4  # of the budget, relative
 MAX_STEPS = 200
 WEEK = 7 * 86_400.0
 
-_PRICES = 1e-100, 1e100  # from which a search begins: some way from what a number can hold
-_LONGEST_LINE = 86_400.0  # seconds: who would wait longer comes again earlier
+_PRICES = 1e-100, 1e100  # bounds of the first guess, well inside what a float can hold
+_LONGEST_LINE = 86_400.0  # seconds: a revisit that would wait longer comes again earlier
 
 
 def price_for(budget: float, spent: Callable[[float], float], guess: float = 1.0) -> float:
     """The price at which ``spent(price)``, which falls continuously as the price rises, equals ``budget``.
 
-    Both in visits per second. False position (Illinois) on logarithms, to a relative 1e-4 of the budget. When no price spends
-    as much as the budget (all pages given up, no page), it is the lowest price tried, which may be the next ``guess``; ``inf``
-    when the budget is 0.
+    Both are in visits per second. False position (Illinois) on logarithms, to a relative 1e-4 of the budget. When no price
+    spends as much as the budget (all pages given up, or no page), returns the lowest price tried, which may be the next
+    ``guess``; ``inf`` when the budget is 0.
     """
     if budget <= 0:
         return math.inf
@@ -102,7 +102,7 @@ def _age_table() -> tuple[Array, Array]:
 
 
 def freshness_interval(y: Array) -> Array:
-    """The x with g(x) = y, by a table; ``inf`` from y = 1 on: no visit is worth the price."""
+    """The x with g(x) = y, from a table; ``inf`` for y >= 1, where no visit is worth the price."""
     known, answers = _freshness_table()
     with np.errstate(divide="ignore", invalid="ignore"):
         x = np.exp(np.interp(np.log(y), known, answers))
@@ -110,7 +110,7 @@ def freshness_interval(y: Array) -> Array:
 
 
 def age_interval(y: Array) -> Array:
-    """The x with h(x) = y, by a table: it exists for every y, no page is given up."""
+    """The x with h(x) = y, from a table. It exists for every y, so no page is given up."""
     known, answers = _age_table()
     with np.errstate(divide="ignore"):
         x = np.exp(np.interp(np.log(y), known, answers))
@@ -119,7 +119,7 @@ def age_interval(y: Array) -> Array:
 
 
 class Pace:
-    """So many fetches a second, evenly; after a pause at most ``burst`` of them at once."""
+    """Spaces fetches evenly, ``rate`` a second; after a pause at most ``burst`` of them begin at once."""
 
     def __init__(self, burst: int = 10) -> None:
         self.rate = 0.0  # fetches a second; 0: any number
@@ -131,37 +131,37 @@ class Pace:
         return self._next if self.rate else 0.0
 
     def taken(self, now: float) -> None:
-        """A fetch begins."""
+        """Note that a fetch begins."""
         if self.rate:
             self._next = max(self._next, now - self._burst / self.rate) + 1.0 / self.rate
 
 
 class Slots(Pace):
-    """The share that revisits have of all fetches: ``rate`` a second, and ``share`` of those that begin while others are ready.
+    """Limits revisits to ``rate`` a second, and to ``share`` of the fetches that begin while others are ready.
 
-    A crawl may be slower than its rate: then revisits that are due at their rate would leave nothing for new pages. So each of
-    them lets ``1 / share - 1`` others pass, if others come. One that comes too soon is told when to come again: it stands in
-    a line that moves at ``rate``. Only a fetch that begins uses a slot up; else those in the line would put off each other for
-    ever. Nothing is kept of those in the line.
+    A crawl may be slower than its rate: then revisits that are due at their rate would leave nothing for new pages. So each
+    revisit lets ``1 / share - 1`` other fetches pass, if others come. A revisit that comes too soon gets a time to come again,
+    its place in a line that moves at ``rate``. Only a fetch that begins uses up a slot; otherwise the revisits in the line would
+    put off each other for ever. The line itself is not stored.
     """
 
     def __init__(self) -> None:
         super().__init__(burst=1)
         self.share = 1.0
         self._last_in_line = 0.0
-        self._owed = 0.0  # fetches of others that come first
-        self._yielded = math.inf  # since when others are let pass first, and none has come
-        self._has_begun = False  # whether the fetch that is taken next is one of these
+        self._owed = 0.0  # other fetches that come first
+        self._yielded = math.inf  # since when other fetches may come first, and none has come
+        self._has_begun = False  # whether the fetch that is taken next is a revisit
 
     def any_taken(self) -> None:
-        """A fetch begins, one of these or another."""
+        """Note that a fetch begins, a revisit or another one."""
         if not self._has_begun:
             self._owed = max(0.0, self._owed - 1.0)
             self._yielded = math.inf
         self._has_begun = False
 
     def begin(self, now: float) -> float:
-        """When a fetch may begin; ``now``: at once, and its slot is used. Later: to be asked again then."""
+        """When a revisit may begin. ``now``: at once, and its slot is used; later: ask again at that time."""
         free = self.next_time()
         if free <= now:
             nobody_came = self._yielded < now

@@ -1,8 +1,8 @@
 """The contract of every revisit policy (paper 004 section 5).
 
-A policy knows pages by rows, which are numbered from 0 in the order of their first visits. The crawl, or the simulation, tells
-it the outcome of each visit and asks when the page is due again. From time to time it tells the budget: then the policy
-shares the visits out anew. All times are seconds since the epoch, all rates visits per second. What it keeps of a page is a
+A policy knows pages by rows, which are numbered from 0 in the order of their first visits. The crawl, or the simulation,
+reports the outcome of each visit and asks when the page is due again. From time to time it states the budget, and the policy
+shares out the visits anew. All times are seconds since the epoch, all rates visits per second. A policy keeps each page as a
 row of numbers in a ``Table``: a few bytes instead of an object.
 """
 
@@ -15,20 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.floating[Any]]
-IMPACT = "impact"  # sign of a visit that found another text: ``Outcome.impact``
+IMPACT = "impact"  # sign of a visit that found another text: its ``Outcome.impact``
 FIRST = 1024  # rows that are allocated at once
 
 
 class Outcome(NamedTuple):
     """What a visit of a page showed.
 
-    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before; ``novelty`` (0 to
-    1) is the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of the last change
-    as the server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were not known.
-    ``gone``: the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl passes
-    its relevance to the topic); ``impact`` is what a change has repaired of the ranking of queries (``QueryRanking``; None: not
-    known); ``host`` and ``template`` number the groups of pages it may change together with. ``hint``:
-    this page was due for reasons of its own, not by the plan of the policy (a feed or sitemap named it).
+    ``first``: the page was not known before. ``changed``: its text differs from that of the visit before, or it is gone;
+    ``novelty`` (0 to 1) is the share of its text that is new, by the Jaccard distance of sketches. ``modified`` is the time of
+    the last change as the server states it (0: not stated, or not believed). ``new_links`` counts its links to pages that were
+    not known. ``gone``: the page does not exist any more. ``weight`` is what the page is worth to a reader, 0 or more (the crawl
+    passes its relevance to the topic); ``impact`` is how much a change repaired the ranking of queries (``QueryRanking``; None:
+    not known); ``host`` and ``template`` number the groups of pages that may change together. ``hint``: the visit was due
+    because a feed or sitemap named the page, not by the plan of the policy.
     """
 
     row: int
@@ -47,9 +47,9 @@ class Outcome(NamedTuple):
 
 
 class RevisitPolicy(Protocol):
-    """Shares a budget of visits out over the pages of a collection. Not thread-safe.
+    """Shares out a budget of visits over the pages of a collection. Not thread-safe.
 
-    ``weighs_new``: ``plan`` weighs known pages against new ones.
+    ``weighs_new``: whether ``plan`` weighs known pages against new ones.
     """
 
     name: str
@@ -57,24 +57,24 @@ class RevisitPolicy(Protocol):
 
     @property
     def bytes_per_page(self) -> int:
-        """Memory for each page; what groups of pages take comes on top."""
+        """Memory for each page; groups of pages take more."""
         ...
 
     def observe(self, outcome: Outcome) -> Iterable[int]:
-        """Learn from a visit. Returns the rows that are due earlier for it: ask ``next_visit`` for them again; most return
-        none."""
+        """Learn from a visit. Returns the rows that are due earlier because of it: ask for their ``next_visit`` again. Most
+        policies return none."""
         ...
 
     def plan(self, now: float, rate: float, new_value: float | None = None) -> float:
-        """Share out ``rate`` visits per second from ``now`` on; the rate that is used for visits of known pages.
+        """Share out ``rate`` visits per second from ``now`` on. Returns the rate that is used for visits of known pages.
 
-        It is ``rate`` itself, unless the policy weighs known pages against new ones: ``new_value`` is then what the fetch of a
-        new page is expected to be worth, in units of ``Outcome.weight`` (None: none waits). O(pages).
+        This is ``rate`` itself, unless the policy weighs known pages against new ones: ``new_value`` is then the expected worth
+        of fetching a new page, in units of ``Outcome.weight`` (None: no new page waits). O(pages).
         """
         ...
 
     def next_visit(self, row: int) -> float:
-        """When the page is to be visited again, given its last visit and the last plan; ``inf``: never. O(1).
+        """When the page is due, given its last visit and the last plan; ``inf``: never. O(1).
 
         Ask again when the page is due: visits of other pages may have put it off since. ``inf`` for a row that was never
         visited.
@@ -82,16 +82,16 @@ class RevisitPolicy(Protocol):
         ...
 
     def next_visits(self) -> npt.NDArray[np.float64]:
-        """``next_visit`` of all rows at once: a plan moves them all. O(pages)."""
+        """``next_visit`` of all rows at once, since a plan moves them all. O(pages)."""
         ...
 
     def planned_rate(self) -> float:
-        """Visits per second that the last plan makes of all pages, as far as it can tell."""
+        """Visits per second that the last plan makes of all pages, as far as the policy can estimate it."""
         ...
 
     def explain(self, row: int) -> Mapping[str, float]:
-        """What the next visit of a page rests on: its estimated rate of change a day, probability to be fresh now, and the
-        like."""
+        """The evidence behind the next visit of a page: its estimated changes a day, the probability that its copy is fresh,
+        and the like."""
         ...
 
 
@@ -112,7 +112,7 @@ class Table:
         return self._data[name][: self.rows]
 
     def grow(self, rows: int) -> None:
-        """Make room for ``rows`` rows in all; fewer than there are change nothing."""
+        """Make room for ``rows`` rows in all; it never shrinks."""
         if rows <= self.rows:
             return
         self.rows = rows
@@ -123,7 +123,7 @@ class Table:
                 self._data[name] = larger
 
     def repeat(self, rows: int) -> None:
-        """Grow to ``rows`` rows, by the values of the present ones over and over. For measurements."""
+        """Grow to ``rows`` rows by repeating the values of the present ones. For measurements."""
         present = self.rows
         self.grow(rows)
         for column in self._data.values():

@@ -1,4 +1,4 @@
-"""Tells a command or a web service what a crawl finds, what changes, and when it ends (``CRAWL_CHANGE_HOOK``)."""
+"""Reports what a crawl finds, what changes, and when it ends to a command or a web service (``CRAWL_CHANGE_HOOK``)."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 WAITING = 1_000  # messages that wait at most; further ones are dropped
-PATIENCE = 30.0  # seconds for a call, and for those that wait when the crawl ends
+PATIENCE = 30.0  # seconds for a call, and for the waiting messages when the crawl ends
 NAME = "CRAWL_CHANGE_HOOK"
 
-_TOLD = ("url", "title", "relevance", "at", "md5")  # of a page
+_TOLD = ("url", "title", "relevance", "at", "md5")  # fields of a page
 
 Message = dict[str, Any]
 
 
 class Caller:
-    """Calls ``hook`` with one message after the other, in a thread of its own. The crawl never waits for it.
+    """Calls ``hook`` with one message after the other, in its own thread. The crawl never waits for it.
 
-    A URL gets each message as the body of a POST request, a command on its standard input. Only the first failure is logged.
+    A URL receives each message as the body of a POST request, a command on its standard input. Only the first failure is logged.
     """
 
     def __init__(self, hook: str, *, waiting: int = WAITING, patience: float = PATIENCE) -> None:
@@ -67,7 +67,7 @@ class Caller:
             self.dropped += 1
 
     def close(self) -> None:
-        """Wait until all was told, at most for ``patience`` seconds."""
+        """Wait until all messages are sent, for at most ``patience`` seconds, or twice as long if the queue is full."""
         try:
             self._queue.put(None, timeout=self._patience)
         except Full:
@@ -84,7 +84,7 @@ class Caller:
                     logger.warning("%s does not work: %s. Further failures are only counted.", NAME, failure)
 
     def _post(self, body: bytes) -> None:
-        """One request, to the place that was named: a redirect is a failure."""
+        """Send one request to the URL of the hook; a redirect is a failure."""
         parts = urlsplit(self._hook)
         connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         connection = connect(parts.hostname or "", parts.port, timeout=self._patience)
@@ -105,9 +105,9 @@ class Caller:
 
 
 class ChangeHook:
-    """One message for each change of a page of at least ``PAGE_RELEVANT`` (``event``: ``change``, and the fields of
-    ``changes.jsonl``), one for each ``CRAWL_HOOK_PAGES`` new pages of this kind (``pages``, and which), and one when the crawl or
-    the round ends (``end``, and what it has, and what visits showed).
+    """Sends one message for each change of a page of at least ``PAGE_RELEVANT`` (``event``: ``change``, with the fields of
+    ``changes.jsonl``), one for each ``CRAWL_HOOK_PAGES`` new pages of this kind (``pages``, with the pages), and one when the
+    crawl or the round ends (``end``, with its totals and what its visits showed).
     """
 
     def __init__(self, crawler: Crawler, hook: str) -> None:
@@ -146,7 +146,7 @@ class ChangeHook:
         part.revisits.listeners.append(tell)
 
     def item_scraped(self, item: PageItem) -> None:
-        """Collect new relevant pages that are no copies; tell of them when there are enough."""
+        """Collect new relevant pages that are no copies; report them when there are enough."""
         crawl = crawl_of(self.crawler)
         if crawl is None or self._caller is None or item.version > 1 or item.duplicate_of:
             return
@@ -185,7 +185,7 @@ _BY_TOPIC = 30  # priority "spider": topic files may come from strangers
 
 
 def _check(hook: str, *, by_topic: bool) -> None:
-    """Raise ``BadSetting`` for what cannot be called."""
+    """Raise ``BadSetting`` for a hook that cannot be called, or that a topic file sets."""
     if by_topic:
         raise BadSetting(
             f"setting {NAME}", "a topic file must not set it: it runs a command; use -s or the project's settings"

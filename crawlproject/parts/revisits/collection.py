@@ -1,7 +1,7 @@
-"""What a crawl knows of the pages that it visits again: ``collection.sqlite``.
+"""The pages that a crawl visits again: ``collection.sqlite``.
 
-The file follows from the history and can be made from it: a row a page, as its last visit left it. It is on disk because ten
-million pages do not fit the memory, and in SQLite because its rows change.
+The file has a row for each page, as its last visit left it. It can be rebuilt from the history. It is on disk because ten
+million pages do not fit in memory, and in SQLite because its rows change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crawlproject.urls.post import is_post
 
 NAME = "collection.sqlite"
 _VERSION = 1
-_COMMIT_EVERY = 200  # visits; what a killed crawl had not committed is read from the history again
+_COMMIT_EVERY = 200  # visits; those that a killed crawl had not committed are read from the history again
 
 PRESENT = ""
 
@@ -35,9 +35,9 @@ CREATE TABLE IF NOT EXISTS page (
 CREATE INDEX IF NOT EXISTS worth ON page (weight, row DESC) WHERE state NOT IN ('gone', 'moved', 'retired');
 CREATE TABLE IF NOT EXISTS place (offset INTEGER NOT NULL, lines INTEGER NOT NULL, tail TEXT NOT NULL) STRICT;
 """
-_THERE = "state NOT IN ('gone', 'moved', 'retired')"  # not ``AWAY``, as the index has it
+_THERE = "state NOT IN ('gone', 'moved', 'retired')"  # not made from ``AWAY``: it must match the condition of the index
 _FIELDS = "row, url, depth, state, number, version, at, changed, weight, digest, etag, last_modified"
-_MARKS = ", ".join("?" * 13)  # of a row, with its name
+_MARKS = ", ".join("?" * 13)  # for a row and its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class CollectedPage:
 class Collection:
     """The pages of a crawl folder. Raises ``StorageFailed`` and ``BadCrawlDir``.
 
-    It follows ``history.jsonl``: what is new there is read by ``catch_up``. A history that was replaced is read from its start.
+    It follows ``history.jsonl``: ``catch_up`` reads the new lines. A history that was replaced is read from its start.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -79,7 +79,7 @@ class Collection:
         with self._reporting():
             self._db = sqlite3.connect(folder / NAME, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = OFF")  # a file that a power failure damages is made again
+            self._db.execute("PRAGMA synchronous = OFF")  # a file that a power failure damages is rebuilt
             if self._db.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
                 self._db.executescript("DROP TABLE IF EXISTS page; DROP TABLE IF EXISTS place;")
             self._db.executescript(_SCHEMA)
@@ -90,16 +90,16 @@ class Collection:
         if self._history.restarted:
             self._db.execute("DELETE FROM page")
         self._size = self._number_of("SELECT coalesce(max(row) + 1, 0) FROM page")
-        self.present = self._number_of(f"SELECT count(*) FROM page WHERE {_THERE}")  # pages that are in it now
+        self.present = self._number_of(f"SELECT count(*) FROM page WHERE {_THERE}")  # pages now in the collection
         afresh = place is None or self._history.restarted
         self.catch_up()
-        if afresh:  # the history does not know what the crawl itself gave up
+        if afresh:  # the history does not record which pages the crawl itself retired
             for change in read_changes(folder):
                 if change.change == RETIRED and (page := self.find(change.url)) and page.at <= change.at:
                     self.retire(page.row)
 
     def __len__(self) -> int:
-        """Pages that were ever in it, O(1): the next row."""
+        """The number of pages ever in the collection, which is the next row. O(1)."""
         return self._size
 
     def __getitem__(self, row: int) -> CollectedPage:
@@ -115,19 +115,19 @@ class Collection:
         return CollectedPage(*found) if found else None
 
     def pages(self, start: int = 0) -> Iterator[CollectedPage]:
-        """The pages from a row on, in the order of their first visits."""
+        """The pages from row ``start`` on, in the order of their first visits."""
         rows = self._db.execute(f"SELECT {_FIELDS} FROM page WHERE row >= ? ORDER BY row", (start,))
         return (CollectedPage(*found) for found in rows)
 
     def worst(self, n: int) -> Sequence[CollectedPage]:
-        """The ``n`` pages of the collection that are worth least, the latest of equals first. O(n log pages)."""
+        """The ``n`` pages of the collection that are worth least; among equals the latest comes first. O(n log pages)."""
         query = f"SELECT {_FIELDS} FROM page WHERE {_THERE} ORDER BY weight, row DESC LIMIT ?"
         return [CollectedPage(*found) for found in self._db.execute(query, (n,))]
 
     # ------------------------------------------------------------ changes
 
     def catch_up(self) -> None:
-        """Read the lines that the history has had since the last time."""
+        """Read the lines that were added to the history since the last call."""
         with self._reporting():
             for line in self._history:
                 self._apply(visit_from(line, self._history.here))
@@ -135,14 +135,14 @@ class Collection:
                 self._commit()
 
     def hear(self, visit: Visit) -> None:
-        """Another worker has made a visit: the page has a row here, too."""
+        """Apply another worker's visit: the page has a row here, too."""
         with self._reporting():
             self._apply(visit)
             if self._since_commit >= _COMMIT_EVERY:
                 self._commit()
 
     def adopt(self, page: CollectedPage) -> None:
-        """Another worker knows more of a page than its visits that were heard of; its row is that which it has, or gets, here."""
+        """Take over another worker's newer record of a page. The page keeps its row here, or gets one."""
         with self._reporting():
             there = self.find(page.url)
             row = self._size if there is None else there.row
@@ -153,7 +153,7 @@ class Collection:
             self._since_commit += 1
 
     def retire(self, row: int) -> None:
-        """The page is no part of the collection from now on."""
+        """Mark the page in this row as retired: it leaves the collection."""
         with self._reporting():
             found = self._db.execute(f"UPDATE page SET state = ? WHERE row = ? AND {_THERE}", (RETIRED, row))
             self.present -= found.rowcount
@@ -168,7 +168,7 @@ class Collection:
     def _apply(self, visit: Visit) -> None:
         self._since_commit += 1
         if visit.number == 1:
-            if visit.md5 and not visit.is_left_out and not is_post(visit.url):  # nobody asks a POST again
+            if visit.md5 and not visit.is_left_out and not is_post(visit.url):  # a POST is never repeated
                 self._add(visit)
             return
         values: dict[str, object] = {"number": visit.number}
@@ -183,7 +183,7 @@ class Collection:
         name = _name(visit.url)
         was = self._db.execute(f"SELECT {_THERE}, number FROM page WHERE name = ?", (name,)).fetchone()
         if was is None or was[1] >= visit.number:
-            return  # another worker has visited it since
+            return  # another worker has visited the page since
         if "state" in values:
             self.present += (values["state"] not in AWAY) - was[0]
         names = ", ".join(f"{column} = ?" for column in values)

@@ -1,5 +1,5 @@
-"""What is fetched again, at the times that the revisits say: sitemaps and feeds (what do they name now?), and pages (what has
-become of them?).
+"""Handlers of URLs that are fetched again, when the revisits schedule them: sitemaps and feeds, for what they name now, and
+pages, for what has become of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FOR_GOOD = (301, 308)
 
 
 class RefetchHandler(Handler):
-    """How such a URL waits: it was admitted once, and counts for no budget of its site."""
+    """What refetched URLs have in common: each was admitted once, and counts towards no budget of its site."""
 
     def __init__(self, services: Services, revisits: Revisits) -> None:
         self._services = services
@@ -45,9 +45,9 @@ class RefetchHandler(Handler):
 
 
 class RereadHandler(RefetchHandler):
-    """Offers what is new in a listing, and brings the visits of pages forward that it says have changed.
+    """Offers what is new in a listing, and brings forward the visits of pages that the listing says have changed.
 
-    ``readers`` are by kind, which is the ``variant`` of the URL. Nothing of it stands in the history.
+    ``readers`` are by kind, which is the ``variant`` of the URL. The history does not record these readings.
     """
 
     def __init__(self, services: Services, revisits: Revisits, readers: Mapping[str, ListingReader]) -> None:
@@ -73,7 +73,7 @@ class RereadHandler(RefetchHandler):
         self._end(url, fetch, news=False)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
-        """As robots.txt forbids it: it is not asked for again in this run."""
+        """Drop a listing that robots.txt forbids: it is not requested again in this run."""
         self._frontier.drop(url.key, picked=reason == UNREACHABLE)
         self._revisits.left()
         self._revisits.feeds.left(url.url, self._services.now)
@@ -98,7 +98,7 @@ class RereadHandler(RefetchHandler):
 
 
 class FirstReading(ListingHandler):
-    """A listing that is read for the first time, in a crawl that reads it again."""
+    """Reads a listing for the first time, in a crawl that reads it again later."""
 
     def __init__(self, services: Services, reader: ListingReader, log: ListingLog, revisits: Revisits) -> None:
         super().__init__(services, reader, log)
@@ -110,7 +110,7 @@ class FirstReading(ListingHandler):
 
 
 class RevisitHandler(RefetchHandler):
-    """Fetches known pages again, with the validators of their last visit, and ends the visits that brought no new text."""
+    """Fetches known pages again with the validators of their last visit, and ends the visits that brought no new text."""
 
     def __init__(self, services: Services, revisits: Revisits) -> None:
         super().__init__(services, revisits)
@@ -149,7 +149,7 @@ class RevisitHandler(RefetchHandler):
         return None
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """A page that is not there is looked at once more before it counts as gone; another error says nothing about it."""
+        """A page that is not found counts as missing, and as gone the second time; other errors say nothing about the page."""
         if fetch.status in _AWAY or error.startswith(SOFT_404):
             change = GONE if self.steps.known(url.url).state == MISSING else MISSING
         else:
@@ -164,7 +164,7 @@ class RevisitHandler(RefetchHandler):
             self._frontier.hold(url.key, now + FORBIDDEN)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """A page that has moved for good is replaced by the page at its new place, which is fetched as a new one."""
+        """Replace a page that has moved for good by the page at its new place, which is fetched as a new one."""
         for_good = fetch.status in _FOR_GOOD or 200 <= fetch.status < 300
         page = self.steps.known(url.url)
         self.steps.end(url, fetch, MOVED if for_good else "", redirect=target)

@@ -1,8 +1,8 @@
-"""Sitemaps and feeds say which pages have changed. What that is worth is learned of each host.
+"""Hints of changed pages in sitemaps and feeds, and what the hints of each host have proved to be worth.
 
-A page whose date in a listing is later than its last visit is due at once, if its host is believed: at first a few pages at a
-time, then more with each that had changed. A host that names pages which have not is soon believed no more; its pages are
-visited as the policy plans, and what these visits show may restore it.
+A page whose date in a listing is later than its last visit is due at once, if its host is believed: a few pages at first, then
+more with each hint that proves true. A host whose hints prove false is soon believed no more. Its pages are then visited as the
+policy plans, and what these visits show may restore the belief.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from crawlproject.parts.revisits.collection import CollectedPage, Collection
 from crawlproject.records import CHANGED, GONE, MISSING, MOVED, Visit
 from crawlproject.urls.hosts import host_of
 
-HINTED = "hinted"  # sign of a visit: a listing had said that the page has changed
+HINTED = "hinted"  # sign of a visit: a listing had stated that the page has changed
 
 _DAY = 86_400.0
-_AT_ONCE = 4  # pages of a host that are due for hints none of which has been tried
+_AT_ONCE = 4  # hints of a host that are tried at once before any has proved true
 _TRUE = (CHANGED, MISSING, GONE, MOVED)
-_PRIOR = 2.0, 1.0  # hints that were true, and not, before any was tried
+_PRIOR = 2.0, 1.0  # true and false hints of each host before any was tried
 
 
 class _Host:
-    """What the hints of a host were worth, and the rows that wait for a try."""
+    """How often the hints of a host were true, and the rows that wait for a try."""
 
     __slots__ = ("open", "truth", "waiting")
 
@@ -36,12 +36,12 @@ class _Host:
 
 
 class Hints:
-    """The hints of a crawl. ``due`` are the rows to visit now; those of hosts that are not believed are noted all the same."""
+    """The hints of a crawl. ``due`` are the rows to visit now. Hints of hosts that are not believed are noted all the same."""
 
     def __init__(self, collection: Collection) -> None:
         self.due: set[int] = set()
         self._collection = collection
-        self._noted: dict[int, str] = {}  # row -> date that a listing gave last
+        self._noted: dict[int, str] = {}  # row -> the latest date that a listing gave
         self._hosts: dict[str, _Host] = {}
 
     def truth(self, host: str) -> float:
@@ -49,7 +49,7 @@ class Hints:
         return (self._hosts.get(host) or _Host()).truth.share
 
     def read(self, entries: Iterable[Entry], now: float) -> list[CollectedPage]:
-        """A listing was read: the pages that are due now."""
+        """Read the entries of a listing; return the pages that are due now."""
         found: list[CollectedPage] = []
         for url, date, *_ in entries:
             at = _latest(date)
@@ -65,7 +65,7 @@ class Hints:
         return found
 
     def shown(self, visit: Visit, row: int) -> list[CollectedPage]:
-        """A visit of a page, live or replayed: the pages of its host that are due now for what it showed."""
+        """Learn from a visit of a page, live or replayed; return the pages of its host that are due now because of it."""
         if HINTED not in visit.signs:
             return []
         host = self._hosts.setdefault(host_of(visit.url), _Host())
@@ -95,13 +95,13 @@ class Hints:
 
 
 def _latest(date: str) -> float:
-    """The end of a date that is a day, in seconds since the epoch; the moment, of one with a time; 0 of none."""
+    """In seconds since the epoch: the end of the day if ``date`` is a day, the moment if it has a time; 0 if it is no date."""
     at = moment(date)
     return at + _DAY - 1.0 if at and len(date.strip()) == 10 else at
 
 
 class Truth:
-    """How many hints were true, of those that were tried."""
+    """How many of the hints that were tried were true."""
 
     __slots__ = ("false", "true")
 

@@ -1,8 +1,8 @@
-"""What the visits of a crawl have shown of its collection: the part of the revisits that learns.
+"""What a crawl learns from the visits of its collection.
 
-Servers say for how long a page will be as it is. What that is worth is learned of each host: it is a promise, and a hint.
-A page is not visited before the end of its lifetime, as far as its host has kept such promises; and it is visited at the
-end, a little before its turn, if the pages of its host mostly change then.
+Servers state for how long a page stays as it is: its lifetime. A lifetime is both a promise and a hint, and the crawl learns
+for each host what it is worth. A page is not visited before the end of its lifetime, as far as its host has kept such promises.
+It is visited at the end, a little before its turn, if the pages of its host mostly change then.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.logs import PageChange, PageChangeLog
 from crawlproject.urls.hosts import host_of
 
-_RECENT = 50  # new pages whose worth says what the next one is worth
-_CHANGES = 0.05  # that are expected in a lifetime which is believed
+_RECENT = 50  # new pages whose worth predicts that of the next one
+_CHANGES = 0.05  # changes that are expected in a lifetime which is believed
 _PRIOR = 1.0  # changes of each host before any was seen
-_LATE = 1.5  # lifetimes after a visit: a change that is found by then may have been made at the end of the lifetime
-_EARLY = 0.5  # of the interval that is planned: the earliest end of a lifetime that a visit is brought forward to
+_LATE = 1.5  # lifetimes after a visit: a change found by then may have been made at the end of the lifetime
+_EARLY = 0.5  # of the planned interval: the earliest end of a lifetime that a visit is brought forward to
 
 
 class LearnedVisits:
-    """``policy`` learns from all visits; ``shared`` is what other workers know of the collection."""
+    """``policy`` learns from all visits; ``shared`` holds what other workers know of the collection."""
 
     def __init__(
         self, policy: RevisitPolicy, folder: CrawlFolder, options: RevisitOptions, shared: OwnCollection
@@ -43,35 +43,37 @@ class LearnedVisits:
         self.changes = PageChangeLog(folder.path)
         self.hints = Hints(self.collection)
         self.rereads = Rereads(options.crawl_revisit_min)
-        self.feeds = FeedNotices()  # another part may know more
+        self.feeds = FeedNotices()  # another part may replace it
         self.tally = Tally()  # of this run
-        self.listeners: list[Callable[[PageChange], object]] = []  # hear of changes, and of new pages after the harvest
+        self.listeners: list[
+            Callable[[PageChange], object]
+        ] = []  # called with changes, and new pages after the harvest
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
         self.new_worth: deque[float] = deque(maxlen=_RECENT)
-        self.seen_since_plan = 0  # visits, first ones and others
+        self.seen_since_plan = 0  # visits, first ones and repeated ones
         self.lifetimes = Lifetimes(options.crawl_revisit_min)
         self._outcomes = Outcomes(options.crawl_clicks)
         self._worker = options.worker
         folder.beside += [self.collection, self.changes]
 
     def learn(self, event: FetchEvent) -> None:
-        """The policy learns from a visit that is in the history."""
+        """Teach the policy a visit that is in the history."""
         self.collection.catch_up()
         self.tally.add(event.visit)
         self.earlier.update(*self._learn(event.visit, self._worker))
 
     def hear(self, visit: Visit) -> Iterable[int]:
-        """Another worker has made a visit: the policy learns from it as well.
+        """Teach the policy another worker's visit.
 
-        Returns the rows that are due now for hints, which are with the worker that has read the listing; what the policy brings
-        forward, the worker does that has made the visit.
+        Returns the rows that hints make due now: only the worker that read the listing has these hints. Rows that the policy
+        brings forward are rescheduled by the worker that made the visit.
         """
         self.collection.hear(visit)
         hinted, _ = self._learn(visit)
         return hinted
 
     def adopt(self, shared: SharedPage) -> None:
-        """What the last visit of a page has left, as another worker, or this one, has attached to it."""
+        """Take over the record of the last visit of a page, which another worker, or this one, attached to the page."""
         page = shared.page
         known = self.collection.find(page.url)
         if known is None or (known.number, known.at) < (page.number, page.at):
@@ -81,7 +83,7 @@ class LearnedVisits:
         self._learn(_visit_of(known), shared.holder)
 
     def replay_workers(self) -> None:
-        """Learn from the histories of all workers whose folders are here, in the order of time."""
+        """Learn from the histories of all workers whose folders are on this machine, in the order of time."""
         self.collection.catch_up()
         for visit, worker in self.shared.visits():
             if worker != self._worker:
@@ -89,7 +91,7 @@ class LearnedVisits:
             self._learn(visit, worker)
 
     def _learn(self, visit: Visit, worker: str = "") -> tuple[Iterable[int], Iterable[int]]:
-        """The rows that are due earlier, by hints and by the policy. ``worker`` has made the visit, if that is known."""
+        """Return the rows that are due earlier, by hints and by the policy. ``worker`` made the visit; empty if not known."""
         if visit.is_listing:
             self.rereads.add(visit)
             return (), ()
@@ -109,17 +111,17 @@ class LearnedVisits:
         return hinted, self.policy.observe(self._outcomes.of(page.row, visit))
 
     def know_all(self) -> None:
-        """Let the policy know each page, also those of which only the last visit is known."""
+        """Teach the policy each page of which only the last visit is known."""
         for page in self.collection.pages():
             if not page.is_away and not self.shared.knows(page.row):
                 self._learn(_visit_of(page))
 
     def listed(self, url: str, header: str, found: Listing, now: float) -> None:
-        """A listing was read. ``header`` are the ``Link`` headers of its reply."""
+        """Note that a listing was read. ``header`` holds the ``Link`` headers of its reply."""
         self.feeds.listed(url, header, found, now)
 
     def note(self, change: PageChange) -> None:
-        """Write a change to the log."""
+        """Write a change to the log, and report it to the listeners."""
         self.changes.append(change)
         self.tell(change)
 
@@ -146,18 +148,18 @@ class _Promises:
     __slots__ = ("broken", "ends", "kept")
 
     def __init__(self) -> None:
-        self.kept = 0.0  # seconds of lifetimes
-        self.broken = 0  # changes in them
-        self.ends = Truth()  # of ends of lifetimes: whether the page had changed
+        self.kept = 0.0  # seconds of lifetimes that were watched
+        self.broken = 0  # changes in these seconds
+        self.ends = Truth()  # ends of lifetimes: true if the page had changed
 
     @property
     def believed(self) -> float:
-        """Seconds of a lifetime in which ``_CHANGES`` are expected."""
+        """Seconds of a lifetime in which ``_CHANGES`` changes are expected."""
         return _CHANGES * self.kept / (_PRIOR + self.broken)
 
 
 class Lifetimes:
-    """12 bytes a page. ``shortest``: lifetimes below so many seconds say nothing."""
+    """What the lifetimes are worth, by host. Lifetimes below ``shortest`` seconds say nothing. 12 bytes a page."""
 
     def __init__(self, shortest: float) -> None:
         self._shortest = max(shortest, 1.0)
@@ -165,7 +167,7 @@ class Lifetimes:
         self._hosts: dict[str, _Promises] = {}
 
     def shown(self, visit: Visit, row: int) -> None:
-        """A visit of the page in this row that showed something, live or replayed."""
+        """Learn from a visit of the page in this row that showed something, live or replayed."""
         self._last.grow(row + 1)
         at, lifetime = float(self._last["at"][row]), float(self._last["lifetime"][row])
         if visit.number > 1 and lifetime >= self._shortest and visit.at > at > 0.0:
@@ -174,7 +176,7 @@ class Lifetimes:
         self._last["lifetime"][row] = visit.lifetime or (lifetime if visit.status == 304 else 0.0)
 
     def next_visit(self, page: CollectedPage, planned: float) -> float:
-        """When a page is visited that is planned for a time, in seconds since the epoch."""
+        """When a page that the policy plans for ``planned`` is visited. Both are seconds since the epoch."""
         if page.row >= self._last.rows:
             return planned
         lifetime = float(self._last["lifetime"][page.row])

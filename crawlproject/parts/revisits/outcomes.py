@@ -1,6 +1,6 @@
-"""What a visit tells a revisit policy, and the policy: by page, and by pages that may change together, those of a host and those
-whose URLs look alike. ``replay_policy`` reads it from a history, for those who look at a crawl that others make. ``Tally`` counts
-what the visits of one run have shown.
+"""What a visit tells a revisit policy about its page, and about the pages that may change with it: those of the same host, and
+those whose URLs look alike. ``replay_policy`` learns it from a history, to inspect a crawl that other processes make. ``Tally``
+counts what the visits of one run have shown.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from crawlproject.storage.logs import RETIRED, read_changes
 from crawlproject.storage.read import read_visits
 from crawlproject.urls.hosts import host_of
 
-NEW = "new"  # a page of the collection
-STORED = "stored"  # for the first time: a new page, a copy of another, or one that is retired at once
+NEW = "new"  # a page that joined the collection
+STORED = "stored"  # on the first visit: a new page, a copy of another, or one that is retired at once
 FAILED = "failed"  # visits that showed nothing
 SHOWN = (SAME, CHANGED, STORED, MISSING, GONE, MOVED, BACK, FAILED)
 
@@ -32,9 +32,9 @@ _NO_CLICK = 0.5
 
 
 class Outcomes:
-    """Reads the visits of one crawl. A page is worth its relevance or, with ``CRAWL_CLICKS``, its share of the clicks.
+    """Turns the visits of one crawl into outcomes. A page is worth its relevance or, with ``CRAWL_CLICKS``, its share of clicks.
 
-    A page without any counts as half a click. Raises ``BadInput`` for a file of clicks that cannot be read.
+    A page without clicks counts as half a click. Raises ``BadInput`` for a file of clicks that cannot be read.
     """
 
     def __init__(self, clicks: str) -> None:
@@ -73,7 +73,7 @@ def revisit_policy(options: RevisitOptions) -> RevisitPolicy:
 
 
 def modified_at(header: str, now: float) -> float:
-    """``Last-Modified`` in seconds since the epoch; 0 when it says nothing, or a time to come."""
+    """``Last-Modified`` in seconds since the epoch; 0 when it is missing, invalid or in the future."""
     try:
         at = parsedate_to_datetime(header).timestamp() if header else 0.0
     except (ValueError, OverflowError):
@@ -91,7 +91,7 @@ class PageGroups:
     def of(self, url: str) -> tuple[int, int]:
         """The numbers of the host and of the template of a URL.
 
-        The template of a path is its first folder and how many segments it has; a query counts as one more.
+        The template is the host, the first folder of the path, the number of its segments, and whether there is a query.
         """
         host = host_of(url)
         path, _, query = url.partition("//")[2].partition("?")
@@ -120,7 +120,7 @@ class WatchedPage:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedPolicy:
-    """``policy`` with what it has learned, planned at ``now``, the end of the last visit. ``pages`` are in the order of rows."""
+    """``policy`` has learned from all visits; its plan is of ``now``, the end of the last visit. ``pages`` are in row order."""
 
     policy: RevisitPolicy
     pages: tuple[WatchedPage, ...]
@@ -131,7 +131,7 @@ class ReplayedPolicy:
 
 
 def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
-    """Replay the visits of a crawl, all of them. Raises ``BadCrawlDir``, ``BadSetting``, ``BadInput``."""
+    """Replay all visits of a crawl. Raises ``BadCrawlDir``, ``BadSetting``, ``BadInput``."""
     policy, outcomes = revisit_policy(options), Outcomes(options.crawl_clicks)
     pages: dict[str, WatchedPage] = {}
     now = 0.0
@@ -156,7 +156,7 @@ def replay_policy(folder: Path, options: RevisitOptions) -> ReplayedPolicy:
 
 
 class Tally:
-    """Counts visits by what they showed. ``next_due`` is the time of the next visit when the run ended, None for none."""
+    """Counts visits by what they showed. ``next_due`` is the time of the next visit when the run ended, None if there is none."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -174,5 +174,5 @@ class Tally:
         return self._counts[shown]
 
     def counters(self) -> Mapping[str, int]:
-        """As ``parts/revisits/what was shown``, those that are not 0."""
+        """By ``revisits/<what was shown>``, without those that are 0."""
         return {f"revisits/{shown}": self._counts[shown] for shown in SHOWN if self._counts[shown]}

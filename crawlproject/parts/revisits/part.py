@@ -1,4 +1,4 @@
-"""Pages that are visited again: each waits for its next visit, by a policy that learns from all of them (paper 004 section 5)."""
+"""Revisits: each page waits for its next visit, planned by a policy that learns from all visits (paper 004 section 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crawlproject.urls.hosts import host_of
 
 
 class RevisitPart(Part):
-    """There where ``CRAWL_REVISIT`` names a policy."""
+    """Present where ``CRAWL_REVISIT`` names a policy."""
 
     name = NAME
     _services: Services
@@ -32,7 +32,7 @@ class RevisitPart(Part):
         self.next_time = self.revisits.pace.next_time  # type: ignore[method-assign]
         self.taken = self.revisits.taken  # type: ignore[method-assign]
         self._peers = setup.peers
-        self._is_replayed_by_all = setup.peers.has_server  # its own history is not learned by itself then
+        self._is_replayed_by_all = setup.peers.has_server  # then ``replayed`` learns from this worker's history, too
 
     @classmethod
     def is_endless(cls, options: Options) -> bool:
@@ -79,7 +79,7 @@ class RevisitPart(Part):
         return self.revisits.after_first_visit(page.url, fetch.at, page.text)
 
     def offered(self, page: Page, fetch: Fetch) -> None:
-        """The collection keeps its size: the pages that are worth least leave it."""
+        """Keep the size of the collection: the pages that are worth least leave it."""
         for surplus in self.revisits.surplus():
             self._services.folder.withdraw(surplus.url, fetch.at, surplus.version, RETIRED)
             self.revisits.retire(surplus, fetch.at)
@@ -93,7 +93,7 @@ class RevisitPart(Part):
     # ------------------------------------------------------------ other workers
 
     def _is_fetched(self, url: str) -> None:
-        """A page of an own host may have been fetched by a worker that had the host before."""
+        """Drop the URL of a page of an own host: the worker that had the host before may have fetched it."""
         frontier = self._services.frontier
         if self._peers.is_own(host_of(url)) and frontier.leased(url) is None:
             frontier.drop(url)

@@ -1,9 +1,9 @@
-"""How a search for each of a set of queries ranks the pages of a collection, and what a visit repairs of it.
+"""How a set of queries ranks the pages of a collection, and what a visit repairs of this ranking.
 
-S. Pandey, C. Olston: User-centric web crawling. WWW 2005 (paper 004 section 5.1.2). The quality of a ranking is the sum, over
-queries and pages, of the share of searches that are for this query, the probability that its reader looks at the rank of the
-page, and the score of the page as it is now. A page that was changed is ranked by its old copy; the impact of the change is the
-quality that ranking it by the new one adds.
+S. Pandey, C. Olston: User-centric web crawling. WWW 2005 (paper 004 section 5.1.2). The quality of a ranking is a sum over
+queries and pages. Each term is the share of searches for the query, times the probability that the reader looks at the rank of
+the page, times the score of the page as it is now. A page that has changed is ranked by its old copy; the impact of the change
+is the quality that ranking it by the new copy adds.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from crawlproject.parts.revisits.options import RevisitOptions
 from crawlproject.parts.revisits.policies.impact import Impact
 from crawlproject.storage.searches import read_queries
 
-RANKS = 100  # of results that anybody looks at
-EXPONENT = -1.5  # of the rank: how often it is looked at, in units of the first (the paper's section 2.2)
+RANKS = 100  # of the results that readers look at
+EXPONENT = -1.5  # of the rank: how often readers look at it, in units of the first rank (the paper's section 2.2)
 _SEEN = (0.0, *(rank**EXPONENT for rank in range(1, RANKS + 1)))
 
 
@@ -38,12 +38,12 @@ class QueryRanking:
         ]
 
     def show(self, row: int, counts: Mapping[str, int]) -> float:
-        """The page in this row has these terms from now on, none if it is gone. The impact of that; 0 for a new page."""
+        """Set the terms of the page in this row, none if it is gone. Returns the impact of that; 0 for a new page."""
         return sum(share * results.rank(row, counts) for share, results in self._queries)
 
 
 def make_ranking(options: RevisitOptions, analyzer: Analyzer) -> QueryRanking | None:
-    """That of ``TOPIC_QUERIES``, if the policy goes by it. Raises ``BadInput``."""
+    """The ranking by ``TOPIC_QUERIES``, if the policy uses it. Raises ``BadInput``."""
     if not options.topic_queries or options.crawl_revisit != Impact.name:
         return None
     return QueryRanking(read_queries(Path(options.topic_queries)), analyzer)
@@ -70,10 +70,10 @@ class _Results:
         return impact
 
     def _gain(self, old: float, new: float) -> float:
-        """Of two pages that change places, the one that is better by so much is looked at more often by so much."""
+        """Sum over the pages passed: the difference of the two scores, times that of how often the two ranks are seen."""
         others, number = self._sorted, len(self._sorted)
         before, after = (number - bisect_right(others, score) + 1 for score in (old, new))
-        gain = new * _seen(number + 1) if not old else 0.0  # it was shown at no rank
+        gain = new * _seen(number + 1) if not old else 0.0  # it had no rank before
         for rank in range(min(before, after), min(max(before, after), RANKS + 1)):
             gain += abs(new - others[number - rank]) * (_seen(rank) - _seen(rank + 1))
         return gain

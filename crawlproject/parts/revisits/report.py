@@ -1,4 +1,4 @@
-"""How fresh a collection is now, by what the revisit policy has learned."""
+"""Estimates how fresh a collection is now, from what the revisit policy has learned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GIVEN_UP = 365 * DAY  # a page whose next visit is later counts as given up
 
 
 class HostChanges(NamedTuple):
-    """``rate``: mean of the estimated changes a day of its pages that were looked at."""
+    """``rate``: mean of the estimated changes a day over the host's pages that were looked at."""
 
     host: str
     pages: int
@@ -43,9 +43,9 @@ class PlannedVisit(NamedTuple):
 class FreshnessEstimate:
     """Estimates at ``now``, the end of the last visit.
 
-    ``freshness``: expected share of the pages whose copy is as they are, 0 to 1. ``age``: mean expected time since the first
+    ``freshness``: expected share of the pages that equal their copies, 0 to 1. ``age``: mean expected time since the first
     change that a copy lacks, in seconds, 0 for fresh ones (Cho and Garcia-Molina 2003). Both are of ``looked_at`` pages.
-    ``given_up`` of ``given_up_count`` pages are those whose next visit is a year away or more, which change most first.
+    ``given_up_count`` of these have no visit within a year; ``given_up`` lists those of them that change most.
     """
 
     policy: str
@@ -68,7 +68,7 @@ def report(folder: Path, options: Options, threshold: float) -> dict[str, Any]:
 
 
 def estimate_freshness(folder: Path, options: RevisitOptions) -> FreshnessEstimate | None:
-    """The estimates for a crawl that visits pages again; None for another. Raises ``BadCrawlDir``."""
+    """The estimates for a crawl that visits pages again; None for other crawls. Raises ``BadCrawlDir``."""
     if not options.crawl_revisit:
         return None
     replayed = replay_policy(folder, options)
@@ -96,7 +96,7 @@ def estimate_freshness(folder: Path, options: RevisitOptions) -> FreshnessEstima
 
 
 def rate_of_changes(replayed: ReplayedPolicy, page: WatchedPage) -> float:
-    """Changes a day as the policy estimates them; where it does not, those that were seen, and half a one more."""
+    """Changes a day as the policy estimates them; without an estimate, the changes seen and half a one more, per visit."""
     estimate = replayed.policy.explain(page.row).get("changes_a_day")
     if estimate is not None and math.isfinite(estimate):
         return max(0.0, estimate)

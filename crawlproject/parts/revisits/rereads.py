@@ -15,8 +15,8 @@ _LONGEST = 30 * 86_400.0
 
 
 class FeedReading(NamedTuple):
-    """What a reading of a listing comes to: a notice had asked for it (``pushed``), the next interval is ``stretch`` times as
-    long, and it is to be read ``again`` at a time, for a notice that came meanwhile."""
+    """What a notice says about the reading of a listing. ``pushed``: a notice asked for it. The next interval is ``stretch``
+    times as long. ``again``: when to read it again at the latest, for a notice that came meanwhile."""
 
     pushed: bool = False
     stretch: float = 1.0
@@ -24,27 +24,27 @@ class FeedReading(NamedTuple):
 
 
 class FeedNotices:
-    """What gives notice that a listing has changed, besides its interval: by default nothing does. Another part may."""
+    """Notices that a listing has changed, in addition to its interval. There are none by default; another part may bring them."""
 
     def __len__(self) -> int:
         """How many URLs it has in the frontier."""
         return 0
 
     def listed(self, url: str, header: str, found: Listing, now: float) -> None:
-        """A listing was read. ``header`` are the ``Link`` headers of its reply, joined by commas."""
+        """Note that a listing was read. ``header`` holds the ``Link`` headers of its reply, joined by commas."""
 
     def left(self, url: str, now: float) -> None:
-        """A listing may not be read any more."""
+        """Note that a listing is no longer read."""
 
     def was_read(self, url: str, fetch: Fetch, *, news: bool) -> FeedReading:
-        """A listing was read again, or could not be."""
+        """Note that a listing was read again, or could not be."""
         return FeedReading()
 
 
 class Rereads:
-    """When each listing is read again: in half the time after it told something new, in one and a half times after it did not.
+    """When each listing is read again: after half the interval if it brought news, after one and a half times as long if not.
 
-    ``shortest`` is ``CRAWL_REVISIT_MIN`` in seconds. The intervals begin anew with each run.
+    ``shortest`` is ``CRAWL_REVISIT_MIN`` in seconds. The intervals start anew with each run.
     """
 
     def __init__(self, shortest: float) -> None:
@@ -61,17 +61,17 @@ class Rereads:
         return self._listings[url]
 
     def add(self, visit: Visit) -> None:
-        """A listing was read for the first time, live or replayed."""
+        """Add a listing that was read for the first time, live or replayed."""
         url, interval = visit.url, max(_FIRST, self._shortest)
         found = visit.kind, visit.depth, interval, visit.at + interval, visit.etag, visit.last_modified
         self._listings.setdefault(url, SharedListing(url, *found))
 
     def adopt(self, listing: SharedListing) -> None:
-        """Another worker has read a listing last."""
+        """Take over the record of a listing that another worker read last."""
         self._listings[listing.url] = listing
 
     def records(self, *, now: bool = False) -> Iterator[CrawlUrl]:
-        """As the frontier has them; ``now``: due at once."""
+        """The frontier records of all listings; ``now``: due at once."""
         for url in self._listings:
             yield self.record(url, now=now)
 
@@ -95,9 +95,9 @@ class Rereads:
         pushed: bool = False,
         stretch: float = 1.0,
     ) -> float:
-        """A listing was read again, or could not be: when it is due next, in seconds since the epoch.
+        """Note that a listing was read again, or could not be. Returns when it is due next, in seconds since the epoch.
 
-        ``pushed``: a notice had asked for it, which says nothing about the interval. That is ``stretch`` times as long this time.
+        ``pushed``: a notice asked for it, which leaves the interval as it is. This time it lasts ``stretch`` times as long.
         """
         known, longest = self._listings[url], max(_LONGEST, self._shortest)
         interval = known.interval
@@ -109,7 +109,7 @@ class Rereads:
         return due
 
     def no_later(self, url: str, now: float) -> float:
-        """No notice of a listing comes any more: when it is due next, an interval from ``now`` at the latest."""
+        """Without further notices a listing is due an interval from ``now`` at the latest. Returns when it is due next."""
         known = self._listings[url]
         due = min(known.due, now + known.interval)
         self._listings[url] = known._replace(due=due)
@@ -117,6 +117,6 @@ class Rereads:
 
 
 def validators(etag: str, last_modified: str) -> dict[str, str]:
-    """The headers that ask whether something has changed that came with these."""
+    """The headers that ask whether a document has changed that came with these validators."""
     asked = {"If-None-Match": etag, "If-Modified-Since": last_modified}
     return {name: value for name, value in asked.items() if value}

@@ -1,4 +1,4 @@
-"""The pages of a crawl that are visited again: what is learned from each visit, and when the next one is."""
+"""The revisits of a crawl: what each visit of a page teaches, and when the next one is due."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from crawlproject.records import GONE, MISSING, MOVED, REREADS, REVISIT, REVISIT
 from crawlproject.storage.logs import AWAY, RETIRED, PageChange
 from crawlproject.urls.hosts import host_of
 
-CONFIRM = 86_400.0  # seconds until a page that is missing is looked at once more
+CONFIRM = 86_400.0  # seconds until a missing page is visited once more
 RETRY = 21_600.0  # seconds until the next visit after one that showed nothing
-FORBIDDEN = 30 * 86_400.0  # seconds until a page is asked for again that robots.txt forbids now
+FORBIDDEN = 30 * 86_400.0  # seconds until the next try of a page that robots.txt forbids now
 _SOON = 600.0  # seconds
 _FAR = 10 * 365.25 * 86_400.0  # seconds: never, as a time that a frontier takes
 _LEAST_SHARE = 1e-6  # of revisits
-_AT_ONCE = 1000  # pages that the frontier is asked about together
+_AT_ONCE = 1000  # pages in one query to the frontier
 
 
 class Revisits(LearnedVisits):
-    """The schedule of the visits to come, by what was learned from those before; the budget of such a crawl:
-    ``CRAWL_REVISIT_ROUND`` fetches, or none.
+    """Schedules the next visit of each page by what its earlier visits showed. It is also the budget of such a crawl:
+    ``CRAWL_REVISIT_ROUND`` fetches, or no limit.
 
-    ``CRAWL_RATE`` limits all fetches from the end of the first harvest on (``Pace``): when ``CRAWL_MAX_PAGES`` are stored.
+    ``CRAWL_RATE`` limits all fetches (``Pace``) once the first harvest is over, that is, once ``CRAWL_MAX_PAGES`` are stored.
     """
 
     def __init__(self, setup: Setup, policy: RevisitPolicy) -> None:
@@ -69,7 +69,7 @@ class Revisits(LearnedVisits):
         return self._peers.pages(self._folder.history.pages) >= most
 
     def learn(self, event: FetchEvent) -> None:
-        """As ``LearnedVisits.learn``. Pages that are new after the first harvest are changes."""
+        """As ``LearnedVisits.learn``. Pages that are new after the first harvest are reported as changes."""
         super().learn(event)
         visit = event.visit
         if self._ranking is not None and (visit.md5 or visit.change in AWAY):
@@ -80,17 +80,17 @@ class Revisits(LearnedVisits):
             self.tell(PageChange(visit.url, NEW, visit.at, 0.0, 1, 1, title=visit.title, relevance=visit.relevance))
 
     def has_new(self) -> bool:
-        """Whether URLs wait, or are fetched, that were never fetched before."""
+        """Whether URLs that were never fetched wait or are being fetched."""
         in_line = self.collection.present + len(self.rereads) if self._peers.has_server else self._in_line
         return len(self._frontier) + self._frontier.leases() - len(self.feeds) > in_line
 
     def begin(self, now: float) -> None:
-        """The crawl starts, or goes on: every page of the collection waits for its next visit."""
+        """Start or resume the crawl: every page of the collection waits in the frontier for its next visit."""
         self.tally = Tally()
         self.know_all()
         if not self._peers.has_server:
             present = [self.key_of(page) for page in self.collection.pages() if not page.is_away]
-            self._in_line = sum(key in self._frontier for key in present)  # the plan asks whether others wait
+            self._in_line = sum(key in self._frontier for key in present)  # ``plan`` asks whether other URLs wait
         self.plan(now)
         self.put_missing()
         self._frontier.put_many(self.rereads.records(now=bool(self._round)))
@@ -99,7 +99,7 @@ class Revisits(LearnedVisits):
         self._in_line = self.collection.present + len(self.rereads)
 
     def put_missing(self) -> None:
-        """Let each page wait for its next visit that does not."""
+        """Put every page that the frontier lacks in the frontier for its next visit."""
         pages = (page for page in self.collection.pages() if not page.is_away)
         while some := list(islice(pages, _AT_ONCE)):
             keys = [self.key_of(page) for page in some]
@@ -113,7 +113,7 @@ class Revisits(LearnedVisits):
                     self._frontier.put(self._record(page))
 
     def after_first_visit(self, url: str, now: float, text: str = "") -> list[CrawlUrl]:
-        """What has to wait in the frontier after the first visit of a page, which showed ``text``: its next one."""
+        """Return the frontier records that follow the first visit of a page, which showed ``text``: its next visit."""
         page = self.collection.find(url)
         if page is None or page.is_away or page.number > 1:
             return []
@@ -139,43 +139,43 @@ class Revisits(LearnedVisits):
         return self.next_visit(self.collection[page.row])
 
     def visit_ended(self, now: float) -> None:
-        """Bring forward what the last visits gave reason to, and plan anew now and then."""
+        """Reschedule the pages that the last visits brought forward, and plan anew when it is time."""
         self._bring_forward(self.earlier, now)
         self.earlier.clear()
         self._plan_now_and_then(now)
 
     def heard(self, visit: Visit) -> None:
-        """Another worker has made a visit."""
+        """Learn from another worker's visit, and reschedule the pages that it brings forward."""
         self._bring_forward(self.hear(visit), visit.at)
         self._plan_now_and_then(visit.at)
 
     def _bring_forward(self, rows: Iterable[int], now: float) -> None:
-        """Let the pages in these rows wait for their next visits as they are due by now."""
+        """Reschedule the next visits of the pages in these rows."""
         for row in rows:
             page = self.collection[row]
             if not page.is_away and page.state != MISSING:
                 self._reschedule(page, now)
 
     def read_listing(self, url: str) -> list[CrawlUrl]:
-        """What has to wait in the frontier after a listing was read for the first time: its next reading."""
+        """Return the frontier records that follow the first reading of a listing: its next reading."""
         record = self.rereads.record(url)
         self._in_line += record.key not in self._frontier
         self.listing_read(record)
         return [record]
 
     def listing_read(self, listing: CrawlUrl) -> None:
-        """The next reading of a listing may be another worker's."""
+        """Attach the state of a listing to its next reading, which another worker may make."""
         self.shared.attach_listing(listing.key, self.rereads[listing.url])
 
     def hinted(self, entries: Iterable[Entry], now: float) -> bool:
-        """A listing was read again: pages that it says have changed are due, if its host is believed. Whether there are any."""
+        """Make the pages due that a listing says have changed, if its host is believed. Returns whether there are any."""
         found = self.hints.read(entries, now)
         for page in found:
             self._reschedule(page, now)
         return bool(found)
 
     def _plan_now_and_then(self, now: float) -> None:
-        """Plan when the collection, or what is known of it, is another; and keep the times of pages that wait for long true."""
+        """Plan anew after visits to a twentieth of the collection; then reschedule as many pages, in turn."""
         seen = self.seen_since_plan
         if seen < max(1, len(self.collection) // 20):
             return
@@ -190,7 +190,7 @@ class Revisits(LearnedVisits):
     def _reschedule(self, page: CollectedPage, now: float) -> None:
         due = now if page.row in self.hints.due else self.next_visit(page)
         if self._round and due > now:
-            return  # it may be one of the round, whose pages are due whatever the plan says
+            return  # the page may belong to the round, whose pages are due whatever the plan says
         key = self.key_of(page)
         if self._frontier.leased(key) is None:
             self._frontier.hold(key, due)
@@ -198,7 +198,7 @@ class Revisits(LearnedVisits):
                 self._frontier.set_precedence(key, REREADS)
 
     def plan(self, now: float) -> None:
-        """Share out the fetches from now on."""
+        """Share out the fetches from ``now`` on."""
         self.seen_since_plan = 0
         rate = self._rate(now)
         share, new = self._options.crawl_new_share, self.has_new()
@@ -221,7 +221,7 @@ class Revisits(LearnedVisits):
         self._share_of_revisits = used / rate
 
     def _rate(self, now: float) -> float:
-        """Fetches a second. A round has as many as it is long, in the time since the last visit."""
+        """Fetches a second. A round spreads its fetches over the time since the last visit."""
         if self._round:
             since = max((page.at for page in self.collection.pages()), default=now)
             return self._round / max(now - since, self._options.crawl_revisit_min, 1.0)
@@ -230,7 +230,7 @@ class Revisits(LearnedVisits):
     # ------------------------------------------------------------ a round
 
     def _begin_round(self, now: float) -> None:
-        """The pages whose next visits come first are due now."""
+        """Make the pages with the earliest next visits due now, and all listings."""
         present = (page for page in self.collection.pages() if not page.is_away)
         most = round(self._round * self._share_of_revisits)
         pages = map(self.key_of, nsmallest(most, present, key=self.next_visit))
@@ -238,11 +238,11 @@ class Revisits(LearnedVisits):
             self._frontier.hold(key, 0.0)
 
     def is_in_flight(self) -> bool:
-        """Whether the open leases may already be the rest of a round. One that waits for its robots.txt is given back."""
+        """Whether the open leases may already be the rest of the round. A lease that waits for its robots.txt is given back."""
         return 0 < self._round <= self.tally.visits + self._frontier.leases()
 
     def end_reason(self, now: float) -> str:
-        """A round has had its fetches, or nothing more is due in the next minutes."""
+        """``ROUND`` if the round has made its fetches, or nothing more is due in the next ten minutes; else empty."""
         if not self._round:
             return ""
         is_over = self.tally.visits >= self._round
@@ -255,16 +255,16 @@ class Revisits(LearnedVisits):
         return ROUND if is_over else ""
 
     def end(self) -> None:
-        """The crawl ends."""
+        """Note when the next visit is due, as the crawl ends."""
         present = (page for page in self.collection.pages() if not page.is_away)
         self.tally.next_due = min(map(self.next_visit, present), default=None)
 
     def turn(self, url: CrawlUrl, now: float) -> float:
-        """When a revisit that is due may begin; ``now`` or earlier: at once. What was learned since may have made it later."""
+        """When a due revisit may begin; ``now`` or earlier: at once. What was learned meanwhile may have put it off."""
         page = self.collection.find(url.url)
         if page is None:
-            return now + RETRY  # its workers have left nothing of it: somebody has removed that
-        if self._peers.has_server:  # a page that nobody had told of may be new to the policy
+            return now + RETRY  # no worker left a record of the page: it was removed
+        if self._peers.has_server:  # a page that no worker announced may be new to the policy
             self._plan_now_and_then(now)
         due = 0.0 if self._round or page.row in self.hints.due or self._was_hinted(url) else self.next_visit(page)
         if due > now + _SOON:
@@ -272,35 +272,35 @@ class Revisits(LearnedVisits):
         return self._slots.begin(now) if self.has_new() and self._slots.rate else now
 
     def taken(self, now: float) -> None:
-        """A fetch begins, of whatever kind."""
+        """A fetch of any kind begins."""
         self.pace.taken(now)
         self._slots.any_taken()
 
     def signs(self, url: CrawlUrl, page: CollectedPage) -> dict[str, float]:
-        """What is noted with a visit of a page."""
+        """The signs to log with a visit of a page."""
         return {HINTED: 1.0} if self.hints.is_hinted(page) or self._was_hinted(url) else {}
 
     def impact(self, page: Page, known: CollectedPage) -> dict[str, float]:
-        """What is noted with a visit that has found another text: what that repairs of the ranking of the queries."""
+        """The sign to log with a visit that found another text: how much the change repairs the ranking of the queries."""
         return {IMPACT: self._ranking.show(known.row, page.counts)} if self._ranking is not None else {}
 
     def _was_hinted(self, url: CrawlUrl) -> bool:
-        """Whether another worker may have read that a page has changed."""
+        """Whether another worker may have read in a listing that a page has changed."""
         return self._peers.has_server and url.precedence == REREADS
 
     # ------------------------------------------------------------ pages leave
 
     def left(self) -> None:
-        """A page is away: no visit of it waits any more."""
+        """Note that a page or listing waits for no further visit."""
         self._in_line -= 1
 
     def surplus(self) -> Iterable[CollectedPage]:
-        """The pages that ``CRAWL_KEEP_PAGES`` has no place for: those that are worth least."""
+        """The pages that exceed ``CRAWL_KEEP_PAGES``: those that are worth least."""
         present = self.collection.present
         return self.collection.worst(present - self._keep) if 0 < self._keep < present else ()
 
     def retire(self, page: CollectedPage, now: float) -> None:
-        """A page leaves the collection. It is known for ever, so it is not fetched again."""
+        """Remove a page from the collection. It stays known for ever, so it is not fetched again."""
         self.note(PageChange(page.url, RETIRED, now, page.at, page.number, page.version, relevance=page.weight))
         self.collection.retire(page.row)
         self._frontier.drop(self.key_of(page))
@@ -308,11 +308,11 @@ class Revisits(LearnedVisits):
         self.left()
 
     def key_of(self, page: CollectedPage) -> str:
-        """The key of the revisits of a page in the frontier."""
+        """The frontier key of the revisits of a page."""
         return revisit_key(page.url, self.shared.variant(page))
 
     def _record(self, page: CollectedPage) -> CrawlUrl:
-        """The revisit as the frontier has it."""
+        """The frontier record of the next visit of a page."""
         variant, due = self.shared.variant(page), self.next_visit(page)
         return CrawlUrl(
             page.url, score_of(due), page.depth, not_before=due, kind=REVISIT, variant=variant, precedence=REVISITS

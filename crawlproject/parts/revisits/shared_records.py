@@ -1,8 +1,8 @@
-"""What the workers of one crawl share of its collection, and know of pages and listings that any of them may visit next.
+"""What the workers of one crawl share about its collection, and about the pages and listings that any of them may visit next.
 
-Each worker knows all pages and learns from all visits, so each plans as one alone would. The frontier gives each visit to one of
-them, and with it, attached to the URL, what the last visit has left: whoever comes late, or missed messages, makes no visit
-with less. Its text may be on another machine; then a sketch of it tells what a change is.
+Each worker knows all pages and learns from all visits, so each plans like a single worker. The frontier gives each visit to
+one worker, together with the record of the last visit, which is attached to the URL. So a worker that joined late or missed
+messages knows no less. The last text may be on another machine; then a sketch of it shows what has changed.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from crawlproject.storage.page_files import PAGES
 from crawlproject.storage.read import read_visits
 from crawlproject.urls.hosts import page_name, page_path
 
-SHARED = "shared"  # in place of the row, where workers that count rows for themselves share a frontier
+SHARED = "shared"  # in place of the row: workers that share a frontier number rows each for themselves
 logger = logging.getLogger(__name__)
 
-_REMEMBERED = 10_000  # pages that were leased: more than there are leases
+_REMEMBERED = 10_000  # leased pages: more than there are leases
 
 
 class SharedPage(NamedTuple):
-    """A page after its last visit. Its row is -1: each worker counts rows for itself.
+    """A page after its last visit. Its row is -1, since each worker numbers rows for itself.
 
-    ``holder`` is the worker that has stored this version, ``sketch`` that of its text, as written; empty: not known.
+    ``holder`` is the worker that stored this version, ``sketch`` the written sketch of its text; each is empty if not known.
     """
 
     page: CollectedPage
@@ -47,12 +47,12 @@ class SharedPage(NamedTuple):
 
     @classmethod
     def checked(cls, *values: Any) -> Self:
-        """As a message has it. Raises ``TypeError`` and ``ValueError`` for values of another kind."""
+        """Build a page from the values of a message. Raises ``TypeError`` and ``ValueError`` for values of another kind."""
         *page, holder, sketch = _checked(_PAGE, values)
         return cls(CollectedPage(-1, *page), holder, sketch)
 
     def message(self) -> list[Any]:
-        """As other workers are told: the fields of the page but its row, then ``holder`` and ``sketch``."""
+        """The message to other workers: the fields of the page without its row, then ``holder`` and ``sketch``."""
         return [COLLECTED, *astuple(self.page)[1:], self.holder, self.sketch]
 
 
@@ -73,12 +73,12 @@ class SharedListing(NamedTuple):
         return cls(*_checked(_LISTING, values))
 
     def message(self) -> list[Any]:
-        """As other workers are told."""
+        """The message to other workers."""
         return [LISTED, *self]
 
 
-NAME = "revisits"  # of the part, in messages
-COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # what a message is about
+NAME = "revisits"  # the part, in messages
+COLLECTED, LISTED, RETIRED = "collected", "listed", "retired"  # the kinds of messages
 
 
 _KINDS = get_type_hints(CollectedPage)
@@ -91,27 +91,27 @@ def _checked(kinds: tuple[type, ...], values: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def score_of(due: float) -> float:
-    """Of the visits of a host that are due, the one comes first that has been due for longest: so no page starves.
+    """Of the due visits of a host, the one that has been due for longest comes first, so no page starves.
 
-    What a page is worth is in ``due`` already, in seconds since the epoch. 0 to 1, for times up to the year 2286.
+    ``due``, in seconds since the epoch, already reflects what a page is worth. 0 to 1, for times up to the year 2286.
     """
     return max(0.0, 1.0 - due / 1e10)
 
 
 def revisit_key(url: str, variant: str) -> str:
-    """The key of the revisits of a page in the frontier (``OwnCollection.variant``)."""
+    """The frontier key of the revisits of a page (``OwnCollection.variant``)."""
     return f"{url}#{REVISIT}/{variant}"
 
 
 class OwnCollection:
-    """The collection of a crawl that is alone: nobody else visits its pages."""
+    """The collection of a crawl with a single worker: no other worker visits its pages."""
 
     def variant(self, page: CollectedPage) -> str:
-        """By what the frontier tells the revisits of a page from its other URLs."""
+        """The part of a frontier key that distinguishes the revisits of a page from its other URLs."""
         return str(page.row)
 
     def is_news(self, row: int, number: int) -> bool:
-        """Whether the policy has not learned yet from this visit of a page, nor from a later one; now it has."""
+        """Whether the policy has not yet learned from this visit of a page or a later one. Marks the visit as learned."""
         return True
 
     def knows(self, row: int) -> bool:
@@ -119,26 +119,26 @@ class OwnCollection:
         return True
 
     def stored(self, row: int, holder: str) -> None:
-        """The worker ``holder`` has stored the last version of the page in this row; empty: not known who."""
+        """Note that the worker ``holder`` stored the last version of the page in this row; empty: not known which worker."""
 
     def visits(self) -> Iterator[tuple[Visit, str]]:
-        """The visits in all folders of workers that are here, in the order of time, with the name of the worker."""
+        """The visits in all workers' folders on this machine, in the order of time, each with the name of its worker."""
         return iter(())
 
     def attach(self, page: CollectedPage, text: str | None = None) -> None:
-        """Attach to the next visit of a page what its last one has left. ``text``: of the version that is stored now."""
+        """Attach the record of the last visit of a page to its next visit. ``text``: of the version that is stored now."""
 
     def attach_listing(self, key: str, listing: SharedListing) -> None:
-        """Attach to the next reading of a listing what its last one has left."""
+        """Attach the record of the last reading of a listing to its next reading."""
 
     def retired(self, page: CollectedPage) -> None:
-        """This worker has let a page go."""
+        """Note that this worker has retired a page."""
 
     def was_attached(self, shared: SharedPage) -> None:
-        """The next visit of this page is this worker's."""
+        """Remember the record of a page whose next visit is this worker's."""
 
     def attached(self, url: str) -> SharedPage | None:
-        """What the last visit of a leased page has left, if it came with the lease."""
+        """The record of the last visit of a leased page, if it came with the lease."""
         return None
 
     def has_stored(self, url: str) -> bool:
@@ -146,24 +146,24 @@ class OwnCollection:
         return True
 
     def text_before(self, shared: SharedPage, text_of: Callable[[bytes], str]) -> tuple[str | None, TextSketch | None]:
-        """The text of the stored version, None if it is in no folder here, and its sketch."""
+        """The text of the stored version, None if no folder on this machine has it, and its sketch."""
         return None, None
 
     def text_is(self, shared: SharedPage, text: str) -> None:
-        """Nobody knew the text of the stored version: what changes from this one on is found."""
+        """Take ``text`` as that of the stored version, which no worker knew, so that later changes are found."""
 
 
 class SharedCollection(OwnCollection):
-    """The part of the worker called ``name``, whose folder is ``folder``."""
+    """The collection as the worker ``name`` sees it, whose folder is ``folder``."""
 
     def __init__(self, name: str, folder: Path, peers: Peers) -> None:
         self._name = name
         self._folder = folder
         self._peers = peers
-        # 6 bytes a page: the last visit that the policy has learned from, and the place in ``_holders`` of who stores it
+        # 6 bytes a page: the last visit that the policy learned from, and the index in ``_holders`` of the worker that stores it
         self._learned = Table(number=("u4", 0), holder=("u2", 0))
         self._holders = ["", name]
-        self._attached: dict[str, SharedPage] = {}  # pages that were leased, until their visits end
+        self._attached: dict[str, SharedPage] = {}  # leased pages, until their visits end
 
     def variant(self, page: CollectedPage) -> str:
         return SHARED
@@ -205,7 +205,7 @@ class SharedCollection(OwnCollection):
 
     def retired(self, page: CollectedPage) -> None:
         self._attached.pop(page.url, None)
-        self._peers.attach(self._key(page), NAME, None, page.number + 0.5)  # of the same visit, but it counts
+        self._peers.attach(self._key(page), NAME, None, page.number + 0.5)  # newer than the record of the same visit
         self._peers.publish(NAME, page.url, [RETIRED, page.url])
 
     def attach_listing(self, key: str, listing: SharedListing) -> None:
@@ -230,7 +230,7 @@ class SharedCollection(OwnCollection):
         return shared is not None and shared.holder == self._name
 
     def text_before(self, shared: SharedPage, text_of: Callable[[bytes], str]) -> tuple[str | None, TextSketch | None]:
-        # a file whose text has another sketch is of another version
+        # a file whose text has another sketch holds another version
         sketch = read_sketch(shared.sketch)
         place = self._folder.parent / Path(shared.holder).name / PAGES / page_path(page_name(shared.page.url))
         with suppress(OSError):

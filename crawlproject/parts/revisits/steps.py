@@ -17,9 +17,9 @@ from crawlproject.storage.logs import PageChange
 
 
 class RevisitSteps(PageSteps):
-    """Bytes to page to history to links, as for a new page, but compared with the version before.
+    """From bytes to page to history to links, as for a new page, but compared with the version before.
 
-    Of the links only those are followed that nobody knew. Whether the page is a duplicate of another is not asked again.
+    Only links that were not known are followed. The page is not checked again for duplicates.
     """
 
     hook = "examine_again"
@@ -27,17 +27,17 @@ class RevisitSteps(PageSteps):
     def __init__(self, services: Services, revisits: Revisits) -> None:
         super().__init__(services, services.steps.reader)
         self._of = revisits
-        # Of pages between ``visit`` and ``keep``: the text of the version before, None if it is not known, and that of this one.
+        # Of pages between ``visit`` and ``keep``: the texts of the version before (None if not known) and of this one.
         self._before: dict[str, tuple[str | None, str]] = {}
 
     def known(self, url: str) -> CollectedPage:
-        """What the visits so far showed of a page of the collection."""
+        """What the visits so far have shown of a page of the collection."""
         page = self._of.collection.find(url)
         assert page is not None, f"no page of the collection: {url}"
         return page
 
     def end(self, url: CrawlUrl, fetch: Fetch, change: str, *, error: str = "", redirect: str = "") -> None:
-        """End a visit that brought no text to look at: it shows ``change``."""
+        """End a visit that brought no text to compare; it showed ``change``."""
         page = self.known(url.url)
         if page.state == MISSING and change == SAME:
             change = BACK
@@ -62,15 +62,15 @@ class RevisitSteps(PageSteps):
     # ------------------------------------------------------------ the steps
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """A page whose text scripts make by now shows nothing of its change."""
+        """Mark a page whose text is now made by scripts: it does not show whether it has changed."""
         page = super().examine(page, fetch)
         return replace(page, page_type=NEEDS_BROWSER) if page.needs_browser else page
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
-        """The history line; stores the page file when the text is another than before."""
+        """Make the history line; store the page file when the text differs from the version before."""
         known = self.known(url.url)
         before, new = self._compare(url, page.text, fetch)
-        stored = known.version if self._of.shared.has_stored(url.url) else 0  # 0: it is in another worker's folder
+        stored = known.version if self._of.shared.has_stored(url.url) else 0  # 0: another worker's folder has it
         if new:
             self._before[url.url] = before, page.text
         return self._history.line(
@@ -116,7 +116,7 @@ class RevisitSteps(PageSteps):
         return tuple(link for link in page.links if link.url not in self._frontier)
 
     def _compare(self, url: CrawlUrl, text: str, fetch: Fetch) -> tuple[str | None, float]:
-        """The text of the stored version, None if it is not known, and the novelty of this one."""
+        """The text of the stored version, None if it is not known, and the novelty of the new text."""
         attached = self._of.shared.attached(url.url)
         if attached is None:
             before = self._text_before(url, fetch)

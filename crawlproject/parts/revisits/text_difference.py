@@ -1,7 +1,7 @@
-"""What is new in a text, compared with the text before, or with a sketch of it in 150 bytes.
+"""What is new in a text, compared with the text before, or with a sketch of it in 140 bytes.
 
-The sketch has a digest of the set of five words in a row, their number, and the least of their hashes (Cohen and Kaplan,
-PODC 2007). It calls two texts the same when ``novelty`` is 0.
+The sketch holds a digest of the set of shingles (five words in a row), their number, and the least of their hashes (Cohen and
+Kaplan, PODC 2007). By the sketch two texts are the same when their ``novelty`` is 0.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from xxhash import xxh3_64_intdigest
 LEAST = 32  # hashes of a sketch: the standard error of a novelty of a half is 0.09
 
 _SHINGLE = 5  # words in a row
-_PASSAGES = 20  # that are shown of each text
-_PASSAGE = 300  # characters that are shown of each
+_PASSAGES = 20  # shown of each text
+_PASSAGE = 300  # characters shown of each passage
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+")
-# Dates and counters change by themselves: they are all the same word.
+# Dates and counters change all the time: they all count as the same word.
 _CHANGING = re.compile(
     r"\d|^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     r"nov(?:ember)?|dec(?:ember)?|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|am|pm|ago|today|yesterday)$"
@@ -33,7 +33,7 @@ _HEAD = struct.Struct("<QI")
 
 
 def novelty(before: str, after: str) -> float:
-    """The share of both texts that is in one of them only: the Jaccard distance of their sets of five words in a row, 0 to 1.
+    """The share of both texts that only one of them has: the Jaccard distance of their sets of five words in a row, 0 to 1.
 
     Numbers and the names of months and days count as one word, so that a page that only states another date is not new.
     """
@@ -43,13 +43,13 @@ def novelty(before: str, after: str) -> float:
 
 
 def passages(before: str, after: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Lines or sentences that are in ``after`` only, and those that are in ``before`` only, in their order; some of each."""
+    """The lines or sentences that only ``after`` has, and those that only ``before`` has, in their order; some of each."""
     old, new = list(_parts(before)), list(_parts(after))
     return _missing(new, old), _missing(old, new)
 
 
 def shingles(text: str) -> Iterator[tuple[str, ...]]:
-    """Each five words in a row, in lower case, with ``0`` for what changes by itself; fewer of a shorter text."""
+    """All sequences of five words, in lower case, with ``0`` for dates and counters; a shorter text is one sequence."""
     words = ["0" if _CHANGING.search(word) else word for word in _WORD.findall(text.lower())]
     if len(words) < _SHINGLE:
         yield tuple(words)
@@ -65,7 +65,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _missing(parts: Sequence[str], others: Iterable[str]) -> tuple[str, ...]:
-    """The parts that ``others`` have not, as often as they have not."""
+    """The parts that ``others`` lack, counted as often as they lack them."""
     left = Counter(others)
     found: list[str] = []
     for part in parts:
@@ -84,7 +84,7 @@ class TextSketch(NamedTuple):
     least: tuple[int, ...]
 
     def written(self) -> str:
-        """As text."""
+        """The sketch as text."""
         packed = _HEAD.pack(self.digest, min(self.size, 2**32 - 1)) + struct.pack(f"<{len(self.least)}I", *self.least)
         return b2a_base64(packed, newline=False).decode("ascii")
 
@@ -92,12 +92,12 @@ class TextSketch(NamedTuple):
 def sketch_of(text: str) -> TextSketch:
     """The sketch of a text. O(n)."""
     hashes = {xxh3_64_intdigest(" ".join(shingle).encode("utf-8", "replace")) for shingle in shingles(text)}
-    digest = sum(hashes) & (2**64 - 1)  # whatever their order
+    digest = sum(hashes) & (2**64 - 1)  # independent of their order
     return TextSketch(digest, len(hashes), tuple(nsmallest(LEAST, {each >> 32 for each in hashes})))
 
 
 def read_sketch(written: str) -> TextSketch | None:
-    """The sketch that was written so; None for another text."""
+    """The sketch that was written as this text; None for any other text."""
     try:
         packed = a2b_base64(written)
         digest, size = _HEAD.unpack_from(packed)
@@ -107,7 +107,7 @@ def read_sketch(written: str) -> TextSketch | None:
 
 
 def estimated_novelty(before: TextSketch, after: TextSketch) -> float:
-    """About ``novelty`` of the texts: 0 if they are the same, else more than 0, at most 1."""
+    """An estimate of ``novelty``: 0 if the texts are the same, else more than 0, at most 1."""
     if before.digest == after.digest:
         return 0.0
     both = set(before.least) & set(after.least)

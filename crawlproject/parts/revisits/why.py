@@ -1,4 +1,4 @@
-"""What is known of a page that is visited again: its visits so far, and when the next one is."""
+"""What is known of a page that is visited again: its visits so far, and when the next one is due."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How often a page changes, from what its visits showed: one published estimator a file."""
+"""How often a page changes, from what its visits showed: one published estimator in each file."""

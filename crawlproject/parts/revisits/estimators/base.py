@@ -31,7 +31,7 @@ class Evidence(NamedTuple):
 
 
 class Estimator(ABC):
-    """Rates of change from visits, in bounded memory a page. Rates are changes per second, times seconds."""
+    """Estimates rates of change from visits, in bounded memory a page. Rates are changes per second, times are seconds."""
 
     table: Table
 
@@ -40,7 +40,7 @@ class Estimator(ABC):
         return self.table.bytes_per_row
 
     def meet(self, row: int, host: int, template: int) -> None:
-        """A page was visited for the first time: make room for it."""
+        """Make room for a page that was visited for the first time."""
         self.table.grow(row + 1)
 
     @abstractmethod

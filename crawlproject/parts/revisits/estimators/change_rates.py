@@ -19,9 +19,9 @@ STEPS = 60
 
 
 class Naive(Estimator):
-    """Changes that were seen, over the time that was watched: X / T (section 4.1). 8 bytes a page.
+    """Changes seen over time watched: X / T (section 4.1). 8 bytes a page.
 
-    It is biased: several changes between two visits are seen as one, so a page that changes faster than it is visited is
+    It is biased: several changes between two visits look like one, so a page that changes faster than it is visited is
     underestimated.
     """
 
@@ -48,7 +48,7 @@ class BiasReduced(Estimator):
     """For visits at regular intervals (section 4.2): with X changes detected in n visits at intervals I, the rate is
     -log((n - X + 0.5) / (n + 0.5)) / I.
 
-    Takes the mean of the intervals for I: exact when they are regular. 12 bytes a page.
+    I is the mean of the intervals, which is exact when they are regular. 12 bytes a page.
     """
 
     def __init__(self) -> None:
@@ -78,10 +78,10 @@ def known_times(visits: npt.ArrayLike, changes: npt.ArrayLike, watched: npt.Arra
 
 
 class KnownTimes(Estimator):
-    """For pages whose server states when they last changed, Last-Modified (section 5, the algorithm and its bias reduction).
+    """For pages whose server states their last change as Last-Modified (section 5, the algorithm and its bias reduction).
 
-    After the last change nothing happened for the time that has passed since, so only that time was watched. A visit that found
-    a change without a stated time counts as a change half-way. 12 bytes a page.
+    Nothing happened between the last change and the visit, so only that time was watched. A change without a stated time counts
+    as half-way through the interval. 12 bytes a page.
     """
 
     def __init__(self) -> None:
@@ -107,8 +107,8 @@ def maximum_likelihood(changed: npt.ArrayLike, counts: npt.ArrayLike, unchanged:
     ``changed`` (K, or P, K): lengths of intervals; ``counts`` (P, K): how often a change was found after such an interval;
     ``unchanged`` (P): the sums of the intervals without one.
 
-    The equation has no finite answer when every visit found a change: then half a change of the mean interval is taken back,
-    as in the bias-reduced estimator. 0 where no change was found. Newton's steps on log r, at most 60.
+    The equation has no finite answer when every visit found a change: then half the mean interval counts as unchanged, as in
+    the bias-reduced estimator. 0 where no change was found. Newton's steps on log r, at most 60.
     """
     lengths = np.asarray(changed, dtype=np.float64)
     times = np.asarray(counts, dtype=np.float64)
@@ -142,7 +142,7 @@ class MaximumLikelihood(Estimator):
 
     Keeps how many changes were found after intervals of each length, in 20 bins of lengths that double. 28 bytes a page.
 
-    The mean error of an interval by its bin is under a fifth. When a count would overflow its byte all evidence of the page
+    Binning changes an interval by less than a fifth on average. When a count would overflow its byte, all evidence of the page
     is halved.
     """
 

@@ -1,10 +1,10 @@
 """Rates with a prior from pages of the same host and template: for pages seen once or a few times.
 
-What related pages do says much about a page: J. Cho, A. Ntoulas: Effective change detection using sampling. VLDB 2002 (pages
+Related pages reveal much about a page: J. Cho, A. Ntoulas: Effective change detection using sampling. VLDB 2002 (pages
 of a site); Q. Tan, Z. Zhuang, P. Mitra, C. Giles: A clustering-based sampling approach for refreshing search engine's
 database. WebDB 2007 (clusters of features); L. Barbosa, A. Salgado, F. de Carvalho, J. Robin, J. Freire: Looking at both the
-present and the past to efficiently update replicas of web content. WIDM 2005 (features of one copy). Here the group is host
-or template, and its mean the prior: an empirical Bayes estimate with a Gamma prior (B. Efron, C. Morris. JASA 70, 1975;
+present and the past to efficiently update replicas of web content. WIDM 2005 (features of one copy). Here the group is a host
+or a template, and its mean is the prior: an empirical Bayes estimate with a Gamma prior (B. Efron, C. Morris. JASA 70, 1975;
 conjugate to the Poisson process).
 """
 
@@ -19,7 +19,7 @@ from crawlproject.parts.revisits.base import Table
 from crawlproject.parts.revisits.estimators.base import ALL, Estimator, Evidence, Rows
 
 SHAPE = 0.5  # of the Gamma prior of a page's rate around its group's: small, since rates span magnitudes (paper 004 3.2.2.2)
-GROUP_SHAPE = 2.0  # changes by which a template's mean is pulled to its host's, and a host's to all pages'
+GROUP_SHAPE = 2.0  # changes by which a template's mean is pulled to its host's, and a host's to that of all pages
 FIRST_GUESS = 1 / (
     120 * 86_400.0
 )  # changes per second before any evidence: median of Cho and Garcia-Molina's 2000 sample
@@ -28,9 +28,9 @@ FIRST_GUESS = 1 / (
 class GroupPrior(Estimator):
     """Posterior mean of a Gamma: (shape + X) / (shape / prior + T). 16 bytes a page, 16 a group.
 
-    X counts, for an interval in which a change was found, the changes that the present rate expects in it when there is one
-    or more: rate × t / (1 - e^(-rate t)), one step of the EM algorithm for censored counts. So several changes between visits
-    are not taken for one.
+    For an interval in which a change was found, X counts the changes that the present rate expects in it, given that there is
+    one or more: rate × t / (1 - e^(-rate t)), one step of the EM algorithm for censored counts. So several changes between
+    visits do not count as one.
     """
 
     def __init__(self, shape: float = SHAPE, group_shape: float = GROUP_SHAPE) -> None:
@@ -66,7 +66,7 @@ class GroupPrior(Estimator):
         self.watched += watched
 
     def prior(self, rows: Rows = ALL) -> Array:
-        """Mean rate of the template of each row, pulled to that of its host, pulled to that of all pages."""
+        """Mean rate of the template of each row, pulled to that of its host, which is pulled to that of all pages."""
         pull = self.group_shape
         overall = (1 + self.changes) / (1 / FIRST_GUESS + self.watched)
         of_host = (pull + self.hosts["changes"]) / (pull / overall + self.hosts["watched"])

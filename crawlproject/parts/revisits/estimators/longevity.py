@@ -1,9 +1,9 @@
 """How long the content of a page lives: the shares that stay, churn and scroll, from how new its text was at each visit.
 
 C. Olston, S. Pandey: Recrawl scheduling based on information longevity. WWW 2008, sections 2 and 3: *static* fragments stay,
-*churning* ones are overwritten again and again, *scrolling* ones come and move down. Between two visits churning text is new
-once, however long that was; scrolling text is the newer, the more time has passed. So novelty is a line over the interval:
-its value at 0 is the churning share, its slope what scrolls by per second. Here a line of least squares instead of kept
+*churning* ones are overwritten again and again, *scrolling* ones are added and move down. Between two visits churning text is
+replaced once, however long the interval; the longer the interval, the more text scrolls. So novelty is a line over the interval:
+its value at 0 is the churning share, its slope the share that scrolls by per second. Here a least-squares line replaces stored
 fragments: a few numbers a page instead of a sketch of each version.
 """
 
@@ -17,7 +17,7 @@ from crawlproject.parts.revisits.estimators.base import ALL, Rows
 
 PRIOR = 2.0  # observations that the mean novelty of all pages counts as
 FIRST_NOVELTY = 0.1  # before any: about the median change of Fetterly et al. 2003
-SHORTEST = 3600.0  # seconds: spread of intervals below which no slope is seen
+SHORTEST = 3600.0  # seconds: spread of intervals below which no slope is estimated
 
 
 class Longevity:
@@ -32,7 +32,7 @@ class Longevity:
         self.table.grow(row + 1)
 
     def add(self, row: int, interval: float, novelty: float) -> None:
-        """A visit after ``interval`` seconds found a change, and ``novelty`` of the text new."""
+        """Learn that a visit after ``interval`` seconds found a change, with the share ``novelty`` of the text new."""
         table = self.table
         for name, value in (
             ("n", 1.0),

@@ -1,8 +1,8 @@
-"""At which hours of the week pages change: such as every morning at six, or on working days.
+"""At which hours of the week pages change, such as every morning at six, or on working days.
 
 J. Wolf, M. Squillante, P. Yu, J. Sethuraman, L. Ozsen: Optimal crawling strategies for web search engines. WWW 2002, section
 3.2: "quasi-deterministic" pages change at known times, each with a known probability. Here the probabilities are learned for
-a host, as hour of the day times day of the week.
+each host, as hour of the day times day of the week.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from crawlproject.parts.revisits.allocation import SECONDS_A_DAY, Array
 from crawlproject.parts.revisits.base import Table
 
 HOUR = 3600.0
-SHARPEST = 6 * HOUR  # changes that are known less exactly tell no hour
-PRIOR = 24.0  # changes, spread evenly over the week, that a host starts with
-SHARP = 3 / 168  # probability from which on an hour is worth waiting for
+SHARPEST = 6 * HOUR  # changes that are known less exactly say nothing about hours
+PRIOR = 24.0  # changes, spread evenly over the week, with which a host starts
+SHARP = 3 / 168  # probability from which an hour is worth waiting for
 DAY_OF_EPOCH = 3  # 1 January 1970 was a Thursday; Monday is 0
 
 
@@ -34,7 +34,7 @@ class QuasiDeterministic:
         )
 
     def add(self, host: int, since: float, until: float) -> None:
-        """A page of the host changed once or more in this period: it counts by the hours it covers, if it is at most six
+        """Count one or more changes of a page in this period, by the hours that the period covers, if it is at most six hours
         long."""
         self.table.grow(host + 1)
         length = until - since
@@ -58,10 +58,10 @@ class QuasiDeterministic:
         return np.outer(days, hours).ravel()
 
     def best_time(self, host: int, due: float, most: float) -> float:
-        """The end of the hour, among those that end from ``due`` to ``most`` seconds after it, which is likeliest to bring a
-        change.
+        """The end of the hour that is likeliest to bring a change, among those that end from ``due`` to ``most`` seconds after
+        it.
 
-        ``due`` itself unless that hour is three times as likely as an hour of the week is on average.
+        ``due`` itself unless that hour is at least three times as likely as the average hour of the week.
         """
         count = min(int(most // HOUR), 168)
         self.table.grow(host + 1)

@@ -1,1 +1,1 @@
-"""The revisit policies: one published way to share a budget of visits out a file."""
+"""The revisit policies: one published way to share out a budget of visits in each file."""

@@ -1,8 +1,8 @@
-"""Buckets of pages that change about as often, each a first-in first-out queue; a nonlinear programme shares the budget out.
+"""Buckets of pages that change about equally often, each a first-in first-out queue; a nonlinear programme shares out the budget.
 
 J. Edwards, K. McCurley, J. Tomlin: An adaptive model for optimizing performance of an incremental web crawler. WWW 2001
-(WebFountain): no model of a page, only the bucket it is in; a visit may move it to the next. The programme has one variable a
-bucket, so it is as small for 10 million pages as for a thousand.
+(WebFountain). A page has no model, only a bucket; a visit may move it to the next one. The programme has one variable a bucket,
+so it is as small for 10 million pages as for a thousand.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ FASTEST = (
 RATIO = 1.7
 FIRST_BUCKET = 15  # four months, the median of Cho and Garcia-Molina's sample
 LEAST = 1e-9
-MOST_NEW = 0.9  # of the budget for pages that were never visited, however many wait
+MOST_NEW = 0.9  # of the budget for pages that were never visited, at most
 
 
 def shares_of_budget(sizes: Array, rates: Array, weights: Array, budget: float, uncrawled: float = 0.0) -> Array:
-    """Visits per second and page of each bucket: the least time that pages are out of date.
+    """Visits per second and page of each bucket that minimise the time for which pages are out of date.
 
     Minimises Σ weight × (1 - F(rate, f)) with F = f / rate × (1 - e^(-rate / f)), subject to Σ size × f = budget and f >= 0,
     by SciPy's SLSQP over the shares of the budget. ``sizes``: pages; ``rates``: changes per second; ``weights``: sums over a
-    bucket. (B,) each. ``uncrawled``: how long a page that was never visited is up to date after its visit, times its weight, in
-    seconds; it is out of date until then (freshness 0), and such visits have what is left of the budget.
+    bucket. (B,) each. ``uncrawled``: seconds for which a page that was never visited is up to date after its visit, times its
+    weight. Until then it is out of date (freshness 0). Such visits get what is left of the budget.
     """
     from scipy.optimize import minimize  # takes a third of a second, and Scrapy imports all commands at every start
 
@@ -76,8 +76,8 @@ def shares_of_budget(sizes: Array, rates: Array, weights: Array, budget: float, 
 
 
 class Buckets(IntervalPolicy):
-    """A page moves to the next faster bucket when it changed sooner than its bucket says, to the next slower one when it was
-    quiet for longer. 5 bytes a page more than ``uniform``.
+    """Moves a page to the next faster bucket when it changed sooner than its bucket says, and to the next slower one when it
+    stayed unchanged for longer. 5 bytes a page more than ``uniform``.
     """
 
     name = "buckets"

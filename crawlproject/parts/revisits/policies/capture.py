@@ -1,4 +1,4 @@
-"""As many updates as possible, soon after they appear, whatever becomes of them later.
+"""As many updates as possible, captured soon after they appear, whatever becomes of them later.
 
 S. Pandey, K. Dhamdhere, C. Olston: WIC: a general-purpose algorithm for monitoring web information sources. VLDB 2004; paper
 004 section 5.2.
@@ -13,17 +13,17 @@ from crawlproject.parts.revisits.estimators.base import ALL, Rows
 from crawlproject.parts.revisits.policies.longevity_policy import LongevityPolicy
 
 STEPS = 12  # of bisection on logarithms: within 0.2%, and the budget is met by ``stretch``
-LONGEST = 100 * 365 * SECONDS_A_DAY  # seconds: who would wait longer is given up
+LONGEST = 100 * 365 * SECONDS_A_DAY  # seconds: a page with a longer interval is given up
 
 
 class CaptureRevisits(LongevityPolicy):
-    """The utility of a visit is what it captures; it is urgent where an update is lost that is not captured soon.
+    """The utility of a visit is what it captures; a visit is urgent where an update is lost unless it is captured soon.
 
-    An update that is seen late is worth e^(-delay / p), p = ``patience`` (in days). Its *life cycle* is one of two: it is
-    overwritten by the next one, and lost, or the next one is appended, and it may wait. With rate λ, κ = λ + 1/p and the share a
-    of the updates that append, a visit after t captures V(t) = (1-a) λ/κ (1 - e^(-κ t)) + a λ p (1 - e^(-t/p)); at the optimum
-    weight × (V - t V') = price, which is weight × ((1-a) λ/κ g(κ t) + a λ p g(t/p)). What churns and what scrolls of a page
-    (``Longevity``) says how large a is. 20 bytes a page more than ``freshness``.
+    An update that is seen late is worth e^(-delay / p), p = ``patience`` (in days). It has one of two *life cycles*: the next
+    update overwrites it, and it is lost, or the next update is appended, and it may wait. With rate λ, κ = λ + 1/p and the
+    share a of updates that append, a visit after t captures V(t) = (1-a) λ/κ (1 - e^(-κ t)) + a λ p (1 - e^(-t/p)); at the
+    optimum weight × (V - t V') = price, where V - t V' is (1-a) λ/κ g(κ t) + a λ p g(t/p). ``Longevity`` estimates a from what
+    churns and what scrolls on the page. 20 bytes a page more than ``freshness``.
     """
 
     name = "capture"

@@ -12,7 +12,7 @@ from crawlproject.parts.revisits.policies.shared import IntervalPolicy
 
 
 class Uniform(IntervalPolicy):
-    """Every page as often as every other (Cho and Garcia-Molina 2003, section 4.2: "uniform allocation").
+    """Visits all pages equally often (Cho and Garcia-Molina 2003, section 4.2: "uniform allocation").
 
     It learns rates only to show them.
     """
@@ -71,9 +71,9 @@ class OpicRevisits(IntervalPolicy):
     """Visits in proportion to importance (S. Abiteboul, M. Preda, G. Cobena: Adaptive on-line page importance computation. WWW
     2003).
 
-    A page gathers cash at a rate that is its importance, and the page with the most cash is visited next, which spends it: so in
-    the long run each page is visited as often as its importance says, whether it changes or not (section 5, "greedy").
-    Importance is ``Outcome.weight``. The price is the cash at which a page is visited.
+    A page gathers cash at a rate that is its importance. The page with the most cash is visited next, and the visit spends its
+    cash. So in the long run each page is visited as often as its importance says, whether it changes or not (section 5,
+    "greedy"). Importance is ``Outcome.weight``. The price is the cash at which a page is visited.
     """
 
     name = "opic"

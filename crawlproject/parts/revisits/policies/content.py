@@ -15,10 +15,10 @@ STEPS = 5  # of Newton; the start is off by less than a factor of two
 
 
 class Content(LongevityPolicy):
-    """Visits when U(t) = price, for a page that diverges by D(t) = churn × (1 - e^(-rate t)) + scroll × t.
+    """Visits a page when U(t) = price, for a divergence D(t) = churn × (1 - e^(-rate t)) + scroll × t.
 
-    U(t) = churn / rate × g(rate t) + scroll t² / 2, times the weight. A page that only churns is given up like in
-    ``freshness``, one that scrolls never. 20 bytes a page more than ``freshness``.
+    U(t) = churn / rate × g(rate t) + scroll t² / 2, times the weight. A page that only churns may be given up, as in
+    ``freshness``; a page that scrolls never is. 20 bytes a page more than ``freshness``.
     """
 
     name = "content"

@@ -1,4 +1,4 @@
-"""The fewest stale pages before the eyes of readers: weights are the probability that a reader opens the page.
+"""The fewest stale pages that readers see: the weight of a page is the probability that a reader opens it.
 
 J. Wolf, M. Squillante, P. Yu, J. Sethuraman, L. Ozsen: Optimal crawling strategies for web search engines. WWW 2002: section
 2.1 (embarrassment), section 3.2 (pages that change at certain hours).
@@ -24,9 +24,9 @@ QUANTILES = 256
 class Embarrassment(IntervalPolicy):
     """The freshness optimum with c(p), the probability that p is opened, as the weight of p.
 
-    c falls with the rank of a page by weight, as clicks fall with the position of a result: c ∝ rank ** -``skew``. With 0, the
-    weight itself is the probability (a file of clicks). Visits of a host that changes at certain hours wait for the end of such
-    an hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 124 a host.
+    c falls with the rank of a page by weight, as clicks fall with the position of a result: c ∝ rank ** -``skew``. If it is 0,
+    the weight itself is the probability (a file of clicks). Visits of a host that changes at certain hours wait for the end of
+    such an hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 125 a host.
     """
 
     name = "embarrassment"
@@ -61,7 +61,7 @@ class Embarrassment(IntervalPolicy):
             order = np.argsort(-weights, kind="stable")
             picks = np.linspace(len(weights) - 1, 0, QUANTILES).astype(int)
             self._levels, self._chances = weights[order][picks], chances[picks]
-            # Pages of one weight share what their ranks promise.
+            # Pages of equal weight share the probabilities of their ranks.
             first, last = (np.searchsorted(-weights[order], -weights, side=side) for side in ("left", "right"))
             total = np.concatenate([[0.0], chances.cumsum()])
             self.pages["probability"][:] = (total[last] - total[first]) / (last - first)

@@ -1,8 +1,8 @@
 """Only changes that alter what a page is worth count (paper 004 section 5.1.2).
 
 S. Pandey, C. Olston: User-centric web crawling. WWW 2005: a refresh is worth the change of the ranking that it brings,
-estimated from what earlier refreshes of the page brought. The ranking is that of ``TOPIC_QUERIES``, in which the change
-has had its ``Outcome.impact``; without queries it is by ``Outcome.weight``.
+estimated from earlier refreshes of the page. With ``TOPIC_QUERIES``, the ranking is that of these queries, and
+``Outcome.impact`` is the worth of a change; without, the ranking is by ``Outcome.weight``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ FIRST_IMPACT = 0.1  # of a change, as a share of the weight, before any was seen
 
 
 class Impact(IntervalPolicy):
-    """The freshness optimum with the mean impact of a change as the weight, or how far the weight of the page moved.
+    """The freshness optimum, weighted by the mean impact of a change, or by how far the weight of the page moved.
 
-    A page whose changes leave its weight alone is hardly visited, however often it changes. 8 bytes a page more than
+    A page whose changes leave its weight as it was is hardly visited, however often it changes. 8 bytes a page more than
     ``freshness``.
     """
 

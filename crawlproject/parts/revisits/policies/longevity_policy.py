@@ -1,4 +1,4 @@
-"""What policies share that tell text which stays from text which is soon overwritten."""
+"""The base of policies that distinguish text that stays from text that is soon overwritten."""
 
 from __future__ import annotations
 

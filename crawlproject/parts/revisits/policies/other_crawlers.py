@@ -17,10 +17,10 @@ LONGEST = 365 * SECONDS_A_DAY
 
 
 class Heritrix(IntervalPolicy):
-    """A fixed delay, as Heritrix's ``rescheduleDelaySeconds``.
+    """A fixed delay, like Heritrix's ``rescheduleDelaySeconds``.
 
-    Every page is due ``delay`` days after its last visit, whatever the budget: when it is too small, the oldest come
-    first.
+    Every page is due ``delay`` days after its last visit, whatever the budget. If the budget is too small, the pages that are
+    due for longest come first.
     """
 
     name = "heritrix"
@@ -40,10 +40,10 @@ class Heritrix(IntervalPolicy):
 class Nutch(IntervalPolicy):
     """The intervals of Apache Nutch's ``AdaptiveFetchSchedule``.
 
-    Longer by 0.4 after a visit without a change, shorter by 0.2 after one with; not before the time that has passed since the
-    last change; counted from a time that is moved back by 0.3 of it (its defaults ``db.fetch.schedule.adaptive.*`` and
-    ``db.fetch.interval.default``). All intervals are stretched by one factor, so that they spend the budget: Nutch knows none. 12
-    bytes a page more.
+    The interval grows by 0.4 after a visit without a change and shrinks by 0.2 after a visit with one. It is at least the time
+    since the last change, and counts from a time that is moved back by 0.3 of that time (the defaults of
+    ``db.fetch.schedule.adaptive.*`` and ``db.fetch.interval.default``). All intervals are stretched by one factor to spend the
+    budget, a notion that Nutch lacks. 12 bytes a page more.
     """
 
     name = "nutch"

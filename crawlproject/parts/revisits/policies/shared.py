@@ -1,4 +1,4 @@
-"""What policies share: what is known of each page, its interval between visits, and the search for the price of a visit."""
+"""What revisit policies share: the record of each page, its interval between visits, and the search for the price of a visit."""
 
 from __future__ import annotations
 
@@ -16,34 +16,36 @@ from crawlproject.parts.revisits.estimators.base import ALL, Estimator, Evidence
 from crawlproject.parts.revisits.estimators.group_prior import FIRST_GUESS
 from crawlproject.parts.revisits.estimators.registry import make_estimator
 
-SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is looked for again, once
-SAMPLE = 65_536  # pages that the price of a visit is found from, at most
+SECOND_LOOK = SECONDS_A_DAY  # after which a page that was gone is visited again, once
+SAMPLE = 65_536  # pages from which the price of a visit is found, at most
 LOWEST_RATE = 1 / (100 * 365 * SECONDS_A_DAY)  # changes per second: no page is believed never to change
 
 
 def sample_of(rows: npt.NDArray[np.integer[Any]]) -> tuple[npt.NDArray[np.integer[Any]], float]:
-    """Every k-th of these rows, at most ``SAMPLE``, and their share: the price of a visit differs by a fraction of a percent."""
+    """Every k-th of these rows, at most ``SAMPLE``, and their share. The price of a visit differs by a fraction of a percent."""
     sample = rows[:: -(-len(rows) // SAMPLE)]
     return sample, len(sample) / len(rows)
 
 
 class IntervalPolicy(ABC):
-    """A policy that gives each page an interval. A subclass says which, at a price of a visit; the price spends the budget.
+    """A policy that gives each page an interval. A subclass computes it from the price of a visit, which spends the budget.
 
-    ``estimator`` names how rates of change are estimated. Between two plans a page gets the interval that its own evidence asks
-    for, at the price of the last plan. 21 bytes a page, and those of the estimator.
+    ``estimator`` names the estimator of change rates. Between two plans a page gets the interval that its own evidence asks
+    for, at the price of the last plan. 21 bytes a page, plus those of the estimator.
     """
 
     name = ""
     weighs_new: ClassVar[bool] = False
-    columns: ClassVar[Mapping[str, tuple[str, float]]] = {}  # what a policy notes of each page besides, as in ``Table``
+    columns: ClassVar[
+        Mapping[str, tuple[str, float]]
+    ] = {}  # further columns that a policy keeps of each page, as in ``Table``
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
         of_all = {"last": ("f8", -math.inf), "interval": ("f4", math.inf), "weight": ("f4", 0.0)}
         self.pages = Table(**of_all, host=("u4", 0), gone=("u1", 0), **self.columns)
         self.estimator: Estimator = make_estimator(estimator)
         self.price: float | None = None
-        self.stretch = 1.0  # what is left to do when no price spends the budget exactly
+        self.stretch = 1.0  # corrects the intervals when no price spends the budget exactly
 
     @property
     def bytes_per_page(self) -> int:
@@ -91,7 +93,7 @@ class IntervalPolicy(ABC):
         return rate
 
     def price_of(self, rate: float, rows: npt.NDArray[np.integer[Any]]) -> float:
-        """The price at which visits of these rows cost ``rate``: of many pages by a sample, the rest is ``stretch``."""
+        """The price at which visits of these rows cost ``rate``: of many pages from a sample, the rest is ``stretch``."""
         sample, share = sample_of(rows)
         return price_for(
             rate * share, lambda price: float((1 / self.intervals(price, sample)).sum()), self.price or 1.0

@@ -1,9 +1,9 @@
-"""The pages that new pages are found on come first (paper 004 section 3.2.2.1).
+"""Visits first the pages on which new pages are found (paper 004 section 3.2.2.1).
 
 A. Dasgupta, A. Ghosh, R. Kumar, C. Olston, S. Pandey, A. Tomkins: The discoverability of the web. WWW 2007: few old pages
-link to most new ones, and how many new links a page had says how many it will have. A link counts only for the visit that
-found it first. So pages with the same new links share what one of them would have: they lose visits, but none of them is
-dropped, as the cover of new links by few pages would do that the authors describe.
+link to most new ones, and the number of new links a page had predicts how many it will have. A link counts only for the visit
+that found it first. So pages with the same new links share the rate that one of them would have: they lose visits, but none is
+dropped, unlike in the authors' cover of new links by few pages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crawlproject.parts.revisits.base import Outcome
 from crawlproject.parts.revisits.estimators.base import ALL, Rows
 from crawlproject.parts.revisits.policies.shared import IntervalPolicy
 
-SHAPE = 0.1  # of the Gamma prior of a page's rate: most pages never have a new link, few have most of them
+SHAPE = 0.1  # of the Gamma prior of a page's rate: most pages never have a new link, a few have most of them
 FIRST_LINKS = 1 / (365 * SECONDS_A_DAY)  # new links a second and page, before any evidence
 
 

@@ -1,1 +1,1 @@
-"""``adaptive``, the policy of this project: what changes together is watched together."""
+"""``adaptive``, the policy of this project: pages that change together are watched together."""

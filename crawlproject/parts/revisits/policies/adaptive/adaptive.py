@@ -1,10 +1,11 @@
-"""A visit where it is worth most now: own history, what the pages around did, and one price for known and new pages.
+"""Visits where they are worth most now, by the history of a page, by what the pages around it did, and by one price for known
+and new pages.
 
-Pages of a site change in bursts, a rebuild at a time, far from independently. So time is measured by the clock of a page's
-group (``clocks``): a visit that found a change moves the clock of all its pages, and those that usually change with it become
-due; visits that found none hold it back. Pages that changed with each burst have high multipliers, so they are due first and
-serve as sentinels. A page is due when the gain of a visit reaches the price, which is set so that the budget is
-spent.
+Pages of a site change in bursts, a rebuild at a time, so they are far from independent. Therefore time is measured by the clock
+of a page's group (``clocks``): a visit that found a change moves the clock of all its pages, and the pages that usually change
+together become due; a visit that found none holds the clock back. Pages that changed with each burst have high multipliers, so
+they are due first and serve as sentinels. A page is due when the gain of a visit reaches the price, which is set so that the
+budget is spent.
 
 The rate of change is uncertain: a page's multiplier has a Gamma posterior with shape a and scale b, in units of its
 group's clock. When the clock has run x since the last visit, the page has changed with probability D(x) = 1 - (b / (b +
@@ -34,19 +35,19 @@ from crawlproject.parts.revisits.policies.adaptive.clocks import Clocks, expecte
 from crawlproject.parts.revisits.policies.shared import SECOND_LOOK, sample_of
 
 SHAPE = 0.5  # of the prior of a page's multiplier around 1
-FOLLOWERS = 64  # pages that are moved forward after a visit, at most
-LOOKED_AT = 4096  # pages of a host that are looked at for it; the next ones the next time
+FOLLOWERS = 64  # pages that a visit brings forward, at most
+LOOKED_AT = 4096  # pages of a host that are examined for this; the following ones are examined the next time
 DISCOUNT = 1 / 365  # a day: what is expected later than in a year hardly counts
 LEAST_SHARE = 0.1  # of the budget for known pages, however much new ones promise
-EARLY = 3600.0  # seconds: a visit that is earlier than so was made because there was budget to spare
-STEER, DAMPING = 0.2, 5.0  # exponent of the correction of a plan, and visits that it is damped by
+EARLY = 3600.0  # seconds: a visit that is earlier than its due time by more was made because there was budget to spare
+STEER, DAMPING = 0.2, 5.0  # exponent of the correction of a plan, and visits that damp it
 SHAPES = np.exp(np.linspace(math.log(0.05), math.log(200), 96))
 TIMES = np.exp(np.linspace(math.log(1e-7), math.log(1e7), 1024))
 LEVELS = np.linspace(math.log(1e-14), math.log(1e4), 1024)
 
 
 class AdaptiveRevisits:
-    """Ours. 41 bytes a page, 0.1 kB a host, 0.6 kB more from 8 pages of it on."""
+    """The policy of this project. 41 bytes a page, 0.1 kB a host, 0.6 kB more once the host has 8 pages."""
 
     name = "adaptive"
     weighs_new: ClassVar[bool] = True
@@ -65,7 +66,7 @@ class AdaptiveRevisits:
         self.clocks = Clocks(FIRST_GUESS * SECONDS_A_DAY)
         self.shape = shape
         self.price: float | None = None  # weight × days
-        self._correction = 1.0  # visits asked for over visits planned, smoothed
+        self._correction = 1.0  # visits that became due over visits planned, smoothed
         self._asked = 0  # visits of pages that were due, since the last plan
         self._planned_at, self._planned_rate = 0.0, 0.0
         self._looked_at = 0
@@ -84,7 +85,7 @@ class AdaptiveRevisits:
             self.clocks.meet(host, at)
             self._members.setdefault(host, array("I")).append(row)
             pages["host"][row] = host
-        self.clocks.advance(host, at)  # whatever was found: no page was visited after the last day of its clock
+        self.clocks.advance(host, at)  # whatever was found, so that no page was visited after the last day of its clock
         if known and not outcome.gone and not pages["gone"][row] and at > pages["last"][row]:
             self._asked += not outcome.hint and at + EARLY >= pages["due_at"][row]
             sooner = self._learn(outcome)
@@ -95,7 +96,7 @@ class AdaptiveRevisits:
         return sooner
 
     def _learn(self, outcome: Outcome) -> list[int]:
-        """Evidence on the page and its group; the rows that are due earlier for it."""
+        """Learn about the page and its group; return the rows that become due earlier."""
         row, pages, at, host = outcome.row, self.pages, outcome.at, outcome.host
         last, clocks = float(pages["last"][row]), self.clocks
         multiplier = (self.shape + float(pages["changes"][row])) / (self.shape + float(pages["watched"][row]))
@@ -113,7 +114,7 @@ class AdaptiveRevisits:
         return self._followers(host, at)
 
     def _followers(self, host: int, now: float) -> list[int]:
-        """Pages of the host that are due within a day and were not before: the first of them, at most 64 of 4,096."""
+        """Pages of the host that are now due within a day and were not before: the earliest ones, at most 64 of 4,096."""
         members, pages = self._members[host], self.pages
         first = self._looked_at % len(members)
         rows = np.array(members[first : first + LOOKED_AT], dtype=np.int64)
@@ -123,11 +124,11 @@ class AdaptiveRevisits:
         sooner = np.flatnonzero((due < before - EARLY) & (due <= now + SECONDS_A_DAY))
         best = sooner[np.argsort(due[sooner])[:FOLLOWERS]]
         before[best] = due[best]
-        pages["due_at"][rows] = before  # those that are not named stay where they are
+        pages["due_at"][rows] = before  # the pages that are not returned keep their due times
         return rows[best].tolist()
 
     def _needed(self, rows: np.ndarray, price: float) -> Array:
-        """How far the clock of these rows has to run before their next visit, at this price."""
+        """How far the clocks of these rows have to run before their next visits, at this price."""
         pages = self.pages
         a = self.shape + pages["changes"][rows].astype(float)
         b = self.shape + pages["watched"][rows].astype(float)
@@ -160,7 +161,7 @@ class AdaptiveRevisits:
         return used
 
     def _correct(self, now: float) -> None:
-        """Bursts ask for more or fewer visits than clocks of even pace: steer by how many pages were due since the last plan."""
+        """Bursts ask for more or fewer visits than even clocks: steer by how many pages became due since the last plan."""
         planned = (now - self._planned_at) * self._planned_rate
         if planned > 0:
             overdue = int(np.count_nonzero((self.pages["due_at"] < now) & (self.pages["gone"] == 0)))
@@ -168,7 +169,7 @@ class AdaptiveRevisits:
             self._correction = float(np.clip(self._correction * off**STEER, 0.1, 10.0))
 
     def planned_rate(self) -> float:
-        """Visits per second that clocks of even pace ask for."""
+        """Visits per second that evenly running clocks ask for."""
         alive = np.flatnonzero((self.pages["last"] > -math.inf) & (self.pages["gone"] == 0))
         rates = self.clocks.rates(self.pages["host"][alive]) / SECONDS_A_DAY
         return self._correction * float((rates / self.pages["needed"][alive]).sum())
@@ -194,7 +195,7 @@ class AdaptiveRevisits:
         return due
 
     def _due(self, rows: npt.NDArray[np.integer[Any]]) -> Array:
-        """``next_visit`` of these rows, which were visited."""
+        """``next_visit`` of these rows, all of which were visited."""
         pages = self.pages
         last, hosts = pages["last"][rows], pages["host"][rows]
         needed = pages["needed"][rows].astype(float)
@@ -211,8 +212,8 @@ class AdaptiveRevisits:
 
     def explain(self, row: int) -> Mapping[str, float]:
         """``changes_a_day``: expected rate; ``stale_now``: probability that the page has changed since its last visit, at the
-        end of the last day its host was visited; ``host_changes_a_day``: rate of a page of multiplier 1; ``multiplier``: of
-        this page.
+        end of the last day on which its host was visited; ``host_changes_a_day``: rate of a page with multiplier 1;
+        ``multiplier``: that of this page.
         """
         pages, host = self.pages, int(self.pages["host"][row])
         a, b = self.shape + float(pages["changes"][row]), self.shape + float(pages["watched"][row])
@@ -228,7 +229,7 @@ class AdaptiveRevisits:
 
 
 def visit_gain(shape: Array, z: Array) -> Array:
-    """v(a, z); arrays of one shape, a > 0, z >= 0."""
+    """v(a, z) of arrays with one shape; a > 0, z >= 0."""
     log1z = np.log1p(z)
     near = np.abs(shape - 1) < 1e-6
     safe = np.where(near, 2.0, shape)

@@ -1,10 +1,10 @@
-"""How much has happened in each group of pages: a clock a group, which runs fast in bursts and slow between them.
+"""How much has happened in each group of pages: one clock a group, which runs fast in bursts and slowly between them.
 
-Pages of a site change together, when it is rebuilt. The hazard of page i of group g on day b is m_i × h_gb (a shared frailty
-model: D. Clayton. Biometrika 65, 1978): m_i is the page's own multiplier, of mean 1, and h_gb the changes of a page of
-multiplier 1 on that day. h_gb is Gamma distributed around the rate of the group, with a small shape: most days nothing
-happens, on some much. Each visit is evidence on the days since the last one. One that found no change makes them quieter for
-all pages of the group; one that found a change makes some of them busier, those that are already suspected most.
+Pages of a site change together, when the site is rebuilt. The hazard of page i of group g on day b is m_i × h_gb (a shared
+frailty model: D. Clayton. Biometrika 65, 1978): m_i is the page's own multiplier, with mean 1, and h_gb the changes of a page
+with multiplier 1 on that day. h_gb is Gamma distributed around the rate of the group, with a small shape: on most days nothing
+happens, on some days much. Each visit is evidence on the days since the last one. A visit that found no change makes these days
+quieter for all pages of the group; a visit that found a change makes some of them busier, mostly those already suspected.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ DAYS = 48  # days that a clock remembers one by one; before them it ran evenly
 BURST_SHAPE = 0.05  # of the Gamma distribution of a day's hazard: about the share of days with a burst
 HALF_LIFE = 180.0  # days after which evidence on the rate of a group counts half
 PULL = 1.0  # changes by which the rate of a group is pulled to that of all pages
-CROWD = 8  # pages from which a group has a clock that remembers days
+CROWD = 8  # pages: from this size on, the clock of a group remembers days
 
 
 class Clocks:
-    """The clocks of all groups. A clock shows how often a page of multiplier 1 is expected to have changed.
+    """The clocks of all groups. A clock shows how often a page with multiplier 1 is expected to have changed.
 
-    24 bytes a group, and 12 for each day remembered once it has ``CROWD`` pages: 0.6 kB.
+    24 bytes a group, and 12 for each remembered day once the group has ``CROWD`` pages: 0.6 kB.
     """
 
     def __init__(self, first_rate: float) -> None:
@@ -34,14 +34,14 @@ class Clocks:
             day=("i4", -1), changes=("f4", 0), watched=("f4", 0), rate=("f4", 0), pages=("u4", 0), slot=("i4", -1)
         )
         self._count = np.zeros((0, DAYS), dtype=np.float32)  # expected changes, by day, today last
-        self._watched = np.zeros((0, DAYS), dtype=np.float32)  # multipliers × days that were watched
+        self._watched = np.zeros((0, DAYS), dtype=np.float32)  # watched multipliers × days
         self._reading = np.zeros((0, DAYS + 1), dtype=np.float32)  # of the clock at the edges of the days
         self._slots = 0
         self.changes = 1.0
         self.watched = 1.0 / first_rate
 
     def rate(self, group: int) -> float:
-        """Changes a day of a page of multiplier 1, in the long run."""
+        """Changes a day of a page with multiplier 1, in the long run."""
         overall = self.changes / self.watched
         known = self.groups
         return (PULL + float(known["changes"][group])) / (PULL / overall + float(known["watched"][group]))
@@ -52,7 +52,7 @@ class Clocks:
         return np.asarray((PULL + changes.astype(float)) / (PULL / overall + watched.astype(float)))
 
     def meet(self, group: int, now: float) -> None:
-        """A page of this group was visited for the first time."""
+        """Count a page of this group that was visited for the first time."""
         self.groups.grow(group + 1)
         groups = self.groups
         groups["pages"][group] += 1
@@ -70,7 +70,7 @@ class Clocks:
             self._read(group)
 
     def advance(self, group: int, now: float) -> None:
-        """Make the last day of a clock that of ``now``."""
+        """Advance the clock of a group to the day of ``now``."""
         groups = self.groups
         passed = int(now // SECONDS_A_DAY) - int(groups["day"][group])
         if passed <= 0:
@@ -118,11 +118,11 @@ class Clocks:
         return np.asarray(ran)
 
     def quiet(self, group: int, since: float, until: float, multiplier: float) -> None:
-        """A page of this multiplier did not change in this period."""
+        """Learn that a page with this multiplier did not change in this period."""
         self._watch(group, self._overlaps(group, since, until), multiplier, (until - since) / SECONDS_A_DAY)
 
     def busy(self, group: int, since: float, until: float, multiplier: float) -> None:
-        """A page of this multiplier changed in this period, once or more."""
+        """Learn that a page with this multiplier changed in this period, once or more."""
         overlaps = self._overlaps(group, since, until)
         groups = self.groups
         slot, days = int(groups["slot"][group]), (until - since) / SECONDS_A_DAY
@@ -149,12 +149,12 @@ class Clocks:
             self._read(group)
 
     def _hazards(self, group: int) -> Array:
-        """Expected hazard of each day remembered. (DAYS,)"""
+        """Expected hazard of each remembered day. (DAYS,)"""
         slot, rate = int(self.groups["slot"][group]), float(self.groups["rate"][group])
         return np.asarray((BURST_SHAPE + self._count[slot]) / (BURST_SHAPE / rate + self._watched[slot]))
 
     def _overlaps(self, group: int, since: float, until: float) -> Array:
-        """Days of [since, until] that fall on each day remembered, 0 to 1. (DAYS,)"""
+        """Days of [since, until] that fall on each remembered day, 0 to 1. (DAYS,)"""
         first = int(self.groups["day"][group]) - DAYS + 1
         return np.clip(until / SECONDS_A_DAY - first - _EACH, 0, 1) - np.clip(
             since / SECONDS_A_DAY - first - _EACH, 0, 1
@@ -165,7 +165,7 @@ class Clocks:
 
 
 def expected_changes(expected: float) -> float:
-    """The changes of a Poisson process of this mean, given that there is one or more."""
+    """The expected changes of a Poisson process with this mean, given that there is one or more."""
     return expected / -math.expm1(-expected) if expected > 1e-9 else 1.0
 
 
