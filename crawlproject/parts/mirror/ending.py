@@ -1,4 +1,4 @@
-"""Scrapy waits for the mirror when everything else of a crawl is written."""
+"""Makes Scrapy wait for the mirror after everything else of a crawl is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_TOPIC = 30  # priority "spider": topic files may come from strangers
 
 
 class MirrorEnding(Component):
-    """Called after ``FinishedMarker``, which stands before it in ``EXTENSIONS``."""
+    """Called after ``FinishedMarker``, which comes before it in ``EXTENSIONS``."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -1,10 +1,10 @@
-"""Writes a crawl folder to a remote address, a segment at a time (``segments.py``).
+"""Writes a crawl folder to a remote address, one segment at a time (``segments.py``).
 
-A segment has the next lines of the history, up to ``FULL`` bytes of their pages, and what belongs to them: bodies, items, links,
-changes. Archives and what is no page's, such as robots.txt, go as far as they have come. All of it is sent first and the index
-last, so a writer that is killed has sent a segment or none, and sends it when it is started again. What is there is said by the
-last index; nothing is noted in the folder. A killed crawl may have cut off the ends of its logs: then the segments that have
-more are taken back, the last first.
+A segment holds the next lines of the history, up to ``FULL`` bytes of their pages, and what belongs to these lines: bodies,
+items, links, changes. Archives, and logs that belong to no page, such as that of robots.txt, are sent as far as they have grown.
+The index is sent last, so a writer that is killed has sent a whole segment or none, and sends it again when it is restarted. The
+last index shows what was sent; the folder has no record of it. A killed crawl may have lost the ends of its logs: then the
+segments that hold more than the folder are removed, the last first.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from crawlproject.storage.page_files import PAGES, stored_body
 from crawlproject.storage.read import HISTORY, LINKS, visit_from
 from crawlproject.storage.remote import Remote
 
-FULL = 16 * 2**20  # bytes of pages, or of a log: a segment that has them ends
+FULL = 16 * 2**20  # bytes of pages, or of a log: a segment ends when it has as many
 
-_LINES = 10_000  # of the history, ditto: they may be of errors
-_AHEAD = 2**20  # bytes of a log that are looked at behind the last line that belongs to a segment
+_LINES = 10_000  # of the history, likewise: they may all be errors
+_AHEAD = 2**20  # bytes of a log that are searched beyond the last line that belongs to a segment
 _AT_ONCE = 8  # requests
 _LEVEL = 1  # of gzip
 
@@ -56,20 +56,19 @@ Packed = dict[tuple[str, int], bytes]  # name and version of a page -> its body,
 
 
 class Mirror:
-    """The copy of the crawl in ``folder`` at ``remote``. One at a time. All may raise ``BadInput`` and ``StorageFailed``.
-
-    ``files`` and ``bytes`` count what was sent.
+    """The copy at ``remote`` of the crawl in ``folder``. It has one writer at a time. All methods may raise ``BadInput`` and
+    ``StorageFailed``. ``files`` and ``bytes`` count what was sent.
     """
 
     def __init__(self, folder: Path, remote: Remote) -> None:
         self.folder, self.remote = folder, remote
         self.files = self.bytes = 0
         self._number = -1  # of the last segment; -1: not known yet
-        self._ends: dict[str, int] = {}  # of the logs, in it
-        self._marks = {MARKER: (0, 0)}  # files that may be there -> size and time of change, when they were sent
+        self._ends: dict[str, int] = {}  # log -> its end in the last segment
+        self._marks = {MARKER: (0, 0)}  # file that may have been sent -> size and time of change when it was sent
 
     def claim(self, manifest: Mapping[str, Any]) -> None:
-        """Write ``crawl.json``, unless that of another crawl is there: ``BadInput``."""
+        """Write ``crawl.json``. Raises ``BadInput`` if another crawl has one there."""
         there = self.remote.get(MANIFEST)
         if there is not None and _identity(there) != (manifest["started"], manifest["topic"]["name"]):
             raise BadInput(
@@ -79,7 +78,7 @@ class Mirror:
         self.remote.put(MANIFEST, orjson.dumps(manifest))
 
     def update(self, *, over: bool = False) -> None:
-        """Send what has come since. ``over``: the crawl has ended, so that files are sent that still grew."""
+        """Send what is new. ``over``: the crawl has ended, so the files that were still growing are sent, too."""
         if self._number < 0:
             self._go_on()
         if MARKER in self._marks and not (self.folder / MARKER).exists():
@@ -87,13 +86,13 @@ class Mirror:
             del self._marks[MARKER]
         end = _size(self.folder / HISTORY)
         while self._send_segment(over=over) and (over or self._ends[HISTORY] < end):
-            pass  # what comes meanwhile waits for the next round
+            pass  # what is written meanwhile waits for the next round
         self._send_files([*SEEN, MANIFEST])
         if over:
             self._send_files([*FILES, MARKER])
 
     def _go_on(self) -> None:
-        """Find the last segment that is as in the folder, and take back those behind it."""
+        """Find the last segment that agrees with the folder, and remove those after it."""
         number, strays = committed(self.remote)
         index = SegmentIndex({}, [])
         taken_back = strays[::-1]
@@ -114,7 +113,7 @@ class Mirror:
         return SegmentIndex.decoded(self.remote.read(key), f"{self.remote.address}/{key}")
 
     def _send_segment(self, *, over: bool) -> bool:
-        """False: there is nothing to send."""
+        """Send the next segment. Returns False if there is nothing to send."""
         packed, ends = self._cut(over=over)
         pieces = {
             name: LogSlice(self._ends.get(name, 0), end, tail_of(self.folder / name, end)) for name, end in ends.items()
@@ -139,7 +138,7 @@ class Mirror:
         return True
 
     def _cut(self, *, over: bool) -> tuple[Packed, dict[str, int]]:
-        """The bodies of the next segment, and where it ends in each log."""
+        """The bodies of the next segment, and its end in each log."""
         visits, packed, end = self._visits()
         ends = {HISTORY: end}
         links: Counter[str] = Counter()
@@ -160,9 +159,9 @@ class Mirror:
         return packed, ends | self._archived()
 
     def _visits(self) -> tuple[list[Visit], Packed, int]:
-        """The visits of the next segment, their bodies, and where it ends in the history.
+        """The visits of the next segment, their bodies, and its end in the history.
 
-        A version that was replaced and not kept is passed over: the segment ends behind a later one, or its page had no body.
+        A version that was replaced and not kept is skipped. The segment then ends after a later one, so that the page has a body.
         """
         path, end = self.folder / HISTORY, self._ends.get(HISTORY, 0)
         visits: list[Visit] = []
@@ -187,7 +186,7 @@ class Mirror:
         return visits, packed, end
 
     def _archived(self) -> dict[str, int]:
-        """The next exchanges of the archives: the ends of their files, and of what commits them."""
+        """The ends of the archives in the next segment, and of the log that commits their exchanges."""
         ends = {RECORDS: 0} | {name: end for name, end in self._ends.items() if name == RECORDS or is_archive(name)}
         size = 0
         for line in _lines(self.folder / RECORDS, ends[RECORDS]):
@@ -222,7 +221,7 @@ class Mirror:
 
 
 def _bodies_of(packed: Packed) -> list[StoredBody]:
-    """Where each body is when they are one after the other."""
+    """The place of each body when they are joined in this order."""
     ends = accumulate(map(len, packed.values()), initial=0)
     return [StoredBody(*key, start, len(body)) for (key, body), start in zip(packed.items(), ends, strict=False)]
 
@@ -232,7 +231,7 @@ def _size(path: Path) -> int:
 
 
 def _taken(left: Counter[str], name: str) -> bool:
-    """Whether there was one left."""
+    """Take one of this name; whether there was one left."""
     left[name] -= 1
     return left[name] >= 0
 
@@ -265,7 +264,7 @@ def _piece(path: Path, start: int) -> Iterator[bytes]:
 
 
 def _end_of_those(path: Path, start: int, belongs: Key) -> int:
-    """Behind the last line that belongs; lines between those that do may be of nobody, as a killed crawl leaves them."""
+    """The end of the last line that belongs; lines before it may belong to no visit, as a killed crawl leaves them."""
     end = start
     for line in _lines(path, start):
         start += len(line)

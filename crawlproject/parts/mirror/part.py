@@ -1,4 +1,4 @@
-"""The part that keeps the mirror of a crawl; it is written by a thread."""
+"""The part that writes the mirror of a crawl, in a thread."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SETTING = "CRAWL_MIRROR"
 FIRST = 2.0  # seconds until the first round; after each the wait doubles
 EVERY = 30.0  # seconds from the end of a round to the next, at most
 LONGEST = 60.0  # seconds between two tries while it fails
-LAST_TRIES = 5  # without anything sent in between, when the crawl has ended
+LAST_TRIES = 5  # failures in a row without anything sent, after the crawl has ended
 PATIENCE = 20.0  # seconds for which the start of a crawl waits for an answer
 
 
 class MirrorPart(Part):
-    """There with ``CRAWL_MIRROR``, but in rehearsals. What is wrong with the address is told before the crawl begins."""
+    """Present with ``CRAWL_MIRROR``, except in rehearsals. Reports a wrong address before the crawl begins."""
 
     name = "mirror"
 
@@ -49,7 +49,7 @@ class MirrorPart(Part):
         self._thread.start()
 
     def finish(self) -> None:
-        """The crawl has ended and its folder is complete: wait until all is sent, or nothing more can be."""
+        """Wait until everything is sent, or nothing more can be. The crawl has ended and its folder is complete."""
         self._ending.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -106,7 +106,7 @@ class MirrorPart(Part):
 
 
 def _claimed(address: str, folder: CrawlFolder) -> Mirror:
-    """The mirror, whose address was tried. Raises ``BadSetting``, not where the network is away."""
+    """The mirror, after a try of its address. Raises ``BadSetting``, but not when the network is down."""
     found: list[Any] = []
     try:
         mirror = Mirror(folder.path, Remote(address))

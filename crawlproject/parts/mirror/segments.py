@@ -1,14 +1,14 @@
 """The crawl folder at a remote address: segments, each committed by its index, which is written last.
 
-    crawl.json, finished.json     as in the folder; so are the other files, of FILES
-    history/000001.jsonl.gz       the lines that have come to history.jsonl in segment 1; so of the other logs
+    crawl.json, finished.json     as in the folder; likewise the other files of FILES
+    history/000001.jsonl.gz       the lines that segment 1 adds to history.jsonl; likewise for the other logs
     pages/000001.gz               the bodies of its pages, each a gzip member
-    warc/reefs-00000/000001.warc.gz     what has come to an archive, whole records
-    segments/000001.json          the index of the segment: up to where the logs go, and where each body is
+    warc/reefs-00000/000001.warc.gz     what it adds to an archive, whole records
+    segments/000001.json          the index of the segment: the end of each log, and the place of each body
 
-Stores of objects cannot append, and show an object when all of it has come. A segment never changes. What no index names does not
-exist, and of indexes only those count that have all others before them. So a reader always sees a crawl folder of some moments
-before: a page whole, with its item and its links, or not at all.
+Object stores cannot append, and show an object only when it is complete. A segment never changes. Data that no index names does
+not exist, and an index only counts if all indexes before it are there. So a reader always sees the crawl folder as it was some
+moments before: a page is there whole, with its item and its links, or not at all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SEGMENTS = "segments"  # the folder of the indexes
 RECORDS = "warc/records.jsonl"
 LOGS = (HISTORY, LINKS, ITEMS, CHANGES, ROBOTS, SITEMAPS, PROBES, RECORDS)
 SEEN = ("agents.json", "judgments.jsonl", "refused.json", "rules.jsonl", "topics.jsonl")  # files that readers need
-FILES = (*SEEN, "answers.jsonl", "report.html", "report.json", "sketches.jsonl")  # none of them has a secret
+FILES = (*SEEN, "answers.jsonl", "report.html", "report.json", "sketches.jsonl")  # none of them contains a secret
 
 _ARCHIVE = ".warc.gz"
 _VERSION = 1
@@ -42,7 +42,7 @@ _MOST = 2**53  # of bytes and versions
 
 @dataclass(frozen=True, slots=True)
 class LogSlice:
-    """Bytes ``start`` to ``end`` of a log, as it is in the crawl folder; ``tail`` is the MD5 of the last bytes before ``end``."""
+    """Bytes ``start`` to ``end`` of a log in the crawl folder; ``tail`` is the MD5 of the last bytes before ``end``."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class LogSlice:
 
 
 class StoredBody(NamedTuple):
-    """Where the body of a page is in the ``pages`` of its segment; ``name`` is that of the page file."""
+    """The place of a page's body in the ``pages`` of its segment; ``name`` is that of the page file."""
 
     name: str
     version: int
@@ -60,7 +60,7 @@ class StoredBody(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SegmentIndex:
-    """What commits a segment: all logs that there are, also those to which nothing has come, and its bodies."""
+    """Commits a segment: its bodies, and all logs that exist, including those to which it adds nothing."""
 
     logs: dict[str, LogSlice]
     pages: list[StoredBody]
@@ -71,7 +71,7 @@ class SegmentIndex:
 
     @classmethod
     def decoded(cls, data: bytes, place: str) -> SegmentIndex:
-        """Raises ``StorageFailed`` for what is no index."""
+        """Raises ``StorageFailed`` if ``data`` is not an index."""
         try:
             found = orjson.loads(data)
             if found["version"] != _VERSION:
@@ -91,13 +91,13 @@ class SegmentIndex:
         return all(tail_of(folder / name, piece.end) == piece.tail for name, piece in self.logs.items())
 
     def keys(self, number: int) -> list[str]:
-        """Where its data is."""
+        """The keys of the data of this segment."""
         keys = [data_key(name, number) for name, piece in self.logs.items() if piece.end > piece.start]
         return [*keys, pages_key(number)] if self.pages else keys
 
 
 def _known(log: str) -> str:
-    """The name of a log, which is a path in the folder of whoever reads it."""
+    """Check the name of a log, which becomes a path in the folder of the reader."""
     if log not in LOGS and not re.fullmatch(r"warc/[^/.][^/]*\.warc\.gz", log):
         raise ValueError(f"the log {log}")
     return log
@@ -118,7 +118,7 @@ def pages_key(number: int) -> str:
 
 
 def data_key(log: str, number: int) -> str:
-    """Where the lines of a segment are, compressed; archives are already."""
+    """The key of what a segment adds to a log, compressed; archives already are."""
     if is_archive(log):
         return f"{log.removesuffix(_ARCHIVE)}/{number:06}{_ARCHIVE}"
     return f"{log.removesuffix('.jsonl')}/{number:06}.jsonl.gz"
@@ -129,7 +129,7 @@ def is_archive(log: str) -> bool:
 
 
 def committed(remote: Remote) -> tuple[int, list[int]]:
-    """The number of segments that count, and those of indexes that do not, as one before them is missing."""
+    """The number of segments that count, and the numbers of indexes that do not, since one before them is missing."""
     names = [name for name in remote.names(SEGMENTS) if name.endswith(".json") and name[:-5].isdigit()]
     numbers = sorted(int(name[:-5]) for name in names)
     count = next((place for place, number in enumerate(numbers) if number != place + 1), len(numbers))

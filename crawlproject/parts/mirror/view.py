@@ -1,8 +1,8 @@
-"""Reads a crawl, or the workers of one, at a remote address: as a crawl folder of this machine that fills up.
+"""Reads a crawl, or the workers of one, at a remote address, by way of a crawl folder on this machine that fills up.
 
-The logs are brought, of segments that are not here yet; a page when somebody reads it, with what is beside it in its segment;
-archives when they are asked for. Beside the logs ``segments/`` has the indexes of what is here, and ``bodies.sqlite`` where
-each body is.
+The logs are downloaded as far as their segments are not here yet; a page when it is read, with its neighbours in the segment;
+archives on request. Next to the logs, ``segments/`` holds the indexes of the segments that are here, and ``bodies.sqlite`` the
+place of each body.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from crawlproject.urls.hosts import page_path
 
 BODIES = "bodies.sqlite"
 _AT_ONCE = 8  # requests
-_BESIDE = 2**20  # bytes of a segment that are read for one page, as the next one is often beside it
+_BESIDE = 2**20  # bytes of a segment that are read for one page, since the next page is often beside it
 _TABLE = """
     PRAGMA synchronous = OFF;
     CREATE TABLE IF NOT EXISTS bodies (
@@ -64,16 +64,16 @@ class _Body(NamedTuple):
 
 
 def is_store(folder: Path) -> bool:
-    """Whether a folder of this machine is such a place."""
+    """Whether a folder on this machine holds a crawl in segments."""
     first = index_key(1)
     return (folder / first).exists() or any(folder.glob(f"{WORKERS}/*/{first}"))
 
 
 def open_view(address: str, cache: Path, *, archives: bool = False) -> tuple[Path, str]:
-    """The folder below ``cache`` that shows the crawl at ``address`` as it is now; with its ``archives``, if asked for.
+    """The folder below ``cache`` that shows the crawl at ``address`` as it is now; with its archives if ``archives`` is set.
 
-    And a text that says what it shows: as long as that is the same, so is the folder. Raises ``BadCrawlDir`` when there is no
-    crawl, or another process is opening it; and as ``Remote`` does.
+    Also returns a text that identifies this state: as long as it is the same, so is the folder. Raises ``BadCrawlDir`` when
+    there is no crawl, or another process is opening it; and as ``Remote`` does.
     """
     view = _View(address, cache / f"{_spelled(address)}-{md5(address.encode(), usedforsecurity=False).hexdigest()[:8]}")
     state = view.follow(SEEN, archives=archives)
@@ -82,7 +82,7 @@ def open_view(address: str, cache: Path, *, archives: bool = False) -> tuple[Pat
 
 
 def pull(address: str, folder: Path) -> None:
-    """Copy the crawl at ``address`` into ``folder``, which is new, or was begun by such a copy. Raises as ``open_view`` does."""
+    """Copy the crawl at ``address`` into ``folder``, which is new, or comes from such a copy. Raises as ``open_view`` does."""
     if folder.exists() and any(folder.iterdir()) and not (folder / BODIES).exists():
         raise BadInput(str(folder), "expected the name of a new or an empty folder")
     view = _View(address, folder)
@@ -99,7 +99,7 @@ def _spelled(address: str) -> str:
 
 
 class _View:
-    """The crawl at ``address`` in ``folder``."""
+    """The crawl at ``address``, as far as it is in ``folder``."""
 
     def __init__(self, address: str, folder: Path) -> None:
         self.folder = folder
@@ -112,7 +112,7 @@ class _View:
             raise BadCrawlDir(address, f"expected a crawl, but it has no {MANIFEST}")
 
     def follow(self, files: Iterable[str], *, archives: bool) -> str:
-        """Bring the logs of segments that are not here, and these files; what is here then."""
+        """Download these files and the logs of segments that are not here. Returns a text that identifies the state."""
         lock = FolderLock(self.folder)
         try:
             with closing(self._bodies()) as bodies:
@@ -129,7 +129,7 @@ class _View:
         return self.folder / WORKERS / worker if worker else self.folder
 
     def bring(self, name: str) -> None:
-        """Write the page file of this name, with the versions that the crawl keeps; nothing, when there is none."""
+        """Write the page file of this name, with the versions that the crawl keeps; do nothing if there is no such page."""
         with closing(self._bodies()) as bodies:
             versions = [
                 _Body(*row) for row in bodies.execute("SELECT * FROM bodies WHERE name = ? ORDER BY version", (name,))
@@ -163,7 +163,7 @@ class _View:
                     _write(path, _unpacked(data[body.offset : body.offset + body.length], body))
 
     def _counting(self, name: str, bodies: list[_Body]) -> _Body:
-        """Of the bodies of several workers the one whose visit counts, by the history of all."""
+        """Of the bodies of several workers, the one whose visit counts in the history of all workers."""
         if len(bodies) == 1:
             return bodies[0]
         digests = {visit.digest for visit in read_visits(self.folder) if visit.md5 == name}
@@ -175,7 +175,7 @@ class _View:
         return _unpacked(self._places[body.worker].read(key, body.offset, end), body)
 
     def _write_with_neighbours(self, body: _Body, bodies: sqlite3.Connection) -> None:
-        """What is read at once with a body is written as well, but for what has several versions or workers."""
+        """Write a body, and those that are read with it, except pages with several versions or workers."""
         rows = bodies.execute(
             "SELECT * FROM bodies b WHERE worker = ? AND segment = ? AND offset > ? AND offset + length <= ? AND NOT EXISTS"
             " (SELECT 1 FROM bodies o WHERE o.name = b.name AND o.rowid <> b.rowid) ORDER BY offset",
@@ -203,7 +203,7 @@ class _View:
 
 
 class _Copy:
-    """The logs of one worker, or of a crawl by one process, in its folder of the view."""
+    """The logs of one worker, or of a crawl with a single process, in its folder of the view."""
 
     def __init__(self, view: _View, worker: str, remote: Remote, bodies: sqlite3.Connection) -> None:
         self._view, self._worker, self._remote, self._bodies = view, worker, remote, bodies
@@ -226,7 +226,7 @@ class _Copy:
         return f"{self._worker} {count} {state.hexdigest()}"
 
     def _step_back(self, count: int) -> int:
-        """The last segment that is here and there; what is here behind it is forgotten, as a killed worker has taken it back."""
+        """The last segment that is both here and there. Later ones are deleted here: a killed worker has removed them there."""
         here = 0
         while (self._folder / index_key(here + 1)).exists():
             here += 1
@@ -253,7 +253,7 @@ class _Copy:
             yield from zip(some, pool.map(lambda number: self._remote.read(index_key(number)), some), strict=True)
 
     def _add(self, number: int, data: bytes, pool: ThreadPoolExecutor) -> None:
-        """Bring a segment; its index is written last here, too."""
+        """Download a segment. Its index is written last here, too."""
         index = SegmentIndex.decoded(data, f"{self._remote.address}/{index_key(number)}")
         self._append(number, index, pool, archives=False)
         for body in index.pages:
@@ -264,7 +264,7 @@ class _Copy:
         _write(self._folder / index_key(number), data)
 
     def _append(self, number: int, index: SegmentIndex, pool: ThreadPoolExecutor, *, archives: bool) -> None:
-        """Append what a segment has of the logs, or of the archives and their index, unless it is there."""
+        """Append what a segment adds to the logs, or to the archives and their index, unless it is here already."""
         names = [name for name in index.logs if name.startswith("warc/") == archives]
         pieces = {name: piece for name in names if (piece := index.logs[name]).end > piece.start}
         missing = {
@@ -282,7 +282,7 @@ class _Copy:
                 file.write(data)
 
     def _forget(self, name: str) -> None:
-        """A page file that was brought may not be the last any more."""
+        """Delete a page file: it may no longer hold the last version."""
         path = self._view.folder / PAGES / page_path(name)
         if path.exists():
             for each in (path, *path.parent.glob(f"{path.name}.*")):

@@ -1,21 +1,22 @@
 """Is a page the same for a browser as for us? After Wu and Davison, Cloaking and redirection: a preliminary study, AIRWeb 2005.
 
-A page of the sample is fetched again under the name of a browser. When the browser lacks some of what we were shown, the page
-may have changed by itself: so it is fetched once more as ourselves, and then once more as a browser. It is cloaked only if
-much of what we are shown every time is shown to no browser at all:
+A sampled page is fetched again under the name of a browser. If this copy lacks some of what we were shown, the page may only
+have changed: so it is fetched once more as ourselves, and then once more as a browser. It is cloaked only if much of what we
+are shown every time is shown to no browser at all:
 
-    hidden = least share of a copy of ours that is surely missing from a copy of a browser's
-    churn  = most that is missing from one copy and is in the other one, both fetched under one name
+    hidden = least share of one of our copies that is surely missing from a browser's copy
+    churn  = largest share of one copy that is missing from another one fetched under the same name
     cloaked: hidden - churn >= margin
 
-of the text or of the links. What a browser is shown besides, such as banners, is no cloaking: nobody lies to us. So is a page
-that has no text before its scripts have run, or an error: nothing follows from it.
+for the text or for the links. What only a browser is shown, such as banners, is no cloaking: it does not deceive the crawler.
+Nothing follows from a page without text before its scripts have run, or from an error.
 
-Whether a page is personalised is asked in the same way: a stranger, who is shown it without the login of its host, takes the
-place of the browser.
+Personalised pages are found in the same way: a stranger, who is shown the page without the login of its host, takes the place
+of the browser.
 
-A copy is known by two sketches: of the shingles of its text, every number made one, and of where its links lead, queries left
-out. They travel with the probe through the frontier as numbers, so that no memory, page file or worker has to keep the copy.
+Two sketches represent a copy: one of the shingles of its text, with all numbers made equal, and one of the targets of its
+links, without queries. The probe carries them through the frontier as numbers, so no memory, page file or worker has to keep
+the copy.
 """
 
 from __future__ import annotations
@@ -54,15 +55,15 @@ LEAST_SHINGLES = 50  # of a text that can be judged
 LEAST_LINKS = 10  # of a page that can be judged
 
 _NEXT = {BROWSER: AGAIN, AGAIN: BROWSER_AGAIN, STRANGER: LOGGED_IN_AGAIN, LOGGED_IN_AGAIN: STRANGER_AGAIN}
-_BLANK = 12  # shingles; a browser's copy with fewer is thought to be made by scripts
-_USUAL_ERROR = 0.03  # of what is missing from a set of about the same size
-_PACKED = 3  # numbers of 16 bits in one that a float holds exactly
+_BLANK = 12  # shingles: a browser's copy with fewer is probably made by scripts
+_USUAL_ERROR = 0.03  # of the missing share, for sets of about the same size
+_PACKED = 3  # 16-bit numbers in one number that a float holds exactly
 _LENGTH = -(-2 * BINS // _PACKED) + 2
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a step of a probe says. ``then`` is the step that must follow with these ``copies``, or empty."""
+    """The result of a step of a probe. ``then`` is the step that must follow with these ``copies``; empty: none."""
 
     verdict: str
     why: str = ""
@@ -73,17 +74,17 @@ class Judgement:
 
 
 def is_sampled(url: str, share: float, seed: int) -> bool:
-    """Whether a page is one of the ``share`` (0 to 1) that are probed: always the same ones for one ``seed``."""
+    """Whether a page is in the ``share`` (0 to 1) of pages that are probed: always the same ones for one ``seed``."""
     return xxh3_64_intdigest(url.encode("utf-8", "replace"), seed=seed & _WORD) < share * (_WORD + 1)
 
 
 def can_be_judged(page: Page) -> bool:
-    """Whether a page has enough text or links."""
+    """Whether a page has enough text or links to be judged."""
     return len(page.terms) >= LEAST_SHINGLES or len(page.links) >= LEAST_LINKS
 
 
 def judge(step: str, earlier: Sequence[float], answer: ProbeResponse, page: str) -> Judgement:
-    """What the ``answer`` to a ``step`` says about ``page``; ``earlier`` are the numbers of the copies before, ours first."""
+    """What the ``answer`` to a ``step`` says about ``page``; ``earlier`` are the numbers of earlier copies, ours first."""
     if answer.trouble:
         return Judgement(UNDECIDED, answer.trouble)
     if answer.redirect and (step in OURS or domain_of(answer.redirect) == domain_of(page)):
@@ -111,7 +112,7 @@ def _judged(
 
 
 def _parts(ours: Sequence[PageCopy], browsers: Sequence[PageCopy]) -> list[tuple[str, float, float, float]]:
-    """Of text and links: name, hidden, churn, margin. Where there is too little to judge, nothing is hidden."""
+    """Name, hidden, churn and margin, for text and for links. Where there is too little to judge, nothing is hidden."""
     text = [copy.text for copy in ours], [copy.text for copy in browsers]
     links = [copy.links for copy in ours], [copy.links for copy in browsers]
     return [
@@ -143,10 +144,10 @@ class MinHashSet:
     size: int
 
     def missing_from(self, other: MinHashSet) -> float:
-        """Which share of this set is not in the ``other``, 0 to 1, estimated; 0 for none at all.
+        """The share of this set that is not in the ``other``, 0 to 1, estimated; 0 if this set is empty.
 
-        With the Jaccard coefficient j of sets of m and n, they have j / (1 + j) * (m + n) in common. The standard error is at
-        most 0.04 for sets of one size.
+        Sets of m and n elements with the Jaccard coefficient j have j / (1 + j) * (m + n) elements in common. The standard error
+        is at most 0.04 for sets of one size.
         """
         if not self.size:
             return 0.0
@@ -157,9 +158,9 @@ class MinHashSet:
         return min(1.0, max(0.0, 1.0 - common / self.size))
 
     def surely_missing_from(self, other: MinHashSet) -> float:
-        """``missing_from``, less where it is a poor estimate: of a small set in a large one, such as a page below a long banner.
+        """``missing_from``, less where it is a poor estimate: for a small set in a large one, such as a page below a long banner.
 
-        Three times as much is taken off as the standard error is above ``_USUAL_ERROR``.
+        It is lowered by three times the amount by which the standard error exceeds ``_USUAL_ERROR``.
         """
         if not self.size or not other.size:
             return self.missing_from(other)
@@ -184,7 +185,7 @@ class PageCopy:
 
 
 def copy_of(page: Page) -> PageCopy:
-    """What a page that was read is compared by."""
+    """The sketches by which a page is compared."""
     _, folded = term_hashes(page.terms)
     places = {link.url.partition("?")[0].partition("://")[2] for link in page.links}
     linked = np.array([xxh3_64_intdigest(place.encode("utf-8", "replace")) for place in places], dtype=np.uint64)
@@ -195,7 +196,7 @@ NOTHING = copy_of(Page(""))
 
 
 def copies_from(numbers: Sequence[float]) -> list[PageCopy]:
-    """The copies whose ``numbers`` follow each other. Raises ``ValueError`` for other numbers."""
+    """The copies that these numbers encode, one after the other. Raises ``ValueError`` for any other numbers."""
     if len(numbers) % _LENGTH:
         raise ValueError(f"expected {_LENGTH} numbers a copy, got {len(numbers)}")
     return [_copy(numbers[start : start + _LENGTH]) for start in range(0, len(numbers), _LENGTH)]

@@ -1,8 +1,8 @@
-"""Probes: second looks at a page or a host, for cloaking, personalised pages and soft 404s, which no history knows of. Which are
-wanted, what their answers say, and what that means for the pages that follow.
+"""Probes: second looks at pages and hosts, for cloaking, personalised pages and soft 404s, which the history does not record:
+which probes to make, what their answers say, and what follows for later pages.
 
-A probe is a record in the frontier, so it waits for its host's turn like any URL. It knows what it is for from its
-variant, its parent and the numbers that it carries. What it found is a line of ``probes.jsonl``.
+A probe is a record in the frontier, so it waits for its host's turn like any URL. Its variant, its parent and the numbers that
+it carries state its purpose. Its finding is a line of ``probes.jsonl``.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from crawlproject.urls.hosts import host_of
 from crawlproject.urls.post import post_of
 from crawlproject.webs.page_cache import location
 
-_UNWELCOME = 10_000  # hosts that turned a probe away and are remembered
-_ENDED = 10_000  # steps that ended lately: many times what can be in flight when a crawl is killed
+_UNWELCOME = 10_000  # hosts that are remembered for turning a probe away
+_ENDED = 10_000  # steps that ended lately: many times as many as can be in flight when a crawl is killed
 
 
 class Probes(Part):
-    """There where ``CRAWL_CLOAKING_PROBE``, ``CRAWL_LOGIN_PROBE`` or ``CRAWL_SOFT_404_PROBE`` asks for it, or did before: what
-    was found still holds.
+    """Present where ``CRAWL_CLOAKING_PROBE``, ``CRAWL_LOGIN_PROBE`` or ``CRAWL_SOFT_404_PROBE`` asks for it, or did before:
+    earlier findings still hold.
 
-    Probes of ``share`` (0 to 1) of the pages for cloaking, of ``logged_in`` (ditto) of those of hosts with a login for what that
-    changes, both chosen by ``seed``, and of the hosts that ``missing`` asks. A probe is fetched before other URLs, as its finding
-    serves these. ``publish`` is called with what is found.
+    Probes ``share`` (0 to 1) of the pages for cloaking; ``logged_in`` (0 to 1) of those of hosts with a login, for what the
+    login changes; and the hosts that ``missing`` asks. ``seed`` chooses the pages. A probe is fetched before other URLs, since
+    its finding serves these. ``publish`` is called with each finding.
     """
 
     name = "probes"
@@ -75,7 +75,7 @@ class Probes(Part):
         self.lowered = self.trust.adjusted_score  # type: ignore[method-assign]
         self._share = share
         self._logged_in = logged_in
-        self._personalised = SiteTrust()  # how far pages of a site are for one person, by the same sum
+        self._personalised = SiteTrust()  # how far pages of a site are personalised, by the same sum
         self._seed = seed
         self._missing = missing or Soft404Detector()
         self._log = log
@@ -141,7 +141,7 @@ class Probes(Part):
     # ------------------------------------------------------------ what they found
 
     def answered(self, record: CrawlUrl, answer: ProbeResponse) -> list[CrawlUrl]:
-        """A probe came back: what it found is noted, and what has to follow is returned. Raises ``StorageFailed``."""
+        """Note what a probe found; return the probes that have to follow. Raises ``StorageFailed``."""
         url, step = record.url, record.variant
         page, fetch = record.parent or url, answer.fetch
         then: list[CrawlUrl] = []
@@ -157,11 +157,11 @@ class Probes(Part):
         return then if is_news else []
 
     def refused(self, record: CrawlUrl, reason: str) -> None:
-        """A probe was not fetched: robots.txt forbids it, or its host was given up."""
+        """Note that a probe was not fetched: robots.txt forbids it, or its host was given up."""
         self._note(Finding(record.url, record.variant, record.parent or record.url, 0.0, 0.0, 0, UNDECIDED, reason))
 
     def _note(self, finding: Finding) -> bool:
-        """Write down a step. False: it has its verdict, and was taken again because the crawl was killed."""
+        """Record a step. False: it already has its verdict, and was repeated because the crawl was killed."""
         if (finding.url, finding.step) in self._ended:
             return False
         if self._log is not None:
@@ -171,7 +171,7 @@ class Probes(Part):
         return True
 
     def hear(self, message: Any) -> None:
-        """Another worker has ended a step."""
+        """Learn from a step that another worker has ended."""
         finding = Finding(**message)
         if (finding.url, finding.step) not in self._ended:
             self.apply_finding(finding)
@@ -199,7 +199,7 @@ class Probes(Part):
     # ------------------------------------------------------------ what that means
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """The page of a host that says so of what is not there is none; that of a distrusted site looks like spam."""
+        """Mark soft 404s as no content, personalised pages by a sign, and pages of distrusted sites as spam."""
         if self._missing.is_page(page):
             return replace(page, page_type=SOFT_404)
         if LOGGED_IN in page.signs and (degree := self._personalised.distrust(page.url)):
@@ -211,7 +211,7 @@ class Probes(Part):
             self._missing.count(event.visit.url)
 
     def redirected(self, url: CrawlUrl, target: str) -> str:
-        """The redirect may be how the host says that ``url`` is not there."""
+        """``SOFT_404`` if the redirect is the host's answer for missing pages; else empty."""
         return SOFT_404 if self._missing.is_redirect(url, target) else ""
 
     def counters(self) -> dict[str, int]:
@@ -224,7 +224,7 @@ class Probes(Part):
 
 
 class ProbeHandler(Handler):
-    """Fetches and ends probes. What a probe finds goes into a log of its own, and what has to follow waits."""
+    """Fetches and ends probes. What a probe finds goes into a separate log, and the probes that follow into the frontier."""
 
     def __init__(self, services: Services, probes: Probes) -> None:
         self._canonicalize = services.canonicalize

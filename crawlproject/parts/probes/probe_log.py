@@ -1,4 +1,4 @@
-"""What probes are for, what comes back, and ``probes.jsonl``: one line per probe fetch, which a resumed crawl reads again."""
+"""The steps of probes, their verdicts, and ``probes.jsonl``: one line per probe fetch, which a resumed crawl reads again."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 from crawlproject.storage.crawl_files import PROBES as NAME
 
 HONEST = (
-    "honest"  # a browser, or whoever is not logged in, is shown the same page; a missing page is answered correctly
+    "honest"  # a browser, or a client without the login, is shown the same page; a missing page is answered correctly
 )
 CLOAKED = "cloaked"  # the crawler is shown text that a browser is not
-PERSONALISED = "personalised"  # the crawler is shown text that whoever is not logged in is not
+PERSONALISED = "personalised"  # the crawler is shown text that a client without the login is not
 MADE_UP = "soft_404"  # a missing page is answered like an existing one
 UNDECIDED = "undecided"  # no decision is possible, and the probe is not repeated
 OPEN = ""  # another copy must be fetched
 BROWSER = "browser"  # the page as a browser is shown it
 AGAIN = "again"  # the page as we are shown it, once more
-BROWSER_AGAIN = "browser-again"  # and as a browser is, once more
-STRANGER = "stranger"  # the page as whoever is not logged in is shown it
+BROWSER_AGAIN = "browser-again"  # the page as a browser is shown it, once more
+STRANGER = "stranger"  # the page as a client without the login is shown it
 LOGGED_IN_AGAIN = "logged-in-again"  # the page as we are shown it, once more
-STRANGER_AGAIN = "stranger-again"  # and as a stranger is, once more
-MISSING = "missing"  # a URL that nobody has ever made
-DISGUISED = frozenset((BROWSER, BROWSER_AGAIN))  # steps that go under another User-Agent
-WITHOUT_LOGIN = frozenset((STRANGER, STRANGER_AGAIN))  # steps that go without the login
-OURS = frozenset((AGAIN, LOGGED_IN_AGAIN))  # steps that go as the page was fetched
+STRANGER_AGAIN = "stranger-again"  # the page as a client without the login is shown it, once more
+MISSING = "missing"  # a made-up URL
+DISGUISED = frozenset((BROWSER, BROWSER_AGAIN))  # steps under another User-Agent
+WITHOUT_LOGIN = frozenset((STRANGER, STRANGER_AGAIN))  # steps without the login
+OURS = frozenset((AGAIN, LOGGED_IN_AGAIN))  # steps like the first fetch of the page
 ABOUT_LOGINS = WITHOUT_LOGIN | {LOGGED_IN_AGAIN}
 
 _UNWELCOME = (401, 403, 429, 503)  # statuses of hosts that refuse a probe
@@ -120,17 +120,17 @@ class ProbeResponse:
 
     @property
     def page_type(self) -> str:
-        """Why the page is no content; empty when it is some, or when there is none."""
+        """Why the page is no content; empty when it is content, or when there is no page."""
         return next((page_type for page_type in NATURES if self.page and self.page.signs.get(page_type)), "")
 
     @property
     def blocks(self) -> bool:
-        """Whether the host does not want to be asked: then it rests as after a captcha."""
+        """Whether the host does not want requests now: then it rests as after a captcha."""
         return self.fetch.status in _ASKING or self.page_type.startswith("block/")
 
     @property
     def trouble(self) -> str:
-        """Why nothing follows from it; empty when something does."""
+        """Why nothing follows from the response; empty when something does."""
         if self.page is None and not self.redirect:
             return self.error or f"http {self.fetch.status}"
         return self.page_type if self.page_type.startswith(("block/", "parked")) else ""

@@ -23,7 +23,7 @@ from crawlproject.urls.hosts import domain_of, host_of
 
 @dataclass(slots=True)
 class ProbedSite:
-    """A probed site; ``hidden`` is the largest share of a page that a browser is not shown, found on ``sample``."""
+    """A probed site; ``hidden`` is the largest share of a page that is hidden from a browser, found on ``sample``."""
 
     site: str
     cloaked: int = 0
@@ -41,9 +41,9 @@ class ProbedSite:
 
 @dataclass(slots=True)
 class ProbeFindings:
-    """Counts of probe ``fetches``; ``pages`` probed for cloaking, ``logins``: pages probed without that of their host, and
-    ``hosts`` probed for soft 404s, by verdict; the ``cloaking`` sites, those with the most cloaked pages first; the hosts with
-    ``soft_404`` pages and what they answer."""
+    """Counts of probe ``fetches``, and by verdict of ``pages`` probed for cloaking, of ``logins``, which are pages probed without
+    the login of their host, and of ``hosts`` probed for soft 404s; the ``cloaking`` sites, those with the most cloaked pages
+    first; the hosts with ``soft_404`` pages and what they answer."""
 
     fetches: int = 0
     pages: Counter[str] = field(default_factory=Counter)

@@ -1,8 +1,8 @@
-"""How far a site is believed, by the latest probes of its pages.
+"""How far a site is trusted, by the latest probes of its pages.
 
-The distrust of a site is ``cloaked / (probes + 1)`` of its latest probes, so that one finding makes it one half, a second two
+The distrust of a site is ``cloaked / (probes + 1)`` of its latest probes: one finding makes it one half, a second one two
 thirds, and each honest page lowers it; it is 0 when all of the latest were honest. All pages of a distrusted site are probed for
-a while: until it is known for what it is, and when it may be better than that, until the distrust is gone.
+a while: until enough is known of it, and, while the distrust is slight, until it is gone.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from crawlproject.urls.hosts import domain_of
 
 CLOAKED_SIGN = "cloaked"  # name of the sign: how much the site of a page was distrusted when it was fetched, 0 to 1
 REMEMBERED = 8  # probes of a site that count: the latest
-CLOSELY = 5  # probes of a distrusted site until which each of its pages is probed
-SLIGHT = 0.3  # distrust below which each of its pages is probed however many there were: it may have been a false alarm
+CLOSELY = 5  # probes of a distrusted site up to which each of its pages is probed
+SLIGHT = 0.3  # distrust below which each page is probed, however many were: it may have been a false alarm
 
 _SITES = 20_000  # sites that are remembered: those probed last
 
@@ -31,7 +31,7 @@ class SiteTrust:
         self._distrusted: dict[str, float] = {}
 
     def add(self, url: str, *, cloaked: bool) -> None:
-        """A page was probed to the end."""
+        """Note the verdict on a page that was probed to the end."""
         site = domain_of(url)
         probes = (*self._sites.pop(site, ()), cloaked)[-REMEMBERED:]
         self._sites[site] = probes
@@ -44,7 +44,7 @@ class SiteTrust:
         return self._distrusted.get(domain_of(url), 0.0) if self._distrusted else 0.0
 
     def probes_all_of(self, url: str) -> bool:
-        """Whether every page of the site is to be probed: it is distrusted slightly, or after a few probes."""
+        """Whether every page of the site is probed: it is distrusted slightly, or has had few probes."""
         distrust = self.distrust(url)
         return distrust > 0.0 and (distrust < SLIGHT or len(self._sites[domain_of(url)]) < CLOSELY)
 
@@ -57,7 +57,7 @@ class SiteTrust:
         return replace(page, spam=spam, signs={**page.signs, CLOAKED_SIGN: round(distrust, 3)})
 
     def adjusted_score(self, url: str, score: float) -> float:
-        """The part of a score that is trusted; of one that is below 0, as many times more."""
+        """The score, lowered by the distrust of its site; a score below 0 becomes more negative."""
         distrust = self.distrust(url)
         if not distrust:
             return score

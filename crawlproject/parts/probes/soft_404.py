@@ -1,13 +1,12 @@
-"""What does a host answer when a page is not there?
+"""What does a host answer when a page does not exist?
 
 After Bar-Yossef, Broder, Kumar and Tomkins, Sic transit gloria telae: towards an understanding of the web's decay, WWW 2004. A
-name that nobody has made is asked for beside one of the host's pages. Most hosts say 404. What another host says instead is
-remembered, and a later page that says the same is not there either: one whose title, but for words of the URL, is the same, and
-whose text, links left out, has at most ``NEW`` other shingles and most of the answer's. Real pages of one template differ in
-more than that, or in their titles. A redirect says the same when it leads to the same place, whose own page is none the worse
-for it.
+made-up name is requested beside one of the host's pages. Most hosts answer 404. Any other answer is remembered, and a later
+page with the same answer does not exist either: its title is the same, except for words of the URL, and its text without links
+has at most ``NEW`` shingles that the answer lacks, and most of the answer's. Real pages of one template differ in more than
+that, or in their titles. A redirect is the same answer if it leads to the same place; the page at that place is not affected.
 
-The front page of a host stays what it is: many hosts show it for whatever is asked.
+The front page of a host is never a soft 404: many hosts show it for any URL.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ from crawlproject.parts.probes.probe_log import HONEST, MADE_UP, UNDECIDED, Find
 from crawlproject.records import CrawlUrl, Page
 from crawlproject.urls.hosts import host_of, origin_of
 
-NEW = 16  # shingles of a page that a missing one need not have: a run of 14 words, or some shorter ones
+NEW = 16  # shingles of a missing page that the answer may lack: a run of 14 words, or some shorter ones
 SHARED = 0.7  # of all shingles of both that both must have
-LEAST = 20  # shingles; shorter texts must be the same, and so must be where their links lead
-LOOKED_AT = 2_000  # terms of a page
+LEAST = 20  # shingles; shorter texts must be equal, and so must the targets of their links
+LOOKED_AT = 2_000  # terms of a page that are compared
 
 _COUNTED = 100_000  # hosts whose pages are counted
 _ANSWERING = 2_000  # hosts with an answer that are remembered, 8 kB each at most
-_SAYS_NO = frozenset(range(400, 500)) - {401, 403, 407, 408, 425, 429, 451}  # statuses that say so
-_TITLE = 500  # characters of a title that are looked at
+_SAYS_NO = frozenset(range(400, 500)) - {401, 403, 407, 408, 425, 429, 451}  # statuses of a page that does not exist
+_TITLE = 500  # characters of a title that are compared
 _ENDING = re.compile(r"\.[a-z]{3,5}$")
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnprstz")
@@ -47,7 +46,7 @@ Shingles = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class MissingPageAnswer:
-    """What a host answers for the made-up ``url``: a page, or where it redirects to."""
+    """What a host answers for the made-up ``url``: a page, or the URL to which it redirects."""
 
     url: str
     redirect: str
@@ -57,13 +56,13 @@ class MissingPageAnswer:
 
 
 class Soft404Detector:
-    """What hosts answer, and the pages that are counted until one is asked.
+    """Knows what hosts answer for missing pages, and counts the pages of each host until it is asked.
 
-    ``after`` pages a host is asked, 0: never; ``seed`` chooses the names. Knows the ``_ANSWERING`` hosts that were asked last
-    and answered.
+    A host is asked after ``after`` pages, 0: never; ``seed`` chooses the names. Remembers the ``_ANSWERING`` hosts that answered
+    last.
     """
 
-    LEARNED: ClassVar[tuple[str, ...]] = ("_pages",)  # the answers are in a log of their own
+    LEARNED: ClassVar[tuple[str, ...]] = ("_pages",)  # the answers have their own log
 
     def __init__(self, *, after: int = 0, seed: int = 1) -> None:
         self._after = after
@@ -72,7 +71,7 @@ class Soft404Detector:
         self._answers: OrderedDict[str, MissingPageAnswer] = OrderedDict()
 
     def count(self, url: str) -> None:
-        """A page of a host was stored."""
+        """Count a stored page of its host."""
         if not self._after:
             return
         host = host_of(url)
@@ -81,13 +80,13 @@ class Soft404Detector:
             self._pages.popitem(last=False)
 
     def asked_for(self, url: str) -> str:
-        """The made-up URL to ask for after the page at ``url`` was kept; empty when its host is not to be asked now."""
+        """The made-up URL to request after the page at ``url`` was kept; empty when its host is not to be asked now."""
         if not self._after or self._pages.get(host_of(url)) != self._after:
             return ""
         return made_up(url, self._seed)
 
     def judge(self, url: str, answer: ProbeResponse) -> dict[str, Any]:
-        """What the answer to a made-up ``url`` says, as fields of a ``Finding``."""
+        """What the answer to a made-up ``url`` shows, as fields of a ``Finding``."""
         status = answer.fetch.status
         if status in _SAYS_NO:
             return {"verdict": HONEST}
@@ -103,7 +102,7 @@ class Soft404Detector:
         return {"verdict": MADE_UP, "why": f"http {status}", "title": title, "links": links, "text": text}
 
     def learn(self, finding: Finding) -> None:
-        """A host has answered."""
+        """Remember the answer of a host."""
         if finding.verdict != MADE_UP:
             return
         shingles = np.frombuffer(b64decode(finding.text, validate=True), "<u4").astype(np.uint32)
@@ -114,7 +113,7 @@ class Soft404Detector:
             self._answers.popitem(last=False)
 
     def is_page(self, page: Page) -> bool:
-        """Whether ``page`` is the answer of its host for what is not there."""
+        """Whether ``page`` is what its host answers for missing pages."""
         missing = self._answers.get(host_of(page.url)) if self._answers else None
         if missing is None or missing.redirect or page.depth == 0 or _is_front(page.url):
             return False
@@ -123,13 +122,13 @@ class Soft404Detector:
         return _same(shingles_of(page), page, missing)
 
     def is_redirect(self, url: CrawlUrl, target: str) -> bool:
-        """Whether the host of ``url`` sends whoever asks for what is not there to ``target``."""
+        """Whether the host of ``url`` redirects requests for missing pages to ``target``."""
         missing = self._answers.get(host_of(url.url)) if self._answers else None
         return missing is not None and missing.redirect == target and url.depth > 0 and not _is_front(url.url)
 
 
 def made_up(url: str, seed: int) -> str:
-    """A URL that is not there, in the folder of ``url`` and with its ending: sixteen letters chosen by host and ``seed``."""
+    """A URL that does not exist, in the folder of ``url`` and with its ending: sixteen letters chosen by host and ``seed``."""
     path = url.partition("?")[0]
     folder, _, name = path.rpartition("/")
     digest = xxh3_128_hexdigest(host_of(url).encode(), seed=seed & _WORD64)
@@ -138,9 +137,9 @@ def made_up(url: str, seed: int) -> str:
 
 
 def shingles_of(page: Page) -> Shingles:
-    """The different shingles outside links, every number made one, sorted; those of all terms when next to none is outside.
+    """The distinct shingles outside links, with all numbers made equal, sorted; of all terms when hardly any are outside links.
 
-    Words of the page's name are left out: a page that is not there often says which one is not.
+    Words of the page's name are left out: a page that says that it is missing often names itself.
     """
     terms = page.terms[:LOOKED_AT]
     _, folded = term_hashes(terms)
@@ -156,14 +155,14 @@ def shingles_of(page: Page) -> Shingles:
 
 
 def same_title(page: Page, title: str, url: str) -> bool:
-    """Whether a page is titled as the one at ``url``, words of either URL left out: a missing page may say which one it is."""
+    """Whether a page has the same title as that at ``url``, words of either URL left out: a missing page may name itself."""
     named = {*_WORD.findall(page.url.lower()), *_WORD.findall(url.lower())}
     one, other = ([w for w in _WORD.findall(text[:_TITLE].lower()) if w not in named] for text in (page.title, title))
     return one == other
 
 
 def links_of(page: Page) -> int:
-    """A digest of where the links of a page lead, in whatever order; 0 for none."""
+    """A digest of the targets of a page's links, in any order; 0 without links."""
     targets = sorted({link.url for link in page.links})
     return xxh3_64_intdigest("\n".join(targets).encode("utf-8", "replace")) if targets else 0
 

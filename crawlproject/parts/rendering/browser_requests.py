@@ -1,8 +1,8 @@
-"""What a page in a browser may ask for: which of its requests are fetched, and what they may say.
+"""What a page in a browser may request: which of its requests are fetched, and what they may contain.
 
-A page asks for scripts, for data, and for the documents of its frames. It asks its own site by GET and, as far as
-``CRAWL_RENDER_POSTS`` allows, by POST; other sites by GET, for scripts and data only. A click asks for nothing by POST, nor for
-what a URL says does harm. Pure: ``browser/resources.py`` fetches.
+A page requests scripts, data, and the documents of its frames. It may use GET on its own site and, as far as
+``CRAWL_RENDER_POSTS`` allows, POST; on other sites only GET, for scripts and data. A click may cause no POST, and no request
+whose URL names something harmful. This module does no I/O: ``browser/resources.py`` fetches.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl
 from crawlproject.parts.rendering.harmful_names import is_harmful
 from crawlproject.urls.hosts import domain_of, host_of
 
-MOST_REQUESTS = 100  # of a page, those included that a cache answers
-MOST_ELSEWHERE = 30  # of these, requests that other hosts than that of the page are asked
-MOST_BYTES = 2**24  # that are fetched for a page
+MOST_REQUESTS = 100  # of a page, including those that a cache answers
+MOST_ELSEWHERE = 30  # of these, requests to other hosts than that of the page
+MOST_BYTES = 2**24  # fetched for a page
 MOST_FRAMES = 10  # documents of frames
 DEEPEST = 2  # frames in frames
 MOST_SENT = 2**14  # bytes of the body of a POST, and as many of the headers that scripts set
@@ -27,7 +27,7 @@ LONGEST_URL = 2**13  # bytes: servers take no more
 
 DOCUMENT, SCRIPT = "Document", "Script"
 _DATA = ("XHR", "Fetch")
-_METHODS = ("HEAD", "PUT", "PATCH", "DELETE")  # that are counted by name
+_METHODS = ("HEAD", "PUT", "PATCH", "DELETE")  # counted by name
 _AUTHORITY = re.compile(r"(https?)://([^/?#@\\]+)(?=[/?#]|$)")
 _JSON = re.compile(r"application/(?:[a-z0-9.+-]{1,60}\+)?json", re.ASCII)
 _URLENCODED = "application/x-www-form-urlencoded"
@@ -38,10 +38,10 @@ _OURS = frozenset(("accept-encoding", "connection", "content-length", "content-t
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What a page asks for. ``kind`` is a resource type of the DevTools protocol, such as ``Script`` or ``XHR``.
+    """A request of a page. ``kind`` is a resource type of the DevTools protocol, such as ``Script`` or ``XHR``.
 
-    ``headers`` have lower-case names. ``body`` is None when the browser does not say what it is. ``depth`` is that of the
-    frame that asks: 0 for the page itself. ``clicked``: controls of the page are being clicked.
+    ``headers`` have lower-case names. ``body`` is None when the browser does not disclose it. ``depth`` is that of the
+    requesting frame: 0 for the page itself. ``clicked``: controls of the page are being clicked.
     """
 
     url: str
@@ -54,7 +54,7 @@ class PageRequest:
 
 
 class RequestRules:
-    """The rules for one page, at the canonical URL ``page``, whose scripts may POST ``posts`` times; and what it has used."""
+    """The rules for one page, at the canonical URL ``page``, whose scripts may POST ``posts`` times; and what it has used up."""
 
     def __init__(self, page: str, *, posts: int = 0) -> None:
         self._page = page
@@ -64,7 +64,7 @@ class RequestRules:
         self._requests = self._elsewhere = self._frames = self._bytes = 0
 
     def refusal(self, asked: PageRequest) -> str:
-        """Why it is not fetched: a short name to count by; empty when it is, and then it counts."""
+        """Why a request is not fetched: a short name to count by; empty when it is fetched, and then it counts."""
         reason = self._kind_refusal(asked) or self._size_refusal(asked)
         if reason:
             return reason
@@ -78,33 +78,33 @@ class RequestRules:
         return ""
 
     def is_here(self, url: str) -> bool:
-        """Whether a URL is of the host of the page, which is being visited."""
+        """Whether a URL is on the host of the page, which is being visited."""
         return host_of(url) == self.host
 
     def goes_elsewhere(self) -> bool:
-        """Whether one more request may go to another host; then it counts."""
+        """Whether one more request may go to another host; counts the request."""
         self._elsewhere += 1
         return self._elsewhere <= MOST_ELSEWHERE
 
     def fetched(self, size: int) -> None:
-        """``size`` bytes came for the page."""
+        """Count ``size`` bytes that were fetched for the page."""
         self._bytes += size
 
     def is_own(self, url: str) -> bool:
-        """Whether a URL is of the site of the page: of its registrable domain, on any port."""
+        """Whether a URL is on the site of the page: on its registrable domain, on any port."""
         authority = _AUTHORITY.match(url)
         return authority is not None and domain_of(f"{authority[0]}/") == self._site
 
     def is_question(self, asked: PageRequest) -> bool:
-        """Whether it is a POST of the kind that may be allowed: by a script, to the site of the page, of data."""
+        """Whether a request is a POST that may be allowed: of data, by a script, to the site of the page."""
         if asked.method != "POST" or asked.kind not in _DATA or not self.is_own(asked.url) or not asked.body:
             return False
         return len(asked.body) <= MOST_SENT and is_query(asked.headers.get("content-type", ""), asked.body)
 
     def headers(self, asked: PageRequest) -> dict[str, str]:
-        """What is sent: to the site of the page what its scripts want, its cookies too, but for what the crawler says itself.
+        """The headers to send. The site of the page gets what its scripts set, its cookies too, except the crawler's own headers.
 
-        Other sites get little.
+        Other sites get only ``accept`` and ``origin``.
         """
         if not self.is_own(asked.url):
             return {name: asked.headers[name] for name in ("accept", "origin") if name in asked.headers}
@@ -125,7 +125,7 @@ class RequestRules:
         if asked.clicked and asked.kind != SCRIPT and is_harmful(asked.url.partition("://")[2].partition("/")[2]):
             return "harmful"
         if asked.kind == DOCUMENT:
-            # Of another scheme it is another site to a browser, which shows it in another process.
+            # To a browser, another scheme is another site, which it shows in another process.
             near = asked.depth <= DEEPEST and self.is_own(asked.url)
             return "" if near and asked.url.partition(":")[0] == self._page.partition(":")[0] else DOCUMENT
         return "" if asked.kind == SCRIPT or asked.kind in _DATA else asked.kind
@@ -138,7 +138,7 @@ class RequestRules:
 
 
 def is_query(content_type: str, body: bytes) -> bool:
-    """Whether the body of a POST is data that may be a question: JSON or a form's fields, and no mutation of GraphQL."""
+    """Whether the body of a POST is data that may be a query: JSON or form fields, and no GraphQL mutation."""
     kind = content_type.partition(";")[0].strip().lower()
     try:
         text = body.decode("utf-8")
@@ -150,7 +150,7 @@ def is_query(content_type: str, body: bytes) -> bool:
 
 
 def _operations(said: Any) -> Iterator[str]:
-    """The documents of GraphQL in a request, of which there may be several in a list."""
+    """The GraphQL documents of a request, which may have several in a list."""
     several = said if isinstance(said, list) else [said]
     if len(several) > _MOST_OPERATIONS:
         raise ValueError("too many to be a question")
@@ -160,7 +160,7 @@ def _operations(said: Any) -> Iterator[str]:
 
 
 def preflight(asked: PageRequest) -> tuple[tuple[str, str], ...]:
-    """The headers of a server that allows what scripts ask of another origin; the rules above hold all the same."""
+    """The headers of a server that allows scripts to make cross-origin requests; the rules above apply all the same."""
     origin = asked.headers.get("origin", "*")
     return (
         ("Access-Control-Allow-Origin", origin),

@@ -1,7 +1,7 @@
-"""Which controls of a page nobody is to click but a person: those that buy, send, delete, subscribe, agree, log in or out.
+"""Which controls of a page only a person may click: those that buy, send, delete, subscribe, agree, log in or out.
 
-Nothing that a click sends would do it (``browser_requests.py``): but a GET that does is not unheard of. A control that is left
-alone by mistake costs little, so whatever has such a word counts, in the languages that the Web has most of.
+Requests that would do so are mostly blocked (``browser_requests.py``), but on some sites a GET does it. A control that is not
+clicked by mistake costs little, so any such word counts, in the languages that are most common on the Web.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ANYWHERE = (
     r"|kopen|koszyk|kup|uitlogg\w*|usuń|verwijder\w*|verzend\w*|winkelwagen|wyloguj|wyślij|zapłać"
     r"|войти|выйти|выход|заказ\w*|корзин\w*|купить|оплат\w*|отправ\w*|подпис\w*|регистр\w*|удал\w*"
 )
-# Words at the beginning of a line: they are orders there, and things elsewhere ("more posts").
+# Words at the beginning of a line: there they are commands, elsewhere they are nouns ("more posts").
 _FIRST = (
     r"accept|agree|allow|apply|approve|book|cancel|clear|close account|confirm|deny|edit|flag|follow|join|like|mail|order|post"
     r"|print|rate|reject|renew|reply|report|reset|save|send|share|tweet"
@@ -37,7 +37,7 @@ _BETWEEN = re.compile(r"(?<=[a-zа-я])(?=[A-ZА-Я])|[^\w\n]|_")  # words of de
 
 
 def is_harmful(said: str) -> bool:
-    """Whether a line of what a control says of itself, or a URL, speaks of such an act."""
+    """Whether a line that describes a control, or a URL, names such an act."""
     return _HARMFUL.search("\n".join(map(_words, said.splitlines()))) is not None
 
 

@@ -1,4 +1,4 @@
-"""Pages that scripts make are rendered in a browser, where that is asked for: those that need one, on hosts where it helped.
+"""Renders pages in a browser, where ``CRAWL_RENDER`` asks for it: pages that scripts make, on hosts where rendering has helped.
 ``pipeline.py`` and ``browser/`` run it.
 """
 
@@ -19,22 +19,20 @@ from crawlproject.records import NEEDS_BROWSER, RENDERED, CrawlUrl, Fetch, Fetch
 from crawlproject.urls.hosts import host_of
 
 Mode = Literal["never", "needed", "always"]
-MORE_TERMS = (
-    10  # that a rendered page has besides those of the page as it came, or a link that is new: else nothing was gained
-)
+MORE_TERMS = 10  # terms that a rendered page must have more than the plain one, unless it has a new link
 HTML = "text/html; charset=utf-8"
 
 _HEADING_ID = re.compile(r"<h[1-6]\b[^<>]*?\sid=[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _KNOWN = 10_000  # hosts that are remembered
-_TRUST = 3  # pages of a host that brought nothing in spite of earlier ones, after which it is left alone
+_TRUST = 3  # pages of a host that may bring nothing, after one that did, before the host is left alone
 
 
 class Rendering(Part):
-    """There unless ``CRAWL_RENDER`` is ``never``.
+    """Present unless ``CRAWL_RENDER`` is ``never``.
 
-    The first page of a host that is rendered is a probe: when it brings nothing, no more are rendered there. What it knows
-    follows from the history: ``RENDERED`` is a sign of each page that was. ``cost`` is how many fetches a rendering counts for in
-    the budget of its site, besides the fetch of the page.
+    The first page of a host that is rendered is a probe: when it brings nothing, no more are rendered there. This knowledge
+    follows from the history: each rendered page has the sign ``RENDERED``. ``cost`` is the number of fetches that a rendering
+    counts for in the budget of its site, in addition to the fetch of the page.
     """
 
     name = "rendering"
@@ -45,7 +43,7 @@ class Rendering(Part):
         self._cost = cost
         self._clicks = clicks
         self._controls = ControlModel()
-        self._hosts: OrderedDict[str, int] = OrderedDict()  # pages that gained, less those that did not; at most _TRUST
+        self._hosts: OrderedDict[str, int] = OrderedDict()  # _TRUST after one that gained, less 1 for each other page
 
     @classmethod
     def make(cls, setup: Setup) -> Rendering | None:
@@ -55,13 +53,13 @@ class Rendering(Part):
         return cls(options.crawl_render, options.crawl_render_cost, options.crawl_render_clicks)
 
     def wants(self, page: Page) -> bool:
-        """Whether a page, just read, is to be rendered."""
+        """Whether a page that was just read should be rendered."""
         if self._mode != "needed":
             return self._mode == "always"
         return page.needs_browser and self._hosts.get(host_of(page.url), 0) >= 0
 
     def trials(self, page: Page) -> PageTrials | None:
-        """The clicks of a page that is rendered; None: it is not clicked."""
+        """The clicks of a page that is rendered; None if it is not clicked."""
         return PageTrials(self._controls, host_of(page.url), self._clicks) if self._clicks else None
 
     def learned(self) -> Any:
@@ -93,10 +91,10 @@ class Rendering(Part):
         trials: PageTrials | None = None,
         is_whole: bool = True,
     ) -> tuple[Page, bytes]:
-        """The page and its body after its scripts have run; no body when nothing was gained, and ``plain`` is the page.
+        """The page and its body after its scripts have run; ``plain`` and no body when nothing was gained.
 
-        ``html`` is empty when they failed. ``trials`` are the clicks that were made. Unless it ``is_whole``, text may be missing
-        that ``plain`` has.
+        ``html`` is empty when rendering failed. ``trials`` are the clicks that were made. Unless it ``is_whole``, text of
+        ``plain`` may be missing.
         """
         signs = {RENDERED: self._cost, **(trials.signs() if trials else {})}
         body = html.encode("utf-8", "replace")[: steps.max_bytes]
@@ -118,7 +116,7 @@ def gained(plain: Page, rendered: Page) -> bool:
 def without_headings(page: Page, html: str) -> tuple[Link, ...]:
     """The links of a rendered page that lead to other pages.
 
-    A script that has the fragment for its own pages writes a heading into the query: ``/page?id=heading``.
+    A script that uses the fragment to address its own pages writes a heading into the query: ``/page?id=heading``.
     """
     headings = set(_HEADING_ID.findall(html))
     path, _, query = page.url.partition("?")
@@ -134,8 +132,8 @@ def without_headings(page: Page, html: str) -> tuple[Link, ...]:
 
 
 def rendered_until(fetch: Fetch, now: float) -> Fetch:
-    """How a fetch went whose page was rendered until ``now``: the host was visited all that time.
+    """The fetch of a page that was rendered until ``now``: the host was visited all that time.
 
-    The validators are those of the page as it came, which may stay the same while its text changes.
+    It has no validators: the page as it came may stay the same while its rendered text changes.
     """
     return replace(fetch, at=now, seconds=fetch.seconds + now - fetch.at, etag="", last_modified="", lifetime=0.0)

@@ -1,4 +1,4 @@
-"""Runs the scripts of pages that need a browser; only where ``CRAWL_RENDER`` asks for it."""
+"""Runs the scripts of pages that need a browser, where ``CRAWL_RENDER`` asks for it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ MOST_COOKIES, LONGEST_COOKIE = 50, 4096  # as many and as long as a browser take
 
 
 class RenderPipeline(Component):
-    """Puts the page that a browser would show in the place of the one that came.
+    """Replaces a page by what a browser would show.
 
-    The lease of its URL is open all the while, so that nothing else of its host is fetched. Where scripts lead elsewhere, that
-    is a redirect.
+    The lease of its URL stays open meanwhile, so that nothing else of its host is fetched. If scripts lead elsewhere, that is a
+    redirect.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -58,12 +58,12 @@ class RenderPipeline(Component):
             return item
         content_type = item.fetch.content_type
         cookies = [value.decode("latin-1") for value in item.cookies[:MOST_COOKIES] if len(value) <= LONGEST_COOKIE]
-        trials = None if item.logged_in else part.trials(item.page)  # what a click does there, it does for somebody
+        trials = None if item.logged_in else part.trials(item.page)  # with a login, a click acts for a person
         began = time()
         rendered = await renderer.render(_address(item), item.body, content_type, cookies, trials)
         if stopped(self.crawler):
             raise DropItem("the crawl stops; the page is fetched again after a resume", log_level="DEBUG")
-        if heartbeat.excuse(began, timed_out=False):  # who knows what its scripts had no time for
+        if heartbeat.excuse(began, timed_out=False):  # its scripts may not have had the time they need
             with stopping(self.crawler):
                 crawl.wait_again(item.lease, item.fetch)
             raise DropItem("the process was suspended; the page is fetched again", log_level="DEBUG")

@@ -47,7 +47,7 @@ class LearnedVisits:
         self.tally = Tally()  # of this run
         self.listeners: list[
             Callable[[PageChange], object]
-        ] = []  # called with changes, and new pages after the harvest
+        ] = []  # called with changes; after the harvest, new pages too
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
         self.new_worth: deque[float] = deque(maxlen=_RECENT)
         self.seen_since_plan = 0  # visits, first ones and repeated ones

@@ -1,18 +1,19 @@
 """Link farms: sites that link to each other to look well linked, detected from the sites they link to.
 
-After Wu and Davison, Identifying link farm spam pages, WWW 2005, at the level of sites, while the crawl runs. They mark what
-links to three others that link back, and then what links to three marked ones. Among honest sites that marks departments, the
-parts of one organisation and every community with a subject, so here the links only count where the pages give cause: a
-site is suspect for what is on its pages (``Page.spam``), and a farm for its link neighbourhood,
+After Wu and Davison, Identifying link farm spam pages, WWW 2005, but at the level of sites, while the crawl runs. They mark pages
+that link to three others which link back, and then pages that link to three marked ones. Among honest sites that would mark
+departments, the parts of one organisation and every community with a subject. So here the links only count where the pages give
+cause: a site is suspect for what is on its pages (``Page.spam``), and a farm for its link neighbourhood,
 
     share = suspicion of the sites it links to / (their number + CAUTION),     partners counted twice
 
-over the sites that were visited, where a partner is one that links back. ``THRESHOLD`` suspects are needed, as in the
-paper; the degree of ``CLIQUE`` grows from 0 to 1 as ``share`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher
-for clean pages, and makes the site a suspect itself, which is the paper's expansion. Captchas, parked domains and pages that
-are gone say nothing about who links to them: links grow old.
+over the sites that were visited, where a partner is a site that links back. ``THRESHOLD`` suspects are needed, as in the
+paper. The degree of ``CLIQUE`` grows from 0 to 1 as ``share`` goes from ``SOME`` to ``MOST``, both ``CREDIT`` higher for clean
+pages, and makes the site itself a suspect, which is the paper's expansion. Captchas, parked domains and pages that are gone say
+nothing about the sites that link to them: links grow old.
 
-``SiteTracker`` is all that a crawl learns about hosts and sites: which block, what each is worth, which form link farms.
+``SiteTracker`` joins all that a crawl learns about hosts and sites: which hosts block, what each site is worth, which sites form
+link farms.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from crawlproject.parts.sites.site_budgets import SiteBudgets
 from crawlproject.records import CLIQUE, SUSPECTS, Fetch, FetchEvent, Page, Visit
 from crawlproject.urls.hosts import domain_of, sites_linked
 
-THRESHOLD = 3.0  # suspects that a farm links to at least
-SPAM_SITES = 1.0  # of them suspect for their own pages: without any left, the rest would mark each other for ever
-CAUTION = 4.0  # honest sites that are taken to be linked besides
+THRESHOLD = 3.0  # suspects that a farm links to, at least
+SPAM_SITES = 1.0  # of them suspect for their own pages: otherwise the rest would mark each other for ever
+CAUTION = 4.0  # honest sites that are assumed to be linked as well
 SOME, MOST = 0.3, 0.5  # shares of suspects
 CREDIT = 0.1  # added to both where nothing is wrong with the pages: others may have left the links there
-PARTNER = 2.0  # sites that a partner counts for
-FARM_SPAM = 0.9  # spam score of a page of a site whose degree is 1, besides what else speaks against it
-FARM = 0.5  # degree from which on a site's links count with those of all farms
+PARTNER = 2.0  # sites that a partner counts as
+FARM_SPAM = 0.9  # spam score of a page of a site with degree 1, in addition to other evidence
+FARM = 0.5  # degree from which the links of a site count as one with those of all farms
 FARMS = "link farms"  # in place of the name of such a site
 
-_FEW, _MANY = 0.2, 0.5  # mean spam of a site that begins to be a suspect, and of one that is
-_PRIOR_PAGES = 1.0  # honest pages that each site is taken to have
-_PAGES = 40.0  # after which what was found long ago counts half
-_LINKS = 64  # sites that a site linked to of late
+_FEW, _MANY = 0.2, 0.5  # mean spam at which a site begins to be a suspect, and at which it fully is one
+_PRIOR_PAGES = 1.0  # honest pages that each site is assumed to have
+_PAGES = 40.0  # after which earlier findings count half
+_LINKS = 64  # sites to which a site has linked lately
 _SITES = 20_000  # sites that are remembered
-_TELL_ALL = 16  # fetches, of which one tells other workers all sites that its page links to
-_SUSPECT = 0.5  # suspicion from which on a site is counted for the reason that is shown
+_TELL_ALL = 16  # fetches, one of which reports to other workers all sites that its page links to
+_SUSPECT = 0.5  # suspicion from which a site counts as a suspect in the reason that is shown
 
 
 class LinkSite:
@@ -58,13 +59,13 @@ class LinkSite:
         self.spam = 0.0  # sum over its pages, without what their links add
         self.page_spam = 0.0  # how much its pages look like spam, whatever they link to, 0 to 1
         self.degree = 0.0  # how much it is part of a farm, by the sign of its latest page, 0 to 1
-        self.suspicion = 0.0  # the larger of both: how it counts for those who link to it
+        self.suspicion = 0.0  # the larger of both: how it counts for sites that link to it
         self.links: dict[str, None] = {}  # other sites, the latest last
 
 
 class LinkNeighbourhood(NamedTuple):
-    """The visited sites that a site links to: their number and suspicion, partners counted twice in both. Counted once,
-    their suspicion, what of it is for their own pages, and how many are suspects."""
+    """The visited sites that a site links to. ``known`` and ``weighted`` are their number and suspicion, with partners counted
+    twice. The others count each site once: their suspicion, the part due to their own pages, and the number of suspects."""
 
     known: float
     weighted: float
@@ -74,7 +75,7 @@ class LinkNeighbourhood(NamedTuple):
 
 
 class LinkFarms:
-    """The sites of a crawl that were visited: an inspector and a learner.
+    """The visited sites of a crawl: inspects pages and learns from them.
 
     Memory is bounded by ``_SITES`` sites of ``_LINKS`` names.
     """
@@ -83,13 +84,13 @@ class LinkFarms:
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, LinkSite] = OrderedDict()
-        self._suspects: set[str] = set()  # sites with any suspicion: who links to few of them needs no closer look
+        self._suspects: set[str] = set()  # sites with any suspicion: a site that links to few needs no closer look
         self._latest: tuple[str, int, dict[str, None]] = ("", 0, {})
 
     # ------------------------------------------------------------ before a page is kept
 
     def inspect(self, page: Page, fetch: Fetch) -> Page:
-        """Write ``CLIQUE`` and ``SUSPECTS`` to the page of a farm."""
+        """Add ``CLIQUE`` and ``SUSPECTS`` to the signs of a page of a farm, and raise its spam score."""
         if len(self._suspects) < THRESHOLD:
             return page
         own = domain_of(page.url)
@@ -108,7 +109,7 @@ class LinkFarms:
         return replace(page, spam=spam, signs={**page.signs, CLIQUE: degree, SUSPECTS: float(linked_sites.suspects)})
 
     def linked(self, url: str, links: Sequence[str]) -> dict[str, None]:
-        """The other sites that the ``links`` of the page at ``url`` lead to; the latest answer is remembered."""
+        """The other sites to which the ``links`` of the page at ``url`` lead; the last answer is remembered."""
         if self._latest[:2] != (url, len(links)):
             self._latest = url, len(links), sites_linked(url, links)
         return self._latest[2]
@@ -131,7 +132,7 @@ class LinkFarms:
     # ------------------------------------------------------------ after it was kept
 
     def learn(self, visit: Visit, linked: Mapping[str, None]) -> list[str]:
-        """Learn from a page how much it looks like spam, and which sites it has ``linked`` to; which of these are new."""
+        """Learn from a page how much it looks like spam and to which sites it ``linked``; return the new ones among them."""
         own = domain_of(visit.url)
         site = self._sites.pop(own, None) or LinkSite()
         self._sites[own] = site
@@ -164,17 +165,17 @@ class LinkFarms:
 
     @property
     def count(self) -> int:
-        """Sites that are part of a farm."""
+        """The number of sites that are part of a farm."""
         return sum(site.degree >= FARM for site in self._sites.values())
 
     def linker(self, name: str) -> str:
-        """Under which name links from a site count: its own, or for farms one for all of them."""
+        """The name under which links from a site count: its own, or one common name for all farms."""
         site = self._sites.get(name)
         return FARMS if site is not None and site.degree >= FARM else name
 
 
 class SiteTracker:
-    """``hosts``, ``farms`` and ``sites`` together. ``counts_link`` says whether a link that is new speaks of its site."""
+    """``hosts``, ``farms`` and ``sites`` together. ``counts_link`` decides whether a new link counts for its site's ratio."""
 
     def __init__(self, hosts: HostHealth, sites: SiteBudgets, farms: LinkFarms | None = None) -> None:
         self.hosts = hosts
@@ -182,12 +183,12 @@ class SiteTracker:
         self.farms = farms or LinkFarms()
         self.counts_link: Callable[[str], bool] = lambda url: True
         self._new_links = NewLinkRatio()
-        # The page that was learned last; the sites that are new among those that its site links to, and those of which it
-        # changed what they are worth.
+        # The last page that was learned; of the sites that it links to, those that are new for its site, and those whose worth
+        # it changed.
         self._news: tuple[str, Sequence[str], Sequence[str]] = ("", (), ())
 
     def learn(self, event: FetchEvent) -> None:
-        """Hosts and farms come first: under which name the links of a page count for budgets depends on its site's farm."""
+        """Learn from a fetch. Hosts and farms come first: the farm of a page's site decides under which name its links count."""
         self.hosts.learn(event)
         visit, links = event.visit, event.links
         if visit.is_page:
@@ -198,9 +199,9 @@ class SiteTracker:
             self.sites.learn(event)
 
     def told(self, event: FetchEvent) -> tuple[Sequence[str], Sequence[str], float] | None:
-        """What others need to learn from a page that was learned just now: of the sites that it links to those that are new
-        for its site, those of which it changed what they are worth, as the pages of a site link to the same ones, and how open
-        its site is. Now and then all, for who joins when what was told before is kept no longer.
+        """What other workers need to learn from a page that was learned just now: of the sites that it links to, those that are
+        new for its site and those whose worth it changed, since the pages of a site link to the same ones; and the new-link
+        ratio of its site. Now and then all sites, for workers that join after earlier messages were dropped.
         """
         visit = event.visit
         if not visit.is_page:
@@ -211,7 +212,7 @@ class SiteTracker:
         return new, changed, self._new_links.of(visit.url)
 
     def learn_told(self, event: FetchEvent, told: tuple[Iterable[str], Iterable[str], float] | None) -> None:
-        """Learn from a fetch of another worker, but nothing about its host, which is the other's."""
+        """Learn from another worker's fetch, but nothing about its host, which belongs to that worker."""
         if told is not None and event.visit.is_page:
             new, changed, ratio = told
             self._learn_page(event, dict.fromkeys(map(str, new)), list(map(str, changed)), float(ratio))
@@ -221,8 +222,8 @@ class SiteTracker:
     def _learn_page(
         self, event: FetchEvent, linked: Mapping[str, None], paid: Collection[str], ratio: float
     ) -> tuple[Sequence[str], Sequence[str]]:
-        """Of the sites that a page has ``linked`` to those that are new for its site; of those that it ``paid`` those that are
-        worth more now.
+        """Learn from a page. Returns the sites of ``linked`` that are new for its site, and those of ``paid`` that are worth more
+        now.
         """
         visit = event.visit
         own = domain_of(visit.url)
@@ -234,11 +235,11 @@ class SiteTracker:
         return new, self.sites.learn(event, paid, linker, ratio)
 
     def learned(self) -> dict[str, Any]:
-        """All that is known, for a checkpoint."""
+        """The whole state, for a checkpoint."""
         return {"fields": fields_of(self.hosts, self.farms, self.sites), "new_links": self._new_links.learned()}
 
     def set_learned(self, learned: Mapping[str, Any]) -> None:
-        """Know that again. Raises ``Unfit``."""
+        """Restore this state. Raises ``Unfit``."""
         refuse_fields(learned["fields"], self.hosts, self.farms, self.sites)
         self._new_links.set_learned(learned["new_links"])
         set_fields(learned["fields"], self.hosts, self.farms, self.sites)

@@ -1,9 +1,9 @@
-"""Hosts and sites: which hosts block, what each site is worth, which sites form link farms, and who comes later for it.
+"""Hosts and sites: which hosts block, what each site is worth, which sites form link farms, and which sites wait for it.
 
 A budget forbids nothing: the hosts of a site over budget wait in a later precedence class, ``OVER_BUDGET``, or ``WASTE``
-where the site wastes time on purpose. What is fetched there, because nothing better was due, costs the site nothing. As
-soon as the site has earned more, its hosts are as others again. A small share of the fetches are trials of sites that would
-have to wait longer.
+where the site wastes time on purpose. A fetch from there, made because nothing better was due, costs the site nothing. As
+soon as the site has earned more, its hosts return to the usual class. A small share of the fetches are trials of sites that
+would have to wait longer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from crawlproject.urls.hosts import domain_of, host_of
 
 
 class Sites(Part):
-    """Always there. ``CRAWL_SITE_BUDGET`` 0 leaves budgets out, ``CRAWL_BLOCKED_REST`` 0 the rests of hosts that block."""
+    """Always present. ``CRAWL_SITE_BUDGET`` 0 disables budgets, ``CRAWL_BLOCKED_REST`` 0 the rests of hosts that block."""
 
     name = "sites"
     learned_classes = (Site, LinkSite)
@@ -44,7 +44,7 @@ class Sites(Part):
         self._frontier = setup.frontier
         self._ordering = setup.ordering
         self._peers = setup.peers
-        self._is_live = False  # in a replay the frontier knows what rests
+        self._is_live = False  # in a replay the frontier knows which hosts rest
 
     @classmethod
     def make(cls, setup: Setup) -> Sites:
@@ -121,7 +121,7 @@ class Sites(Part):
     # ------------------------------------------------------------ what follows
 
     def _rests(self, host: str, until: float) -> None:
-        """A host rests until a time; 0: no longer."""
+        """Let a host rest until a time; 0 ends its rest."""
         if self._is_live:
             self._frontier.block_host(host, until)
             if until:
@@ -139,7 +139,7 @@ def make_tracker(
     alone: bool,
     rests: Callable[[str, float], object] = lambda host, until: None,
 ) -> SiteTracker:
-    """What is remembered of hosts and sites; before anything else that a person names the seeds and the allowed domains."""
+    """Make the record of hosts and sites. The seeds and the allowed domains count as named by a person."""
     own = options.of(SiteOptions)
     tracker = SiteTracker(
         HostHealth(first_rest=options.crawl_blocked_rest, patience=own.crawl_blocks_until_given_up, rests=rests),
@@ -152,23 +152,23 @@ def make_tracker(
 
 
 class _Turns:
-    """What a run of a crawl did with a site."""
+    """What the current run has done with a site."""
 
     __slots__ = ("awaits_trial", "hosts", "in_flight", "is_trial", "spared", "waits")
 
     def __init__(self) -> None:
-        self.in_flight: dict[str, bool] = {}  # URLs that are being fetched, and whether that counts
-        self.spared = 0.0  # what fetches in a later class have cost: they count for nothing
-        self.hosts: dict[str, int] = {}  # those that wait in a later class, the first that was put back in front
+        self.in_flight: dict[str, bool] = {}  # URL that is being fetched -> whether the fetch counts
+        self.spared = 0.0  # cost of the fetches in a later class, which do not count
+        self.hosts: dict[str, int] = {}  # hosts in a later class, the first that was put back in front
         self.waits = 0
         self.awaits_trial = False
-        self.is_trial = False  # whether the next fetch is one
+        self.is_trial = False  # whether the next fetch is a trial
 
 
 class SiteTurns:
-    """By the budgets of ``sites``. Run-time state: a resumed crawl begins without it.
+    """Decides by the budgets of ``sites`` which sites have their turn. Run-time state: a resumed crawl starts without it.
 
-    ``set_precedence`` gives a host its class; ``postponed`` is called with each host that comes later from now on.
+    ``set_precedence`` gives a host its class; ``postponed`` is called with each host that is put back.
     """
 
     def __init__(
@@ -181,13 +181,13 @@ class SiteTurns:
         self._set_precedence = set_precedence
         self._report = postponed
         self._turns: OrderedDict[str, _Turns] = OrderedDict()
-        self.later: OrderedDict[str, None] = OrderedDict()  # sites of which some host comes later
+        self.later: OrderedDict[str, None] = OrderedDict()  # sites with hosts in a later class
         self._trials = 0
-        self._next_trials: list[tuple[float, str]] = []  # a heap: the fetches of the crawl until a trial, and its site
+        self._next_trials: list[tuple[float, str]] = []  # a heap: the number of fetches when a trial is due, its site
         self.count = 0  # times that a host was put back
 
     def turn(self, url: str) -> bool:
-        """Whether a URL is fetched whose turn has come. False: its host has a later class from now on."""
+        """Whether a URL whose turn has come is fetched. False: its host has a later class from now on."""
         if not self._sites.share:
             return True
         if self._next_trials:
@@ -200,7 +200,7 @@ class SiteTurns:
                 self._bring_forward(*self._turns.popitem(last=False), math.inf)
         if url in turns.in_flight:
             return True  # it had its turn, and had to wait for robots.txt
-        counts = host not in turns.hosts  # else nothing better was due
+        counts = host not in turns.hosts  # a host in a later class is fetched because nothing better was due
         if counts and self._left(site, turns) <= 0 and not turns.is_trial:
             self._put_back(name, host, turns, site)
             return False
@@ -209,13 +209,13 @@ class SiteTurns:
         return True
 
     def ended(self, url: str, cost: float = 0.0) -> None:
-        """``url`` is no longer being fetched, which its site has paid for."""
+        """Note that ``url`` is no longer being fetched, and what it cost its site."""
         turns = self._turns.get(domain_of(url))
         if turns is not None and not turns.in_flight.pop(url, True):
             turns.spared += cost
 
     def reconsider(self, url: str) -> None:
-        """A fetch has ended: hosts of its site, and of another one in turn, are as others again if these have earned more."""
+        """After a fetch, return hosts of its site, and of another one in turn, to the usual class if they have earned more."""
         if not self.later:
             return
         another = next(iter(self.later))
@@ -225,13 +225,13 @@ class SiteTurns:
             self._bring_forward(name, turns, self._left(self._sites.get(name), turns))
 
     def is_postponed(self, url: str) -> bool:
-        """Whether the site of ``url`` comes later: until it is reconsidered, whatever it has earned since."""
+        """Whether the site of ``url`` waits in a later class: until it is reconsidered, whatever it has earned since."""
         return domain_of(url) in self.later
 
     # ------------------------------------------------------------ inside
 
     def _left(self, site: Site | None, turns: _Turns) -> float:
-        """The fetches that a site may still make: 0 or less without a budget, or without a part in that of single sources."""
+        """The fetches that a site may still make: 0 or less if its budget, or the share of single-source sites, is used up."""
         if self._sites.is_rationed(site):
             return 0.0
         used = (site.fetches if site else 0.0) + sum(turns.in_flight.values()) - turns.spared
@@ -251,7 +251,7 @@ class SiteTurns:
         self._report(host)
 
     def _bring_forward(self, name: str, turns: _Turns, fetches: float) -> None:
-        """As many hosts of a site as it may make fetches: all names of a swarm would have to be put back one by one."""
+        """Bring forward as many hosts of a site as it may make fetches: all names of a swarm would be put back one by one."""
         for host in list(islice(turns.hosts, ceil(min(fetches, len(turns.hosts))) if fetches > 0 else 0)):
             del turns.hosts[host]
             self._set_precedence(host, ACTIVE)
@@ -259,7 +259,7 @@ class SiteTurns:
             self.later.pop(name, None)
 
     def _try_some(self) -> None:
-        """Sites whose time has come have a trial, as long as there were few enough."""
+        """Give a trial to the sites whose time has come, as long as there were few enough."""
         fetches, trials = self._sites.fetches, self._next_trials
         while trials and trials[0][0] <= fetches and self._trials < POLICY.trials * self._sites.share * fetches:
             _, name = heappop(trials)

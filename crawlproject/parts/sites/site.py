@@ -1,17 +1,17 @@
-"""A site as budgets know it: what was fetched of it, what that was worth, and how much of that is trusted; and how open
-it is: which share of the links within it leads where no page of it has led before.
+"""A site as budgets see it: its fetches, what they were worth, and how much of that is trusted; and how open it is: the share of
+its internal links that lead to pages to which no page of it has linked before.
 
-Sites of people close: their pages lead to each other, so that after a few of them most links are old acquaintances. A site that
-is written as fast as it is read stays open. It may say something new on every page, in any words, under any URLs: that each
-page leads to pages that nothing else leads to is what makes it endless. Of the sites of real webs with a dozen fetched pages
-nine of ten have a share below 0.4, departments of 1997 with a tree for each of their people up to 0.89; traps have 0.75 to 1.
+Sites made by people close: their pages lead to each other, so that after a few pages most links are known. A site that is
+written as fast as it is read stays open. It may say something new on every page, in any words, under any URLs: what makes it
+endless is that each page leads to pages that nothing else leads to. Of the sites of real webs with a dozen fetched pages nine of
+ten have a share below 0.4, departments of 1997 with a tree for each of their people up to 0.89; traps have 0.75 to 1.
 
-What is never fetched says nothing: links that robots.txt or a rule forbids are not counted, nor are links that only do something
-with the page that has them, such as the edit, history and login links of a wiki.
+Links that are never fetched say nothing: links that robots.txt or a rule forbids are not counted, nor are links that only do
+something with the page that has them, such as the edit, history and login links of a wiki.
 
-A host that blocks is left alone, longer each time, and then given up. It has a level. Each block raises it by one, each
-page with content lowers it by one; so a captcha for every second page ends the visits in the end, and a single one is
-forgotten. A parked domain is given up after two pages.
+A host that blocks is left alone, longer each time, and then given up. Each block raises its level by one, each page with content
+lowers it by one. So captchas for more than half of the pages end the visits eventually, and a single one is forgotten. A parked
+domain is given up after two pages.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from crawlproject.pages.page_types import PARKED
 from crawlproject.records import FetchEvent, Visit
 from crawlproject.urls.hosts import domain_of, folder_of, host_of
 
-SPAM = 4.0  # worth that a page takes away which is nothing but spam: two of them are enough
-GIVEN_UP = "host/given_up"  # the reason why URLs of such a host are refused
+SPAM = 4.0  # worth that a page of pure spam takes away: two of them are enough
+GIVEN_UP = "host/given_up"  # the reason for which URLs of such a host are refused
 LONGEST_REST = 3_600.0  # seconds
 
-_PRIOR = 0.5  # mean worth of a site that nothing is known of
-_PRIOR_PAGES = 2.0  # and how many pages would be needed to outweigh that
-_KNOWN = 5.0  # fetches from which on a site is known for what it is
-_OPEN, _ENDLESS = 0.6, 0.85  # new-link ratio of a site that begins to look endless, and of one that does
-_SURELY_OPEN = 0.95  # and of one that does, although a person named it: large sites of people reach 0.89
-_WASTED = 0.25  # share of its fetches that may be wasted before
-_HONEST_PAGES = 10.0  # that such a site is taken to have besides
+_PRIOR = 0.5  # mean worth of an unknown site
+_PRIOR_PAGES = 2.0  # pages that this counts as
+_KNOWN = 5.0  # fetches after which a site counts as known
+_OPEN, _ENDLESS = 0.6, 0.85  # new-link ratio at which a site begins to look endless, and at which it fully does
+_SURELY_OPEN = 0.95  # ratio that is suspect even of a site that a person named: large sites of people reach 0.89
+_WASTED = 0.25  # share of its fetches above which a site is suspect, if they are wasted
+_HONEST_PAGES = 10.0  # that such a site is assumed to have as well
 _PLACES = (1 << 27) - 1  # bits of the table of links, 16 MB; in a full one links look old, which is the harmless error
-_LINKS = 100  # of a page within its site that are looked at
-_PRIOR_RATIO = 0.3  # the first page of a site has nothing but new links: it counts as this
+_LINKS = 100  # of a page within its site that are examined
+_PRIOR_RATIO = 0.3  # the first page of a site has only new links: it counts as this
 _MEMORY = 30.0  # pages after which older ones fade
 _SITES = 50_000  # sites that are remembered
-_CLOSED = 0.4  # ratio up to which it does not matter which links count: to ask of each costs more than to learn
-# In a query, or as the last word of a path: what wikis, forums and repositories offer beside each page.
+_CLOSED = 0.4  # ratio up to which it does not matter which links count: asking for each costs more than learning them
+# In a query, or as the last word of a path: what wikis, forums and repositories offer for each page.
 _ACTION = re.compile(
     r"[?&;](?:action|do|cmd|oldid|diff|rev|returnto|redlink|replytocom|printable|veaction)="
     r"|/(?:edit|history|login|signin|register|logout|reply|quote|report|share|print|diff|revisions|raw|blame|talk)/?(?:[?#]|$)"
@@ -54,11 +54,11 @@ _ACTION = re.compile(
     re.IGNORECASE,
 )
 _MOST_DOUBLINGS = 32  # of the first rest: where no host is given up, levels have no end
-_BLOCKS = ("block/", "flood/", "safety/decompression")  # errors: no page, on purpose
+_BLOCKS = ("block/", "flood/", "safety/decompression")  # errors of hosts that send no page on purpose
 _ASKING = (429, 503)  # statuses that mean the host, not the page
 _FORBIDDEN = 403
-_SEVERAL = 3  # forbidden pages, or pages with a captcha, in a row before the host is meant
-_MANY = 10  # the same where no page of their kind has ever come, and pages of other kinds have
+_SEVERAL = 3  # forbidden pages, or pages with a captcha, in a row before they count against the host
+_MANY = 10  # the same where no page of their kind has ever come, but pages of other kinds have
 _KINDS = 50_000  # kinds of URLs that are remembered
 _PARKED_PAGES = 2
 _REMEMBERED = 100_000  # hosts and sites that misbehaved; the one that did so longest ago is forgotten first
@@ -76,16 +76,16 @@ class Site:
         self.named = False  # by a person: it has a seed, or is among the allowed domains
         self.recommended = False  # it is named, or a seed links to it
         self.wasted = 0.0  # fetches of duplicates, spam, blocks and pages that say nothing new
-        self.new_link_ratio = 0.0  # share of links within it that lead to new pages
+        self.new_link_ratio = 0.0  # share of its internal links that lead to new pages
         self.distrust = 0.0  # how far its pages count as spam, whatever they look like, 0 to 1
 
     @property
     def trusted_worth(self) -> float:
-        """The worth of its pages, when they are spam as far as the site is distrusted."""
+        """The worth of its pages, which count as spam as far as the site is distrusted."""
         return (1.0 - self.distrust) * self.worth - SPAM * self.distrust**2 * self.fetches
 
     def mean(self, worth: float) -> float:
-        """What a page of the site is expected to be worth when all of them are worth ``worth``, 0 to 1."""
+        """The expected worth of a page of the site, 0 to 1, if its pages are worth ``worth`` together."""
         return max(0.0, (worth + _PRIOR * _PRIOR_PAGES) / (self.fetches + _PRIOR_PAGES))
 
     @property
@@ -95,18 +95,18 @@ class Site:
 
     @property
     def is_suspect(self) -> bool:
-        """Whether there is evidence that it is a trap or a heap of copies, whoever named it."""
+        """Whether there is evidence that it is a trap or a heap of copies, even if a person named it."""
         wasted = self.wasted / (self.fetches + _HONEST_PAGES)
         return self.distrust > 0.0 or wasted > _WASTED or self.new_link_ratio > _SURELY_OPEN
 
     @property
     def single_source(self) -> bool:
-        """Whether it is hardly known, only one other site links to it, and no person recommended that one."""
+        """Whether it is hardly known, only one other site links to it, and no person recommended it."""
         return self.fetches < _KNOWN and len(self.links) < 2 and not self.recommended
 
 
 def ramp(value: float, low: float, high: float) -> float:
-    """0 up to ``low``, 1 from ``high`` on, straight between."""
+    """0 up to ``low``, 1 from ``high`` on, linear between."""
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
@@ -116,28 +116,28 @@ def is_action(url: str) -> bool:
 
 
 class NewLinkRatio:
-    """The registrable domains of a crawl. Told of each page that is kept; memory is bounded."""
+    """The new-link ratios of the registrable domains of a crawl, learned from each page that is kept. Memory is bounded."""
 
     def __init__(self) -> None:
         self._seen = empty_table((_PLACES + 1) >> 3, np.uint8)
         self._sites: OrderedDict[str, tuple[float, int]] = OrderedDict()  # ratio, and pages
 
     def learned(self) -> tuple[Packed, OrderedDict[str, tuple[float, int]]]:
-        """All that is known, for a checkpoint."""
+        """The whole state, for a checkpoint."""
         return packed(self._seen), self._sites
 
     def set_learned(self, learned: tuple[Packed, OrderedDict[str, tuple[float, int]]]) -> None:
-        """Know that again."""
+        """Restore this state."""
         seen, self._sites = learned
         unpack(seen, self._seen)
 
     def learn(self, url: str, links: Iterable[str], counts: Callable[[str], bool] = lambda link: True) -> float:
-        """A page at ``url`` has ``links``, canonical URLs, of which those count for which ``counts`` says so.
+        """Learn from a page at ``url`` with the canonical URLs ``links``, of which those count for which ``counts`` is true.
 
-        How open its site is by now, 0 to 1.
+        Returns the new-link ratio of its site, 0 to 1.
         """
         own, here = domain_of(url), url[: url.index("/", 8) + 1]
-        # A URL has the name of its site in it: the others need not be taken apart.
+        # A URL contains the name of its site: the others need not be parsed.
         inside = [
             link for link in dict.fromkeys(links) if link.startswith(here) or (own in link and domain_of(link) == own)
         ]
@@ -157,11 +157,11 @@ class NewLinkRatio:
         return new_link_ratio
 
     def of(self, url: str) -> float:
-        """How open the site of ``url`` is."""
+        """The new-link ratio of the site of ``url``."""
         return self._sites.get(domain_of(url), (_PRIOR_RATIO, 0))[0]
 
     def _new_among(self, urls: Iterable[str]) -> int:
-        """How many of ``urls`` are seen for the first time; from now on they are seen."""
+        """How many of ``urls`` are seen for the first time; marks them as seen."""
         seen, new = self._seen, 0
         for url in urls:
             place = xxh3_64_intdigest(url.encode()) & _PLACES
@@ -176,9 +176,9 @@ class NewLinkRatio:
 class HostHealth:
     """A host rests ``first_rest`` seconds after its first block, twice as long each time, and is given up at ``patience`` levels.
 
-    0 of ``patience`` means never, 0 of ``first_rest`` no rest. ``rests`` is called with a host and the end of its rest, 0: it
-    is over. Pages that are forbidden, or behind a captcha, speak against the host only where pages of their kind came before: a
-    kind is a folder, or a path with the names of a query.
+    A ``patience`` of 0 means never, a ``first_rest`` of 0 no rest. ``rests`` is called with a host and the end of its rest; 0: it
+    is over. A page that is forbidden, or behind a captcha, is excused (``_MANY`` - 1 in a row) where pages of other kinds came
+    from the host but none of its kind: a kind is a folder, or a path with the names of a query.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = ("_kinds", "_levels", "_parked", "_walls", "given_up", "resting")
@@ -194,15 +194,15 @@ class HostHealth:
         self._first_rest = first_rest
         self._patience = patience
         self._levels: OrderedDict[str, int] = OrderedDict()
-        self._kinds: OrderedDict[int, None] = OrderedDict()  # digests of hosts and of kinds of URLs that brought a page
-        self._walls: OrderedDict[str, int] = OrderedDict()  # by host: in a row, before what never brought a page
-        self.resting: OrderedDict[str, float] = OrderedDict()  # hosts, each with the end of its rest
-        self._silent: OrderedDict[str, float] = OrderedDict()  # the same of those that do not answer, in this run
+        self._kinds: OrderedDict[int, None] = OrderedDict()  # digests of hosts, and of kinds, that brought a page
+        self._walls: OrderedDict[str, int] = OrderedDict()  # host -> such pages in a row, of kinds that brought none
+        self.resting: OrderedDict[str, float] = OrderedDict()  # host -> end of its rest
+        self._silent: OrderedDict[str, float] = OrderedDict()  # the same for hosts that do not answer, in this run
         self._parked: OrderedDict[str, int] = OrderedDict()
         self.given_up: set[str] = set()  # hosts, and sites that are parked
 
     def learn(self, event: FetchEvent) -> None:
-        """A redirect says nothing about its host."""
+        """Learn from a fetch. A redirect says nothing about its host."""
         visit = event.visit
         if visit.is_page:
             host = host_of(visit.url)
@@ -228,7 +228,7 @@ class HostHealth:
         if not is_block and visit.status not in (*_ASKING, _FORBIDDEN):
             return
         if visit.status == _FORBIDDEN and not is_block and is_action(visit.url):
-            return  # a wiki that lets nobody edit has nothing against its readers
+            return  # a wiki that forbids editing does not forbid reading
         wall = "block/" if visit.status == 200 else "http"  # a page that says so, or only its status
         of_page = visit.status in (200, _FORBIDDEN) and visit.error.startswith(wall)
         if of_page and _digest(host) in self._kinds and _digest(_kind(visit.url)) not in self._kinds:
@@ -243,15 +243,15 @@ class HostHealth:
         self._rest(self.resting, host, visit.at + rest)
 
     def refusal(self, url: str) -> str:
-        """``GIVEN_UP`` when nothing is fetched any more from the host of ``url``, else empty."""
+        """``GIVEN_UP`` if the host or site of ``url`` was given up, else empty."""
         return GIVEN_UP if host_of(url) in self.given_up or domain_of(url) in self.given_up else ""
 
     def rest(self, url: str, until: float) -> None:
-        """The host of ``url`` does not answer: it is left alone in this run."""
+        """Let the host of ``url`` rest in this run, since it does not answer."""
         self._rest(self._silent, host_of(url), until)
 
     def rests_until(self, url: str) -> float:
-        """The end of the rest of the host of ``url``; 0: it has none."""
+        """The end of the rest of the host of ``url``; 0 if there is none."""
         if not (self.resting or self._silent):
             return 0.0
         host = host_of(url)

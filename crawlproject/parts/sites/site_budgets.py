@@ -1,24 +1,23 @@
-"""What each site of a crawl has earned and used: the books behind its budget.
+"""What each site of a crawl has earned and used: the accounts behind its budget.
 
-A page that is new and honest is worth one half, for it may be the way to others, and up to 1 as it is relevant, compared with
-the relevant pages of this crawl; less, as far as less than half of its text is new on its host. Duplicates, redirects within a
-host and what was a waste of time on purpose, spam and captchas, take from the worth of the site. A redirect to another place (a
-site that moved, a register of documents, http to https) speaks against nobody: it costs little, and nothing when a page is found
-there.
+A page that is new and honest is worth one half, since it may lead to others, and up to 1 by its relevance, compared with the
+relevant pages of this crawl; it is worth less if less than half of its text is new on its host. Duplicates, redirects within a
+host and what wastes time on purpose, spam and captchas, reduce the worth of the site. A redirect to another place (a site that
+moved, a register of documents, http to https) is no fault: it costs little, and nothing when a page is found there.
 
 So a registrable domain without end does not use up the crawl. After BEAST (Lee, Leonard, Wang and Loguinov, IRLbot, WWW
-2008; paper 004 section 6): a budget grows with links from *other* sites, which are harder to forge than pages of one's
-own. In a topical crawl both links and pages count for what they were worth:
+2008; paper 004 section 6): a budget grows with links from *other* sites, which are harder to forge than one's own pages. In a
+topical crawl both links and pages count by their worth:
 
     budget = first + paid + per_link * links * mean worth
     paid   = back * worth of its pages, but never more than supported * trust * (1 + links)
     first  = first * trust, but never more than most_first
 
 ``links`` is the worth of the links from other sites, each site counted once. So honest pages pay for themselves as long as
-others link to their site: ``paid`` approaches its bound slowly. A site that a person named has no budget until there is evidence
-against it (``Site.is_suspect``). ``trust`` is 1 while the crawl meets spam, captchas and sites
-that look endless, and grows to ``most_trust`` while it does not; up to ``most_back`` it multiplies ``back``, too. The less
-trust there is, the less is paid for the pages of a site that looks endless, and the less its links count.
+others link to their site: ``paid`` approaches its bound slowly. The budget of a site that a person named is unlimited until there
+is evidence against it (``Site.is_suspect``). ``trust`` is 1 while the crawl meets spam, captchas and sites that look endless, and
+grows to ``most_trust`` while it does not; up to ``most_back`` it also multiplies ``back``. The less trust there is, the less is
+paid for the pages of a site that looks endless, and the less its links count.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class SiteBudgets:
     """The sites of a crawl. Memory is bounded by ``POLICY.sites`` sites.
 
     ``share`` scales budgets and trials; 0 switches them off. ``alone`` is False with other workers of the same crawl: each
-    knows a part of the links only, so first budgets are as large as can be, and single-source sites are not limited.
+    knows only a part of the links, so first budgets are as large as can be, and single-source sites are not limited.
     """
 
     LEARNED: ClassVar[tuple[str, ...]] = (
@@ -63,31 +62,31 @@ class SiteBudgets:
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._relevance = 0.0  # sum of the relevance of all pages, and of its squares
         self._squares = 0.0
-        self._wasted = 0.0  # fetches of spam, captchas and their kin
-        self._single_source = 0.0  # fetches, of which those that brought nothing count less
-        self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # sites that redirected to a URL elsewhere
+        self._wasted = 0.0  # fetches of spam, captchas and the like
+        self._single_source = 0.0  # fetches of single-source sites; those that brought nothing count less
+        self._led_to: OrderedDict[str, tuple[str, ...]] = OrderedDict()  # URL elsewhere -> sites that redirected to it
 
     def get(self, name: str) -> Site | None:
         """What is known of a site, by its name."""
         return self._sites.get(name)
 
     def add_named(self, url: str) -> None:
-        """A person names the site of ``url``: it has no budget, and is as good as linked from several sites if it needs one."""
+        """Note that a person named the site of ``url``: its budget is unlimited; if it is suspect, it counts as well linked."""
         site = self._site(domain_of(url))
         site.links[""] = POLICY.seed
         site.named = site.recommended = True
 
     def set_distrust(self, site: str, degree: float) -> None:
-        """The pages of a registrable domain count as spam to this degree, 0 to 1, those before included."""
+        """Count the pages of a registrable domain as spam to this degree, 0 to 1, including earlier ones."""
         self._site(site).distrust = degree
 
     def learn(
         self, event: FetchEvent, linked: Collection[str] = (), linker: str = "", new_link_ratio: float = 0.0
     ) -> Sequence[str]:
-        """Every fetch costs its site; a page also earns what it is worth, for its site and for those that it links to.
+        """Charge a fetch to its site. A page also earns what it is worth, for its site and for those that it links to.
 
-        ``linked`` are the other sites that the page links to; returns those of which the page changed what is known. ``linker``
-        is the name under which its links count, by default its site. ``new_link_ratio`` is that of its site by now.
+        ``linked`` are the other sites that the page links to; returns those of whose record the page changed something.
+        ``linker`` is the name under which its links count, by default its site. ``new_link_ratio`` is that of its site by now.
         """
         if not self.share:
             return ()
@@ -108,14 +107,14 @@ class SiteBudgets:
             site.worth -= POLICY.blocked
             self._wasted += 1.0
             site.wasted += 1.0
-        site, cost = self._site(name), cost_of(visit)  # its links may have made the crawl forget it
+        site, cost = self._site(name), cost_of(visit)  # its links may have made the crawl forget the site
         self.fetches += 1
         self._single_source += cost * site.single_source
         site.fetches += cost
         return changed
 
     def merge(self, name: str, into: str, linked: Iterable[str]) -> None:
-        """The links of the site ``name`` to the sites ``linked`` count under another name from now on."""
+        """Count the links of the site ``name`` to the sites ``linked`` under another name from now on."""
         for target in linked:
             site = self._sites.get(target)
             if site is not None and name in site.links:
@@ -128,9 +127,9 @@ class SiteBudgets:
         return self._sites.get(domain_of(url))
 
     def budget(self, site: Site | None) -> float:
-        """How many fetches a site is worth so far; None: one that nothing is known of.
+        """How many fetches a site is worth so far; None: an unknown site.
 
-        Infinite for one that a person named and nothing speaks against.
+        Infinite for a site that a person named and that is not suspect.
         """
         site = site or _UNKNOWN
         if site.named and not site.is_suspect:
@@ -148,14 +147,14 @@ class SiteBudgets:
 
     @property
     def trust(self) -> float:
-        """How far budgets can be larger than on a hostile web: 1 while spam, captchas and endless sites are met,
-        ``POLICY.most_trust`` while none are: there budgets only cost recall.
+        """How much larger budgets can be than on a hostile web: 1 while spam, captchas and endless sites are met,
+        ``POLICY.most_trust`` while none are, since budgets only cost recall there.
         """
         wasted = self._wasted + POLICY.hostile * POLICY.prior_fetches
         return min(POLICY.most_trust, max(1.0, POLICY.hostile / (wasted / (self.fetches + POLICY.prior_fetches))))
 
     def is_rationed(self, site: Site | None) -> bool:
-        """Whether only one other site links to ``site``, and such sites have used up their part of the fetches."""
+        """Whether only one other site links to ``site``, and such sites have used up their share of the fetches."""
         if not self._alone or not (site or _UNKNOWN).single_source:
             return False
         share = POLICY.single_source * min(self.trust, POLICY.most_single_source)
@@ -213,19 +212,19 @@ class SiteBudgets:
         return site
 
     def _forget(self) -> None:
-        """Let a tenth of the sites go: those that were never visited, or else the oldest."""
+        """Forget a tenth of the sites: those that were never visited, or else the oldest."""
         unvisited = [name for name, site in self._sites.items() if not site.fetches and not site.named]
         for name in unvisited[: POLICY.sites // 10] or list(self._sites)[: POLICY.sites // 10]:
             del self._sites[name]
 
 
 def _new_share(visit: Visit) -> float:
-    """How new the text of a page is on its host, 0 to 1: 1 where half of it is."""
+    """How new the text of a page is on its host, 0 to 1; 1 if at least half of it is new."""
     return visit.signs.get(NOVELTY, min(1.0, visit.signs.get(NEW_TEXT, 1.0) / POLICY.mostly_new))
 
 
 def cost_of(visit: Visit) -> float:
-    """What a fetch costs its site; one that brought nothing costs less."""
+    """What a fetch costs its site; a fetch that brought nothing costs less."""
     missing = visit.error and not visit.is_page and not visit.error.startswith((*_WASTE, NEEDS_BROWSER))
     leads_elsewhere = visit.redirect and origin_of(visit.redirect) != origin_of(visit.url)
     cost = POLICY.missing if missing else POLICY.moved if leads_elsewhere else 1.0
@@ -234,45 +233,44 @@ def cost_of(visit: Visit) -> float:
 
 @dataclass(frozen=True, slots=True)
 class BudgetPolicy:
-    """The numbers of the budgets. The idea of a budget that links pay for is IRLbot's; all numbers are ours, chosen by
+    """The parameters of the budgets. The idea of a budget that links pay for is IRLbot's; all numbers are ours, chosen by
     measurements on the development webs."""
 
     # the budget, in fetches
-    first: float = 2.0  # of a site that nothing is known of, times trust
-    most_first: float = 10.0  # and at most
+    first: float = 2.0  # of an unknown site, times trust
+    most_first: float = 10.0  # upper limit of that
     back: float = 2.0  # for a page of full worth
     most_back: float = 2.0  # trust up to which more is paid for a page
     per_link: float = 1.0  # for a linking site of full worth: the budget of IRLbot
     supported: float = 30.0  # that pages may earn at most, times trust and 1 + linking sites
-    seed: float = 5.0  # linking sites that a seed is worth
+    seed: float = 5.0  # linking sites that a seed counts as
     linkers: int = 64  # linking sites that are remembered of a site
-    lured: float = 0.5  # share of the links to an endless site that do not count: somebody left them to lure visitors
+    lured: float = 0.5  # share of the links to an endless site that do not count: they may be there to lure visitors
 
     # trust in the web
-    hostile: float = 0.05  # share of the fetches that were wasted from which on trust is 1
-    most_trust: float = 10.0  # while none were
-    prior_fetches: float = 10.0  # taken to have been made before, with that share wasted
+    hostile: float = 0.05  # share of wasted fetches from which trust is 1
+    most_trust: float = 10.0  # while no fetch was wasted
+    prior_fetches: float = 10.0  # assumed to have been made before, with that share wasted
 
     # sites that only one other site links to: names are as cheap as pages, and a swarm of domains has many first budgets
     single_source: float = (
         0.03  # share of all fetches that go to them, times trust: what crawls of honest webs spend there
     )
     most_single_source: float = 3.0  # trust up to which they get more
-    # taken to have been made of other sites: in the beginning most sites have a single source
+    # assumed to have been made from other sites: in the beginning most sites have a single source
     early_fetches: float = 300.0
 
     # the worth of a fetch, 1 for the best page
     neutral: float = 0.5  # of a page that is new and honest, whatever it is about: it may be the way to others
-    mostly_new: float = 0.5  # share of the text of a page that is new on its host, from which on that is enough
+    mostly_new: float = 0.5  # share of the text of a page that is enough, if it is new on its host
     duplicate: float = 0.5  # that a duplicate takes away
     blocked: float = 1.5  # that a captcha, a parked domain or a soft 404 takes away
     detour: float = 0.25  # that a redirect within a host takes away: the page that it leads to pays it back
-    missing: float = 0.1  # share of a fetch that a page costs which is not there: a link to it may be old
+    missing: float = 0.1  # share of a fetch that a missing page costs: a link to it may be old
     moved: float = 0.25  # share that a redirect to another place costs, until a page comes from there
     tedious: float = 0.5  # share of a fetch that is wasted on a page of a site that is surely endless
-    surely_open: float = 0.92  # new-link ratio of a site from which on it makes the whole crawl careful
+    surely_open: float = 0.92  # new-link ratio from which a site makes the whole crawl careful
     surely_endless: float = 0.98  # and as careful as can be
-
     # trials
     trials: float = 0.03  # share of all fetches that may go to sites over budget, although better ones are due
     first_wait: float = 50.0  # fetches of the crawl until the first trial of such a site; doubles with each

@@ -13,7 +13,7 @@ from crawlproject.urls.hosts import host_of, registrable_domain
 
 
 def why_waits(folder: Path, host: str, now: float) -> str:
-    """The reason, as the end of a sentence, or nothing: the books of its site are kept once more, from history and links.
+    """The reason, as the end of a sentence, or nothing: the accounts of sites are computed again, from history and links.
 
     A few tenths of a millisecond a fetch. Raises ``BadCrawlDir``.
     """

@@ -13,7 +13,7 @@ from crawlproject.configuration import program
 from crawlproject.errors import BadInput
 
 FORMAT = 1
-_MOST = 1e100  # of a number of a model: sums of such are finite
+_MOST = 1e100  # the largest number of a model: sums of such are finite
 WISH = f"expected a model that `{program} spam` wrote: format {FORMAT}, intercept, weights"
 
 Features = Mapping[str, float]  # a missing one is 0
@@ -27,7 +27,7 @@ class SpamModel:
     weights: Mapping[str, float]
 
     def score(self, features: Features) -> float:
-        """How far ``P(spam)`` is above one half, 0 to 1: a page that is as likely honest as not is taken for honest.
+        """How far ``P(spam)`` is above one half, 0 to 1: a page that is as likely honest as not counts as honest.
 
         0 without features.
         """
@@ -54,7 +54,7 @@ class SpamModel:
 
     @classmethod
     def read(cls, path: Path, place: str = "") -> SpamModel:
-        """Read a model. Raises ``BadInput``, which names ``place`` and the file."""
+        """Read a model. Raises ``BadInput`` with ``place`` and the file."""
         where = f"{place}: {path}" if place else str(path)
         try:
             document = json.loads(path.read_bytes())
@@ -71,9 +71,9 @@ class SpamModel:
 
 
 def train(examples: Sequence[tuple[Features, bool]]) -> SpamModel:
-    """The model of labelled pages, True for spam; both kinds weigh the same, however many there are.
+    """Train a model on labelled pages, True for spam; both classes weigh the same, however many pages they have.
 
-    Pages without features teach nothing. Raises ``ValueError`` unless there are others of both kinds.
+    Pages without features are ignored. Raises ``ValueError`` unless there are other pages of both classes.
     """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.linear_model import LogisticRegression

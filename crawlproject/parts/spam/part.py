@@ -1,9 +1,9 @@
 """Spam pages count less: each page gets a spam score from its own signs (paper 004 section 6.3).
 
-Signs are keywords without language, text that nobody sees, links without text. Each is a number from 0, as most pages
-have it, to 1, as hardly any honest page has it; the limits between are those of the pages of public sites (the honest 99%
-and 99.9% of the development webs). The score takes the signs as independent evidence: ``1 - (1 - a)(1 - b)...``. Features
-after Ntoulas, Najork, Manasse and Fetterly, Detecting spam web pages through content analysis, WWW 2006.
+Signs are keywords without language, text that is invisible, links without text. Each is a number from 0, as for most pages,
+to 1, as for hardly any honest page; the limits in between come from the pages of public sites (the honest 99% and 99.9% of the
+development webs). The score takes the signs as independent evidence: ``1 - (1 - a)(1 - b)...``. Features after Ntoulas, Najork,
+Manasse and Fetterly, Detecting spam web pages through content analysis, WWW 2006.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from crawlproject.urls.hosts import sites_linked
 STUFFED = "keyword_density"
 FARMED = "links_only"
 
-_TERMS = 80  # of a page, from which on shares of them mean something
-_FARM_SITES = 12  # other sites that a page without text of its own links to
+_TERMS = 80  # of a page: shares of fewer mean nothing
+_FARM_SITES = 12  # other sites that a page without its own text links to
 
 
 class Spam(Part):
-    """Always there. Fills in ``Page.spam`` and, of ``Page.signs``, what the score came from.
+    """Always present. Sets ``Page.spam`` and adds to ``Page.signs`` the evidence for the score.
 
-    ``query`` are the terms of the topic. With a ``model`` (``CRAWL_SPAM_MODEL``) its score takes the place of the one by the
-    built-in weights.
+    ``query`` holds the terms of the topic. The score of a ``model`` (``CRAWL_SPAM_MODEL``) replaces that of the built-in
+    weights.
     """
 
     name = "spam"
@@ -68,9 +68,9 @@ class Spam(Part):
     examine_again = examine
 
     def features(self, page: Page) -> dict[str, float]:
-        """What a model knows of a page, shares from 0 to 1: its signs, the evidence, and how many sites it links to.
+        """The features of a page for a model, shares from 0 to 1: its signs, the evidence, and how many sites it links to.
 
-        Empty for a short page, of which shares mean nothing.
+        Empty for a short page, whose shares mean nothing.
         """
         if len(page.terms) < _TERMS:
             return {}
@@ -81,7 +81,7 @@ class Spam(Part):
 
     def _evidence(self, page: Page) -> dict[str, float]:
         signs = page.signs
-        language = _ramp(signs.get(SMALL_WORDS, 0.0), 0.45, 0.2)  # 1: none to speak of
+        language = _ramp(signs.get(SMALL_WORDS, 0.0), 0.45, 0.2)  # 1: hardly any
         linked, farmed = signs.get(LINKED, 0.0), 0.0
         if (
             linked >= 0.7 and len(page.links) >= 2 * _FARM_SITES
@@ -95,7 +95,7 @@ class Spam(Part):
         }
 
     def _density(self, page: Page) -> float:
-        """The share of its terms that are terms of the topic."""
+        """The share of the page's terms that are terms of the topic."""
         return sum(map(page.counts.get, self._query, repeat(0))) / len(page.terms)
 
 
@@ -107,5 +107,5 @@ def _sites_linked(page: Page) -> int:
 
 
 def _ramp(value: float, low: float, high: float) -> float:
-    """0 at ``low`` and beyond, 1 at ``high``, straight between; ``low`` may be the larger one."""
+    """0 at ``low`` and beyond, 1 at ``high``, linear between; ``low`` may be the larger one."""
     return min(1.0, max(0.0, (value - low) / (high - low)))

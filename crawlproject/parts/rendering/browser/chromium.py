@@ -1,7 +1,7 @@
-"""One Chromium process: started without a way to the network, watched for its memory, killed with all that it started.
+"""One Chromium process: started without access to the network, watched for its memory, killed with all that it started.
 
 It is driven by the DevTools protocol over a pair of pipes: JSON messages, each ended by a zero byte. Little of the protocol is
-used, and that has been stable for years: targets, navigation, interception, evaluation.
+used, and that part has been stable for years: targets, navigation, interception, evaluation.
 https://chromedevtools.github.io/devtools-protocol/
 """
 
@@ -34,8 +34,8 @@ NAMES = (
 STARTING = 30.0  # seconds
 LOOK = 0.25  # seconds between two looks at the memory
 HEAP = 256  # megabytes of JavaScript objects of a page
-# No name resolves, and the proxy that everything must go through, loopback as well, is one of these names: whatever the
-# interception of requests does not see ends there (sockets, workers, prefetching, the browser's own errands).
+# No name resolves, and all traffic, loopback as well, must go through a proxy with such a name: whatever the interception of
+# requests does not see ends there (sockets, workers, prefetching, the browser's own requests).
 FLAGS = (
     "--headless",
     "--remote-debugging-pipe",
@@ -60,7 +60,7 @@ FLAGS = (
     "--disable-notifications",
     "--disable-remote-fonts",
     "--disable-speech-api",
-    "--disable-popup-blocking",  # what opens is closed at once, and counted
+    "--disable-popup-blocking",  # windows that open are closed at once, and counted
     "--blink-settings=imagesEnabled=false",
     "--disable-features=MediaRouter,DialMediaRouteProvider,OptimizationHints,Translate,InterestFeedContentSuggestions",
     "--mute-audio",
@@ -70,7 +70,7 @@ FLAGS = (
     "--window-size=1280,2000",
     f"--js-flags=--max-old-space-size={HEAP}",
 )
-LARGEST = 2**26  # bytes of a message: snapshots are cut, so a larger one is an attack, and nobody hears of it
+LARGEST = 2**26  # bytes of a message: snapshots are cut, so a larger message is an attack, and is dropped
 Params = dict[str, Any]
 Listener = Callable[[str, Params, int], None]
 
@@ -84,7 +84,7 @@ def find_chromium(wanted: str = "") -> str:
 
 
 class Chromium:
-    """A browser process. No process of it may have more than ``memory`` bytes: one that has is killed, and its pages with it."""
+    """A browser process. A child process with more than ``memory`` bytes is killed, and its pages with it."""
 
     def __init__(self, pid: int, devtools: DevTools, profile: str, memory: int) -> None:
         self.devtools = devtools
@@ -95,11 +95,11 @@ class Chromium:
 
     @classmethod
     async def start(cls, executable: str, user_agent: str, memory: int) -> Chromium:
-        """Raises ``BrowserGone`` when it does not start, and ``OSError``."""
+        """Raises ``BrowserGone`` when the browser does not start, and ``OSError``."""
         profile = tempfile.mkdtemp(prefix="rendering-")
         arguments = [executable, *FLAGS, f"--user-data-dir={profile}", f"--user-agent={user_agent}"]
         if os.geteuid() == 0:
-            arguments.append("--no-sandbox")  # it refuses to run as root with one
+            arguments.append("--no-sandbox")  # with a sandbox, the browser refuses to run as root
         commands, writing = os.pipe()
         reading, events = os.pipe()
         try:
@@ -132,7 +132,7 @@ class Chromium:
         return not self.devtools.is_closed
 
     async def kill(self) -> None:
-        """End it and whatever it started."""
+        """Kill the browser and everything that it started."""
         self._watch.cancel()
         self.devtools.close()
         with suppress(ProcessLookupError):
@@ -153,18 +153,18 @@ class Chromium:
 
 
 def _sizes(session: int) -> Iterator[tuple[int, int]]:
-    """Process and bytes of its own memory, of all processes of a session; none on systems without ``/proc``."""
+    """The id and the bytes of private memory of each process of a session; none on systems without ``/proc``."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if int(folder.joinpath("stat").read_bytes().rpartition(b") ")[2].split()[3]) == session:
                 resident, shared = folder.joinpath("statm").read_bytes().split()[1:3]
                 yield int(folder.name), (int(resident) - int(shared)) * _PAGE
         except (OSError, IndexError, ValueError):
-            continue  # it has just ended
+            continue  # the process has just ended
 
 
 class BrowserGone(Exception):
-    """The browser was closed, was killed, or is at its end."""
+    """The browser was closed or killed, or is shutting down."""
 
 
 class CommandFailed(Exception):
@@ -172,11 +172,11 @@ class CommandFailed(Exception):
 
 
 class DevTools(asyncio.Protocol):
-    """One connection. ``listen`` says who is told of the events of a session."""
+    """One connection to a browser. ``listen`` sets the listener for the events of a session."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._is_dropped = False  # what the buffer has is the rest of a message that is too large
+        self._is_dropped = False  # the buffer holds the rest of a message that is too large
         self._answers: dict[int, asyncio.Future[Params]] = {}
         self._listeners: dict[str, Listener] = {}
         self._number = 0
@@ -186,14 +186,14 @@ class DevTools(asyncio.Protocol):
 
     @classmethod
     async def connect(cls, reading: int, writing: int) -> DevTools:
-        """Over two file descriptors, which it closes at its end."""
+        """Connect over two file descriptors, which the connection closes at its end."""
         loop, connection = asyncio.get_running_loop(), cls()
         connection._out, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
         connection._in, _ = await loop.connect_read_pipe(lambda: connection, os.fdopen(reading, "rb", 0))
         return connection
 
     async def send(self, method: str, session: str = "", **params: Any) -> Params:
-        """The result of a command. Raises ``BrowserGone``, and ``CommandFailed`` when the browser refuses."""
+        """Send a command; return its result. Raises ``BrowserGone``, and ``CommandFailed`` when the browser refuses."""
         answer: asyncio.Future[Params] = asyncio.get_running_loop().create_future()
         number = self.post(method, session, **params)
         self._answers[number] = answer
@@ -203,7 +203,7 @@ class DevTools(asyncio.Protocol):
             self._answers.pop(number, None)
 
     def post(self, method: str, session: str = "", **params: Any) -> int:
-        """Send a command whose result nobody waits for; its number. Raises ``BrowserGone``."""
+        """Send a command without waiting for its result; return its number. Raises ``BrowserGone``."""
         if self.is_closed or self._out is None:
             raise BrowserGone
         self._number += 1
@@ -214,14 +214,14 @@ class DevTools(asyncio.Protocol):
         return self._number
 
     def listen(self, session: str, listener: Listener | None) -> None:
-        """``listener`` is called with name, parameters and bytes of each event of ``session``; None: nobody is."""
+        """Call ``listener`` with name, parameters and bytes of each event of ``session``; None: call nothing."""
         if listener is None:
             self._listeners.pop(session, None)
         else:
             self._listeners[session] = listener
 
     def close(self) -> None:
-        """Whoever waits gets ``BrowserGone``."""
+        """Close the connection: waiting commands raise ``BrowserGone``, and listeners hear ``closed``."""
         self.is_closed = True
         for transport in (self._in, self._out):
             if transport is not None:
@@ -242,7 +242,7 @@ class DevTools(asyncio.Protocol):
             message = bytes(self._buffer[:end])
             del self._buffer[: end + 1]
             searched = 0
-            if not self._is_dropped:  # orjson takes no half of a surrogate pair, which pages may have
+            if not self._is_dropped:  # orjson rejects half of a surrogate pair, which pages may have
                 self._dispatch(json.loads(message), len(message))
             self._is_dropped = False
         if len(self._buffer) > LARGEST:

@@ -1,4 +1,4 @@
-"""Clicks the controls of a page whose scripts have settled, one after the other; ``controls.js`` keeps what they show."""
+"""Clicks the controls of a page whose scripts have settled, one after the other; ``controls.js`` collects what they show."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any
 from crawlproject.parts.rendering.browser.frames import SNAPSHOT
 from crawlproject.parts.rendering.controls import PageTrials, controls
 
-MOST_ELEMENTS = 20_000  # of a page whose controls are clicked: each state is compared with all before
-MOST_URLS = 50  # that the clicks of a page want to go to
+MOST_ELEMENTS = 20_000  # of a page whose controls are clicked: each state is compared with all earlier ones
+MOST_URLS = 50  # to which the clicks of a page lead
 
 _CONTROLS = files(__package__).joinpath("controls.js").read_text(encoding="utf-8")
 
-Evaluate = Callable[[str], Awaitable[Any]]  # the value of an expression in a world of our own; None when it has none
-Settle = Callable[[], Awaitable[bool]]  # lets the scripts of the page settle; False: it is not to be clicked any more
+Evaluate = Callable[[str], Awaitable[Any]]  # the value of an expression in an isolated world; None when it has none
+Settle = Callable[[], Awaitable[bool]]  # lets the scripts of the page settle; False: no more clicks
 
 
 class Clicks:
-    """The clicks of one page, as ``trials`` choose them; ``before`` is its HTML before the first of them."""
+    """The clicks of one page, as ``trials`` choose them; ``before`` is its HTML before the first click."""
 
     def __init__(self, trials: PageTrials) -> None:
         self.before = ""
@@ -29,13 +29,13 @@ class Clicks:
         self._noted = 0
 
     def note(self, url: str) -> None:
-        """A click wants to go elsewhere: the page is not left, and gets a link."""
+        """Note a URL to which a click would lead: the page stays, and gets a link."""
         self._noted += 1
         if self._noted <= MOST_URLS:
             self._urls.append(url)
 
     async def run(self, evaluate: Evaluate, settle: Settle, most: int) -> None:
-        """Click while there is something to click; of HTML ``most`` characters."""
+        """Click while a control is left to click; ``most``: characters of HTML."""
         found = await evaluate(f"({_CONTROLS})({MOST_ELEMENTS})")
         while found and (control := self._trials.choose(controls(found["controls"]))):
             self.before = self.before or await evaluate(f"({SNAPSHOT})({most}, false)") or ""

@@ -1,4 +1,4 @@
-"""The frames of a page in a browser: which of them are read, and their text in the place of their elements."""
+"""The frames of a page in a browser: which of them are read, and how their text takes the place of their elements."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from importlib.resources import files
 from crawlproject.parts.rendering.browser.chromium import CommandFailed, Params
 from crawlproject.parts.rendering.browser_requests import DEEPEST, MOST_FRAMES
 
-WORLD = "crawl"  # each frame has one of this name, in which scripts of the page have redefined nothing
+WORLD = "crawl"  # each frame has an isolated world of this name, where the page's scripts have redefined nothing
 MOST_KNOWN = 100  # frames of a page
 SNAPSHOT = files(__package__).joinpath("snapshot.js").read_text(encoding="utf-8")
-# What a browser shows in the place of what it was refused is no content, and data: and blob: have no site.
+# What a browser shows in place of a refused document is no content, and data: and blob: URLs have no site.
 _READ = ("http://", "https://", "about:srcdoc")
 _MARK = (
     "function (mark) { if (this.localName !== 'iframe') return; const here = document.createElement('div');"
     " here.textContent = mark; (globalThis.states?.copyOf?.(this) ?? this).replaceWith(here); }"
 )
 
-Send = Callable[..., Awaitable[Params]]  # a command to the session of the page, by its name and parameters
+Send = Callable[..., Awaitable[Params]]  # sends a command to the session of the page, by its name and parameters
 
 
 class Frames:
-    """``main`` is the frame of the page itself. All that is told of others is bounded: ``MOST_KNOWN``, ``DEEPEST``."""
+    """``main`` is the frame of the page itself. What is kept of others is bounded: ``MOST_KNOWN``, ``DEEPEST``."""
 
     def __init__(self, main: str) -> None:
         self._main = main
-        self._parents: dict[str, str] = {}  # in the order of the document, or nearly
+        self._parents: dict[str, str] = {}  # in document order, or nearly
         self._shown: set[str] = set()
         self._loading: set[str] = set()
 
@@ -39,7 +39,7 @@ class Frames:
             self._parents[frame] = parent
 
     def detached(self, frame: str) -> None:
-        """It is gone, or is shown by another process."""
+        """A frame is gone, or another process shows it."""
         self._parents.pop(frame, None)
         self._shown.discard(frame)
         self._loading.discard(frame)
@@ -55,12 +55,12 @@ class Frames:
             self._shown.discard(told["id"])
 
     def requested(self, frame: str) -> None:
-        """A frame wants a document, or the page itself another one."""
+        """A frame requests a document, or the page itself requests another one."""
         if frame in self._parents or frame == self._main:
             self._loading.add(frame)
 
     def loaded(self, frame: str) -> None:
-        """It has its document and what belongs to it, or gets none."""
+        """A frame has its document and what belongs to it, or gets none."""
         self._loading.discard(frame)
 
     @property
@@ -77,7 +77,7 @@ class Frames:
         return depth
 
     async def read(self, send: Send, most: int, patience: float) -> str:
-        """The HTML of the page with that of its frames in it, at most ``most`` characters. Raises ``CommandFailed``.
+        """The HTML of the page with that of its frames inserted, at most ``most`` characters. Raises ``CommandFailed``.
 
         Frames that are not read after ``patience`` seconds are left out.
         """
@@ -90,7 +90,7 @@ class Frames:
 
 
 class _Reader:
-    """Reads a page once. ``parents``: of the frames that are read, ``until`` a time of the event loop."""
+    """Reads a page once. ``parents`` are those of the frames to read, ``until`` is a time of the event loop."""
 
     def __init__(self, send: Send, parents: dict[str, str], most: int, until: float) -> None:
         self._send = send
@@ -99,7 +99,7 @@ class _Reader:
         self._until = until
 
     async def read(self, frame: str, *, is_frame: bool) -> str:
-        """In a world of our own, where scripts of the page have redefined nothing. A frame's own frames come before it."""
+        """Read a frame in an isolated world, where the page's scripts have redefined nothing. Its own frames are read first."""
         made = await self._send("Page.createIsolatedWorld", frameId=frame, worldName=WORLD)
         world = made["executionContextId"]
         children = [child for child, parent in self._parents.items() if parent == frame]
@@ -110,12 +110,12 @@ class _Reader:
         if not isinstance(html, str):
             return ""
         for mark, text in texts.items():
-            html = html.replace(mark, text, 1)  # scripts of the page may have seen it, and written it elsewhere as well
+            html = html.replace(mark, text, 1)  # scripts of the page may have seen the mark, and copied it elsewhere
         return html[: self._most]
 
     async def _inner(self, frame: str, world: int) -> tuple[str, str] | None:
-        """The mark that is in the place of an inner frame now, and its text; None if it is not read."""
-        with suppress(CommandFailed, TimeoutError):  # it is gone, or is a process of its own
+        """The mark that now takes the place of an inner frame, and its text; None if the frame is not read."""
+        with suppress(CommandFailed, TimeoutError):  # the frame is gone, or has its own process
             async with asyncio.timeout_at(self._until):
                 mark, text = secrets.token_hex(16), await self.read(frame, is_frame=True)
                 await self._mark(frame, world, mark)

@@ -1,4 +1,4 @@
-"""One page in a browser: loaded from bytes that were fetched before, let run, and read when its scripts have settled."""
+"""One page in a browser: loaded from bytes that were fetched before, run, and read when its scripts have settled."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from crawlproject.parts.rendering.browser_requests import DOCUMENT, PageRequest
 if TYPE_CHECKING:
     from crawlproject.parts.rendering.browser.clicks import Clicks
 
-SETTLING = 5_000  # milliseconds of the page's own time: its timers run ahead while nothing is being fetched
-AFTER_CLICK = 1_000  # milliseconds of the page's time
-HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to look at the page
-LONGER, LOOK = 2_500, 0.1  # milliseconds more of its time, after seconds of ours, while frames load
-PATIENCE = 5.0  # seconds for opening and closing a page, which take a browser none
+SETTLING = 5_000  # milliseconds of the page's virtual time: its timers run ahead while nothing is being fetched
+AFTER_CLICK = 1_000  # milliseconds of virtual time
+HANDLING = 1.0  # seconds that the handlers of a click may run, and that it may take to examine the page
+LONGER, LOOK = 2_500, 0.1  # more milliseconds of virtual time, after seconds of real time, while frames load
+PATIENCE = 5.0  # seconds for opening and closing a page, which is normally immediate
 READING = 4.0  # seconds: for a first answer of the page, then for its frames, then for its text
-# A page that has more to tell is talking the crawler's time away; one with 100 requests has a thousand events.
+# A page that sends more events wastes the crawler's time; one with 100 requests has a thousand events.
 MOST_EVENTS = 5_000
 MOST_TOLD = 2**26  # bytes
-RELOADS = 1  # of a page that its scripts have given a cookie to show
+RELOADS = 1  # of a page whose scripts have set a cookie
 
 BLOCKED = "BlockedByClient"
-ABORTED = "Aborted"  # a frame stays empty, a page as it is; blocked, it would show an error, at a price
+ABORTED = "Aborted"  # leaves a frame empty, and a page as it is; ``BLOCKED`` would show an error page, at a price
 
 _IS_EMPTY = 'location.href === "about:blank"'
 _IS_CUT = f'document.readyState === "loading" || {_IS_EMPTY}'  # "loading" also after a mere document.write()
@@ -41,9 +41,9 @@ EMPTY = "empty"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A page as its scripts left it: its ``html``, or the URL that they went to, or why there is neither.
+    """A page as its scripts left it: its ``html``, or the URL to which they redirected, or why there is neither.
 
-    ``is_whole``: the browser has read the document to its end, not only up to a script that did not come in time.
+    ``is_whole``: the browser has read the document to its end, not only up to a script that did not arrive in time.
     """
 
     html: str = ""
@@ -56,12 +56,13 @@ Answer = Callable[[PageRequest], Awaitable[PageAnswer | None]]
 
 
 class PageSession:
-    """A page of its own in a browser: its cookies and storage end with it.
+    """A single page in a browser, with its own cookies and storage.
 
-    ``answer`` is asked for each request of the page but that for its document; None is a network error. A page that loads itself
-    again, with a cookie that it had not before, is asked for. ``waited`` says for how many seconds it waited for others, which
-    it gets besides. Windows that scripts open are closed before they run, dialogs are dismissed. A page that tells too much is
-    read as it is. ``clicks`` are made in the same time; whatever they do to the page, what it showed before is read.
+    ``answer`` is called for each request of the page except that for its document; None is a network error. It is called for the
+    document, too, when the page loads itself again with a new cookie. ``waited`` returns the seconds for which the page waited
+    for other hosts; these are added to its time. Windows that scripts open are closed before they run, dialogs are dismissed. A
+    page that sends too many events is read as it is. ``clicks`` are made in the same time; if they lose the page, what it showed
+    before is returned.
     """
 
     def __init__(
@@ -85,14 +86,14 @@ class PageSession:
         self._tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
 
     async def render(self, url: str, document: PageAnswer, *, seconds: float, most: int) -> Snapshot:
-        """The page at ``url``, whose response is ``document``, after at most ``seconds``; of its HTML ``most`` characters.
+        """Render the page at ``url``, whose response is ``document``, for at most ``seconds``; of its HTML ``most`` characters.
 
         Raises ``BrowserGone``.
         """
         self._document, is_cut = document, _IS_CUT
         try:
             await asyncio.wait_for(self._open(), PATIENCE)
-            with suppress(TimeoutError):  # what is there by then is read
+            with suppress(TimeoutError):  # what the page shows by then is read
                 ended = await self._in_time(asyncio.ensure_future(self._run(url, most)), seconds)
                 if ended is not None:
                     return ended
@@ -140,9 +141,9 @@ class PageSession:
                 await asyncio.wait((running,))
 
     async def _run(self, url: str, most: int) -> Snapshot | None:
-        """Load it and let its scripts settle; what came of it if there is nothing to read any more."""
+        """Load the page and let its scripts settle. Returns what came of it if there is nothing to read any more."""
         loading = asyncio.ensure_future(self._devtools.send("Page.navigate", self._session, url=url))
-        loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may be left to look
+        loading.add_done_callback(lambda done: done.cancelled() or done.exception())  # its result may never be awaited
         await asyncio.wait((loading, self._end), return_when=asyncio.FIRST_COMPLETED)
         if not self._end.done():
             if loading.result().get("errorText"):
@@ -154,7 +155,7 @@ class PageSession:
         return ended
 
     async def _click(self, clicks: Clicks, most: int) -> Snapshot | None:
-        """Click its controls; what is left if the page itself is lost."""
+        """Click the controls of the page. Returns what is left if the page itself is lost."""
         self._clicking, self._end = clicks, asyncio.get_running_loop().create_future()
         send = partial(self._devtools.send, session=self._session)
         await send("Page.resetNavigationHistory")  # there is no page to go back to
@@ -187,12 +188,12 @@ class PageSession:
             self._devtools.post("Runtime.terminateExecution", self._session)
 
     def _lost(self, failure: str) -> Snapshot:
-        """The page as it was before it was clicked; without clicks, why there is none."""
+        """The page as it was before the first click; without clicks, the failure."""
         before = self._clicking.before if self._clicking else ""
         return Snapshot(html=before) if before else Snapshot(failure=failure)
 
     def _settle(self, budget: int) -> None:
-        """Let timers run ahead; ``virtualTimeBudgetExpired`` says when they have."""
+        """Let timers run ahead; ``virtualTimeBudgetExpired`` reports the end."""
         if not self._end.done():
             policy = {"policy": "pauseIfNetworkFetchesPending", "budget": budget}
             with suppress(BrowserGone):
@@ -200,7 +201,7 @@ class PageSession:
 
     async def _read(self, most: int, is_cut: str) -> Snapshot:
         send = partial(self._devtools.send, session=self._session)
-        async with asyncio.timeout(READING):  # in vain, if a script of it has no end
+        async with asyncio.timeout(READING):  # a script of the page may have no end
             world = await send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
             asked = {"contextId": world["executionContextId"], "returnByValue": True}
             found = await send("Runtime.evaluate", expression=is_cut, **asked)
@@ -209,7 +210,7 @@ class PageSession:
         return Snapshot(html=html, is_whole=is_whole) if html else Snapshot(failure=EMPTY)
 
     async def _close(self) -> None:
-        """Raises ``BrowserGone`` when the browser does not manage to."""
+        """Raises ``BrowserGone`` when the browser fails to close the page."""
         self._devtools.listen(self._session, None)
         if not self._end.done():
             self._end.cancel()
@@ -238,7 +239,7 @@ class PageSession:
         return self._events > MOST_EVENTS or self._told > MOST_TOLD
 
     def _end_flood(self) -> None:
-        """No script of it runs any more, and nothing that it asks for is answered."""
+        """Stop the scripts of the page, and answer none of its requests any more."""
         if not self._end.done():
             self._devtools.post("Emulation.setScriptExecutionDisabled", self._session, value=True)
             self._finish(None)
@@ -258,7 +259,7 @@ class PageSession:
             elif told["frame"]["id"] == self._target and self._reloads:
                 self._settle(SETTLING)
         elif event == "Page.frameStartedLoading":
-            # The page's time knows nothing of frames, and may be over before the request of one is told.
+            # Virtual time ignores frames, and may be over before the request of a frame is reported.
             if told["frameId"] != self._target:
                 self._frames.requested(told["frameId"])
         elif event == "Page.frameStoppedLoading":
@@ -275,7 +276,7 @@ class PageSession:
         elif event == "Target.attachedToTarget":
             if told["targetInfo"]["type"] == "page":
                 post("Target.closeTarget", targetId=told["targetInfo"]["targetId"])
-            else:  # a frame or a worker: nobody answers its requests, but the page may wait for it
+            else:  # a frame or a worker: its requests get no answer, but the page may wait for it
                 post("Runtime.runIfWaitingForDebugger", told["sessionId"])
         elif event in ("Inspector.targetCrashed", "Inspector.detached", "closed"):
             self._finish(Snapshot(failure=CRASH))
@@ -311,7 +312,7 @@ class PageSession:
         task.add_done_callback(self._tasks.discard)
 
     def _leave(self, request: str, asked: PageRequest) -> None:
-        """The page goes elsewhere: nothing loads in its place."""
+        """End the page when it goes elsewhere: nothing loads in its place."""
         with suppress(BrowserGone):
             self._fail(request, BLOCKED)
         if asked.method == "GET":
@@ -320,7 +321,7 @@ class PageSession:
     async def _reload(self, request: str, frame: str, asked: PageRequest) -> None:
         """Load the page again, with its cookies, if it has any.
 
-        The browser is asked for them: a cookie that a script set just before may be missing in the request.
+        The cookies come from the browser: the request may lack one that a script has just set.
         """
         try:
             found = await self._devtools.send("Network.getCookies", self._session, urls=[asked.url])

@@ -1,4 +1,4 @@
-"""Renders pages in a browser that is started when the first of them comes, and replaced now and then."""
+"""Renders pages in a browser that is started for the first of them, and replaced from time to time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRIES = 2  # of a page whose browser was lost, perhaps to another page
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """How a page was rendered, and the exchanges of what it asked for, if the crawl is archived."""
+    """The result of rendering a page, and the exchanges of its requests if the crawl is archived."""
 
     snapshot: Snapshot
     exchanges: Sequence[Exchange] = ()
@@ -48,7 +48,7 @@ class _Lent:
 
 
 class Renderer:
-    """Renders at most ``CRAWL_RENDER_PAGES`` pages at a time. Without a browser it says so, once."""
+    """Renders at most ``CRAWL_RENDER_PAGES`` pages at a time. Without a browser it logs one warning."""
 
     def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
         self._crawler = crawler
@@ -65,7 +65,7 @@ class Renderer:
     async def render(
         self, url: str, body: bytes, content_type: str, cookies: Sequence[str] = (), trials: PageTrials | None = None
     ) -> Rendered | None:
-        """The page at ``url`` as its scripts leave it, and its controls as ``trials`` say; None without a browser.
+        """Render the page at ``url``, and click its controls as ``trials`` choose; None without a browser.
 
         ``body``, ``content_type`` and ``cookies`` (values of ``Set-Cookie``) are those of its response.
         """
@@ -89,7 +89,7 @@ class Renderer:
             return rendered
 
     async def close(self) -> None:
-        """End the browser."""
+        """Kill the browser."""
         lent, self._latest = self._latest, None
         if lent is not None:
             await lent.browser.kill()

@@ -1,7 +1,7 @@
-"""What the pages in the browser ask for, fetched by the crawler itself.
+"""What the pages in the browser request, fetched by the crawler itself.
 
-Each request takes the way of a page: addresses and ports, robots.txt, limits of a response, proxy, User-Agent are those of the
-crawl. So nothing is resolved or connected to but by the crawler, and what it refuses, the browser cannot have.
+Each request is treated like a page: the crawl's rules for addresses and ports, robots.txt, limits of a response, proxy and
+User-Agent apply. So only the crawler resolves names and opens connections, and the browser cannot have what it refuses.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-AT_ONCE = 4  # requests of a page to its host
-MOST_WAIT = 20.0  # seconds that a page has longer for what it asks of other hosts, which rest between two requests
-CACHED = 2**25  # bytes of scripts that are kept for the next pages
+AT_ONCE = 4  # requests of a page to its own host
+MOST_WAIT = 20.0  # seconds by which a page's time grows for requests to other hosts, which rest between two requests
+CACHED = 2**25  # bytes of scripts that are kept for later pages
 
-# The crawler's own business, or not true any more of what the browser is handed.
+# Headers that are the crawler's own business, or no longer true of what the browser gets.
 _NOT_PASSED = frozenset((
     "alt-svc", "connection", "content-encoding", "content-length", "keep-alive", "link", "nel", "origin-agent-cluster",
     "refresh", "report-to", "strict-transport-security", "trailer", "transfer-encoding", "upgrade",
@@ -62,9 +62,9 @@ _STYLE = PageAnswer(200, (("Content-Type", "text/css"), ("Access-Control-Allow-O
 
 
 class Resources:
-    """Answers pages: fetches what ``browser_requests.py`` allows.
+    """Answers the requests of pages: fetches what ``browser_requests.py`` allows.
 
-    Style sheets are empty: scripts wait for them, and nobody looks. Everything else, such as images, is a network error.
+    Style sheets are empty: scripts wait for them, but nothing is displayed. Everything else, such as images, is a network error.
     """
 
     def __init__(self, crawler: Crawler, options: RenderOptions) -> None:
@@ -77,7 +77,7 @@ class Resources:
         self.turns = HostTurns(crawler)
 
     def answers_for(self, page: str) -> PageAnswers:
-        """What answers the requests of the page at a URL, and counts what they cost."""
+        """The answers to the requests of the page at a URL; they count what the requests cost."""
         return PageAnswers(self, RequestRules(page, posts=self._options.crawl_render_posts))
 
     def script(self, url: str) -> PageAnswer | None:
@@ -96,15 +96,15 @@ class Resources:
     async def fetch(
         self, asked: PageRequest, headers: dict[str, str], *, again: bool = False
     ) -> tuple[PageAnswer, Exchange | None] | None:
-        """The response, and how it is archived, if it is; None when there is none, or more of it than is read."""
+        """The response, and its exchange if it is archived; None when there is none, or when it is longer than is read."""
         meta = {
             ANY_TYPE: True,
             AS_SPELLED: True,
-            LEASE: "",  # of no URL that was leased, whatever its URL
+            LEASE: "",  # the request belongs to no lease, whatever its URL
             RESOURCE: True,
             "dont_merge_cookies": True,  # a browser has its own
             "dont_obey_traps": True,
-            "dont_redirect": True,  # the browser follows it, by the rules for scripts of another origin
+            "dont_redirect": True,  # the browser follows redirects, by the rules for scripts of another origin
             "dont_retry": True,
             "download_timeout": self._options.crawl_render_seconds,
         }
@@ -123,7 +123,7 @@ class Resources:
                 return await self.fetch(asked, headers, again=True)
             self.count(f"failed/{lost.reason}")
             return None
-        except Exception as failure:  # whatever else keeps a response from arriving is a network error to a browser
+        except Exception as failure:  # to a browser, any other failure is a network error
             if lacking := memory_error(failure):
                 stop(self._crawler, lacking)
             self.count(f"failed/{type(failure).__name__}")
@@ -149,7 +149,7 @@ class Resources:
         return PageAnswer(response.status, tuple(passed), response.body), exchange
 
     def _may_show(self, response: Response) -> bool:
-        """Whether the document of a frame may be a part of the page: HTML that forbids no robot to keep or to follow it."""
+        """Whether the document of a frame may be part of the page: HTML that no robots rule forbids to keep or to follow."""
         content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
         if response.status in _REDIRECTS:
             return True
@@ -163,7 +163,7 @@ class Resources:
         return not rules.bars(time()) and not rules.nofollow
 
     def hint_at(self, url: str) -> None:
-        """Once a crawl: which setting allows what a page asked for."""
+        """Log, once a crawl, which setting allows what a page requested."""
         if not self._options.crawl_render_posts and not self._hinted:
             self._hinted = True
             logger.warning("A page asks for %s by POST, which the setting CRAWL_RENDER_POSTS allows.", url)
@@ -173,7 +173,7 @@ class Resources:
 
 
 class PageAnswers:
-    """The answers to one page. ``exchanges`` are to be archived with it."""
+    """The answers to one page. ``exchanges`` are archived with it."""
 
     def __init__(self, resources: Resources, rules: RequestRules) -> None:
         self.exchanges: list[Exchange] = []
@@ -213,16 +213,16 @@ class PageAnswers:
         return answer if self._rules.is_own(asked.url) else shared
 
     def close(self) -> None:
-        """Nobody looks at the page any more: what it still waits for is not asked for."""
+        """The page is done: requests that still wait are not sent."""
         self._closed = True
 
     def waited(self) -> float:
-        """Seconds in which the page waited for other hosts, ``MOST_WAIT`` at most."""
+        """Seconds for which the page has waited for other hosts, at most ``MOST_WAIT``."""
         now = time() - self._since if self._elsewhere else 0.0
         return min(self._before + now, MOST_WAIT)
 
     async def _from_elsewhere(self, asked: PageRequest) -> tuple[PageAnswer, Exchange | None] | None:
-        """From a host that is not being visited: one request at a time, when it has rested, and not too many."""
+        """Fetch from a host that is not being visited: one request at a time, after the host has rested, up to a limit."""
         if not self._rules.goes_elsewhere():
             self._resources.count("blocked/elsewhere")
             return None

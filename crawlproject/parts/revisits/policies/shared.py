@@ -36,9 +36,7 @@ class IntervalPolicy(ABC):
 
     name = ""
     weighs_new: ClassVar[bool] = False
-    columns: ClassVar[
-        Mapping[str, tuple[str, float]]
-    ] = {}  # further columns that a policy keeps of each page, as in ``Table``
+    columns: ClassVar[Mapping[str, tuple[str, float]]] = {}  # what a policy adds for each page, as in ``Table``
 
     def __init__(self, *, estimator: str = "group_prior") -> None:
         of_all = {"last": ("f8", -math.inf), "interval": ("f4", math.inf), "weight": ("f4", 0.0)}
