@@ -45,9 +45,7 @@ class LearnedVisits:
         self.rereads = Rereads(options.crawl_revisit_min)
         self.feeds = FeedNotices()  # another part may replace it
         self.tally = Tally()  # of this run
-        self.listeners: list[
-            Callable[[PageChange], object]
-        ] = []  # called with changes; after the harvest, new pages too
+        self.listeners: list[Callable[[PageChange], object]] = []  # called with changes, and with later pages
         self.earlier: set[int] = set()  # rows that are due earlier since the last visit
         self.new_worth: deque[float] = deque(maxlen=_RECENT)
         self.seen_since_plan = 0  # visits, first ones and repeated ones

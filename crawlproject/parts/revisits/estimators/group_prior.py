@@ -20,9 +20,7 @@ from crawlproject.parts.revisits.estimators.base import ALL, Estimator, Evidence
 
 SHAPE = 0.5  # of the Gamma prior of a page's rate around its group's: small, since rates span magnitudes (paper 004 3.2.2.2)
 GROUP_SHAPE = 2.0  # changes by which a template's mean is pulled to its host's, and a host's to that of all pages
-FIRST_GUESS = 1 / (
-    120 * 86_400.0
-)  # changes per second before any evidence: median of Cho and Garcia-Molina's sample, 2000
+FIRST_GUESS = 1 / (120 * 86_400.0)  # changes per second, a priori: median of Cho and Garcia-Molina's 2000 sample
 
 
 class GroupPrior(Estimator):

@@ -21,9 +21,7 @@ from crawlproject.parts.revisits.estimators.base import ALL, Rows
 from crawlproject.parts.revisits.policies.shared import IntervalPolicy
 
 BUCKETS = 24
-FASTEST = (
-    SECONDS_A_DAY / 24
-)  # mean time between changes in bucket 0; RATIO times longer in each next one, up to 23 years
+FASTEST = SECONDS_A_DAY / 24  # mean time between changes in bucket 0; times RATIO in each next one, up to 23 years
 RATIO = 1.7
 FIRST_BUCKET = 15  # four months, the median of Cho and Garcia-Molina's sample
 LEAST = 1e-9
