@@ -1,1 +1,1 @@
-"""A crawl, or that of several workers, at a remote address: written while it runs, and read there."""
+"""A copy of a crawl, or of its workers, at a remote address: written while the crawl runs, and read there."""

@@ -1,1 +1,1 @@
-"""Second looks at sites: is a page the same for a browser, and what does a host say of a page that is not there?"""
+"""Second looks at sites: is a page the same for a browser, and how does a host answer for a page that does not exist?"""

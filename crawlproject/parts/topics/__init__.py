@@ -1,1 +1,1 @@
-"""A crawl of several topics: who is in it, what each has, and its folder."""
+"""A crawl of several topics: which topics are in it, what each has found, and its folder."""

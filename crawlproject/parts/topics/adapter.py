@@ -1,5 +1,5 @@
-"""Several topics in a running Scrapy crawl: a new file in their folder joins, a file that is gone leaves, and each topic
-has a folder of its own, brought up to date while the crawl runs, with a report at its end.
+"""Several topics in a running Scrapy crawl: a topic joins when its file is added to the folder, and leaves when it is removed.
+Each topic has its own folder, which is updated while the crawl runs, with a report at its end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SLICE = 0.025  # seconds that a slice may take: a tenth of the time, while pages
 
 
 def connect(crawler: Crawler, crawl: Crawl, arguments: dict[str, Any]) -> None:
-    """The spider of ``crawl`` was made with these ``arguments``."""
+    """Watch the topics of ``crawl``, whose spider was made with these ``arguments``."""
     part, folder = crawl.part(TopicsPart), _folder_of_topics(arguments)
     if part is not None and folder is not None:
         TopicsFolder(crawler, folder, part).connect()
@@ -40,7 +40,7 @@ def connect(crawler: Crawler, crawl: Crawl, arguments: dict[str, Any]) -> None:
 
 
 def _folder_of_topics(arguments: dict[str, Any]) -> Path | None:
-    """The folder that topics may join from; None when they were given as objects."""
+    """The folder from which topics may join; None when they were given as objects."""
     asked = arguments.get("topics") or arguments.get("topic")
     return Path(asked) if isinstance(asked, str | Path) else None
 
@@ -48,14 +48,14 @@ def _folder_of_topics(arguments: dict[str, Any]) -> Path | None:
 class TopicsFolder:
     """Watches ``folder`` while ``crawler`` crawls its topics.
 
-    A file that is wrong or does not fit is told once, and the crawl goes on without it; so is one that has changed.
+    A file that is wrong or does not fit is reported once, and the crawl continues without it; a changed file is reported, too.
     """
 
     def __init__(self, crawler: Crawler, folder: Path, topics: TopicsPart) -> None:
         self._crawler = crawler
         self._folder = folder
         self._topics = topics
-        self._names: dict[Path, str] = {}  # of the topics in the crawl, by the file that each came from
+        self._names: dict[Path, str] = {}  # file -> name of its topic in the crawl
         self._seen: dict[Path, Stamp] = {}
         for path in topic_files(folder):
             self._names[path] = load_topic(path).name
@@ -66,12 +66,12 @@ class TopicsFolder:
         repeated(self._crawler, self.look, LOOK_EVERY)
 
     def look(self) -> None:
-        """See what has become of the files."""
+        """Let topics join and leave as their files have changed."""
         if stopped(self._crawler):
             return
         try:
             files = {path: _stamp(path) for path in topic_files(self._folder)}
-        except (BadTopic, OSError):  # the folder is being moved, or a file was removed just now: look again
+        except (BadTopic, OSError):  # the folder is being moved, or a file was removed just now: try again later
             return
         with stopping(self._crawler):
             for path in sorted(files.keys() - self._names.keys()):
@@ -89,7 +89,7 @@ class TopicsFolder:
         try:
             topic = load_topic(path)
             before = next((old for old, name in self._names.items() if name == topic.name and old not in files), None)
-            if before is not None:  # the file has another name now
+            if before is not None:  # the file was renamed
                 del self._names[before]
             else:
                 self._topics.join(topic, str(path), time())
@@ -116,7 +116,7 @@ def _stamp(path: Path) -> Stamp:
 
 
 class TopicViews:
-    """Those of ``crawl``, which ``crawler`` runs."""
+    """Updates the views of the topics of ``crawl``, which ``crawler`` runs."""
 
     def __init__(self, crawler: Crawler, crawl: Crawl, topics: TopicsPart) -> None:
         self._crawler = crawler
@@ -129,14 +129,14 @@ class TopicViews:
         self._crawler.signals.connect(self.write_reports, signals.spider_closed, weak=False)
 
     def catch_up(self) -> None:
-        """A slice of work."""
+        """Do one slice of work."""
         if not stopped(self._crawler):
             until = perf_counter() + SLICE
             with stopping(self._crawler):
                 self._topics.catch_up(lambda: perf_counter() < until)
 
     def write_reports(self) -> None:
-        """A report for each topic; called when the crawl is closed."""
+        """Write a report for each topic; called when the crawl is closed."""
         for name in self._topics.members:
             try:
                 with stopping(self._crawler):

@@ -1,5 +1,5 @@
-"""Several topics in one crawl: each page is judged for all, each link is worth what it is worth to all together. Which topics
-join and leave, what each has found, and what the crawl learns of it.
+"""Several topics in one crawl: each page is judged for all topics, and each link is worth what it is worth to all together. The
+part handles which topics join and leave, what each has found, and what the crawl learns from it.
 
 topics/*.toml ─► join ─► judge, ordering, seeds ─► every page: relevance to each ─► history ─► topics/NAME/
                   └────► pages stored before: judged for the new topic in slices, while the crawl goes on
@@ -30,13 +30,13 @@ from crawlproject.parts.topics.topics_log import JOINED, LEFT, TopicEvent, Topic
 from crawlproject.records import FetchEvent, Page, Topic, Visit
 from crawlproject.topic.folder import refuse_conflicts, together
 
-JUDGED_AT_THE_END = 200  # stored pages that are judged when a crawl is interrupted: it ends at once
+JUDGED_AT_THE_END = 200  # stored pages that are judged when a crawl is interrupted, which must end at once
 LEFT_THE_CRAWL = "topic left"  # why the view of a topic ended
 
 
 @dataclass(frozen=True, slots=True)
 class TopicParts:
-    """What a crawl makes of topics: ``canonical`` spells their URLs, ``judge`` is made of keywords, ``context`` of a topic."""
+    """What a crawl makes of topics: ``canonical`` URLs, a ``judge`` from keywords, and the ``context`` of a topic."""
 
     canonical: Callable[[Topic], Topic]
     judge: Callable[[tuple[str, ...]], TopicJudge]
@@ -44,7 +44,7 @@ class TopicParts:
 
 
 class TopicsPart(Part):
-    """There where a topic has members; it makes the judge and the ordering then. Counts what each member has found."""
+    """Present where a topic has members; then it makes the judge and the ordering. Counts what each member has found."""
 
     name = "topics"
     _services: Services
@@ -63,7 +63,7 @@ class TopicsPart(Part):
         self._keeps_pages = False
         self._replaying = True
         self._judged = 0  # stored pages, for topics that joined
-        self._joined_now: set[str] = set()  # while this process crawls
+        self._joined_now: set[str] = set()  # topics that joined while this process crawls
 
     @classmethod
     def make(cls, setup: Setup) -> TopicsPart | None:
@@ -73,7 +73,7 @@ class TopicsPart(Part):
     def choose(
         cls, topic: Topic, known: PriorKnowledge, folder: Path, canonicalize: Callable[..., str]
     ) -> Choice | None:
-        """``topic`` in canonical URLs has members; ``known`` judges by the keywords of all.
+        """The judge and the ordering for the members of ``topic``, in canonical URLs; ``known`` judges by the keywords of all.
 
         Topics join in the order in which they first joined this crawl, new ones last.
         """
@@ -116,7 +116,7 @@ class TopicsPart(Part):
     # ------------------------------------------------------------ the folder
 
     def restore(self, now: float) -> None:
-        """Note who is in the crawl. Raises ``BadCrawlDir`` for a topic that is another one than it was."""
+        """Note which topics are in the crawl. Raises ``BadCrawlDir`` for a topic that is not the earlier one of its name."""
         folder = self._services.folder
         self._keeps_pages = folder.bodies
         known = read_topics(folder.path)
@@ -137,9 +137,9 @@ class TopicsPart(Part):
             self._see_quota(name)
 
     def join(self, topic: Topic, place: str, now: float) -> None:
-        """A topic joins the running crawl: its seeds wait from now on. ``place`` is where it was read, for messages.
+        """Add a topic to the running crawl: its seeds wait from now on. ``place`` is where it was read, for messages.
 
-        Pages that are stored already are judged for it by ``catch_up``. Raises ``BadTopic`` when it does not fit the crawl.
+        ``catch_up`` judges stored pages for it. Raises ``BadTopic`` when the topic does not fit the crawl.
         """
         held = {f"the crawl's topic {name}": member for name, member in self.members.items()}
         settings = {name: value for name, value in topic.settings.items() if self.topic.settings.get(name) != value}
@@ -170,7 +170,7 @@ class TopicsPart(Part):
                 services.admission.offer(services.admission.seed_record(seed))
 
     def leave(self, name: str, now: float) -> None:
-        """A topic leaves the running crawl; its folder stays. Raises ``BadTopic`` for the last topic of the crawl."""
+        """Remove a topic from the running crawl; its folder stays. Raises ``BadTopic`` for the last topic of the crawl."""
         topic = self.members[name]
         if len(self.topic.members) == 1:
             raise BadTopic(f"topic {name}", "is the last of the crawl and stays; press Ctrl-C to end the crawl")
@@ -191,17 +191,17 @@ class TopicsPart(Part):
             return
         found = visit.topics
         if self._replaying and not found.keys() >= self.members.keys() and (page := event.page()):
-            found = page.topics  # somebody joined later
+            found = page.topics  # a topic joined later
         for name, relevance in found.items():
             if relevance >= self._relevant:
                 self._count(name)
 
     def judge_stored(self, page: Page, judged: Callable[[Page], Page]) -> Page:
-        """Also for topics that joined after it was stored."""
+        """Judge a stored page, also for topics that joined after it was stored."""
         return replace(judged(page), relevance=page.relevance)
 
     def end_reason(self, now: float) -> str:
-        """Every topic has the ``pages`` that it wanted."""
+        """``TOPICS_HAVE_ENOUGH`` if every topic has the ``pages`` that it wanted; else empty."""
         enough = all(0 < member.pages <= self.found[name] for name, member in self.members.items())
         return TOPICS_HAVE_ENOUGH if enough else ""
 
@@ -214,9 +214,9 @@ class TopicsPart(Part):
         ]
 
     def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
-        """Bring the folders of the topics up to date, while ``goes_on()``; whether all are.
+        """Update the folders of the topics, while ``goes_on()``. Returns whether all are up to date.
 
-        Where a topic joined after pages were stored, these are judged for it on the way, and its ordering learns from them.
+        Pages that were stored before a topic joined are judged for it on the way, and its ordering learns from them.
         """
         done = True
         for view in list(self._views.values()):
@@ -224,9 +224,9 @@ class TopicsPart(Part):
         return done
 
     def ended(self, *, over: bool) -> None:
-        """Note how the crawl stands, and close the files. The crawl has noted why it ended.
+        """Note the state of the crawl, and close the files. The crawl has already noted why it ended.
 
-        What is left to judge for topics that joined is judged now if the crawl is over, else most of it when it goes on.
+        Pages that are still to be judged for topics that joined are judged now if the crawl is over, else mostly on a resume.
         """
         manifest = self._services.folder.manifest.found
         most = self._judged + JUDGED_AT_THE_END
@@ -249,7 +249,7 @@ class TopicsPart(Part):
             self._see_quota(name)
 
     def _see_quota(self, name: str) -> None:
-        """A topic that has enough counts no more."""
+        """Let a topic that has enough pages count no more."""
         member = self.members.get(name)
         if member and 0 < member.pages <= self.found[name]:
             self._ordering.share.has_enough(name)
@@ -278,7 +278,7 @@ class TopicsPart(Part):
             view.close()
 
     def _judge_stored(self, name: str, visit: Visit) -> float | None:
-        """The relevance of a stored page to a topic that joined later; its ordering learns from it, unless a replay showed it."""
+        """The relevance of a stored page to a topic that joined later; its ordering learns from the page, unless by a replay."""
         page = self._services.kinds[visit.kind].stored(visit, (), self._services.steps) if visit.md5 else None
         if page is None:
             return None
@@ -292,7 +292,7 @@ class TopicsPart(Part):
 
 
 def refuse_changed(known: dict[str, TopicState], topic: Topic, place: str) -> None:
-    """Raise ``BadCrawlDir`` when a member of ``topic`` is another topic than the crawl had under that name."""
+    """Raise ``BadCrawlDir`` when a member of ``topic`` differs from the topic that the crawl had under that name."""
     for member in topic.members:
         try:
             _refuse_other_topic(known.get(member.name), member, place)

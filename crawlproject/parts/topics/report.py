@@ -1,4 +1,4 @@
-"""What each topic of a crawl of several has, for the report of the whole crawl."""
+"""What each topic of a crawl of several topics has found, for the report of the whole crawl."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from crawlproject.storage.read import first_visits
 
 @dataclass(frozen=True, slots=True)
 class TopicRow:
-    """One topic. ``pages`` are the relevant ones, duplicates left out, and ``best`` is the highest relevance.
+    """One topic. ``pages`` counts the relevant ones, without duplicates, and ``best`` is the highest relevance.
 
-    ``wanted`` is how many it wanted (0: all), ``joined_at`` how many pages the crawl had when it joined, ``left`` when it left in
-    seconds since the epoch. ``report`` is the path of its report from that of the crawl; empty when there is none.
+    ``wanted`` is the number of pages that it wanted (0: all), ``joined_at`` the number that the crawl had when it joined,
+    ``left`` the time when it left, in seconds since the epoch. ``report`` is the path from the crawl's report to its own; empty:
+    none.
     """
 
     name: str
@@ -53,7 +54,7 @@ def read_topic_rows(crawl_dir: Path, threshold: float) -> list[TopicRow]:
 
 
 def _found(folder: Path, threshold: float) -> tuple[int, float]:
-    """The relevant pages of a topic, and the highest relevance."""
+    """The number of relevant pages of a topic, and the highest relevance."""
     pages, best = 0, 0.0
     for visit in first_visits(folder):
         if visit.md5 and not visit.duplicate_of:

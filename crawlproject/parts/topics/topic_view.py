@@ -1,7 +1,7 @@
 """``topics/NAME/`` in a crawl of several topics: the crawl as one of its topics sees it, as a crawl folder.
 
-Its ``history.jsonl`` has the fetches of the crawl with the relevance to this topic, its ``items.jsonl`` the pages that are
-relevant to it. Pages, links and the frontier are those of the crawl: links to them, no copies. It follows from the files of the
+Its ``history.jsonl`` has the fetches of the crawl with their relevance to this topic, its ``items.jsonl`` the pages that are
+relevant to it. Pages, links and the frontier are symbolic links to those of the crawl. The view follows from the files of the
 crawl, and catches up with them.
 """
 
@@ -41,8 +41,8 @@ Judge = Callable[[Visit], float | None]
 class TopicView:
     """The view of one ``topic`` of the crawl in ``folder``.
 
-    A page is its own from the relevance ``relevant`` on. ``judge`` says how relevant the page of a visit is that was stored
-    before the topic joined; None: its file is gone. Raises ``StorageFailed``, and ``BadCrawlDir`` for damaged files of the crawl.
+    It includes pages from the relevance ``relevant`` on. ``judge`` returns the relevance of a page that was stored before the
+    topic joined; None: its file is gone. Raises ``StorageFailed``, and ``BadCrawlDir`` for damaged files of the crawl.
     """
 
     def __init__(self, folder: Path, topic: Topic, *, relevant: float, judge: Judge) -> None:
@@ -73,16 +73,16 @@ class TopicView:
         for name, size in zip((HISTORY, ITEMS), sizes, strict=True):
             path = self.path / name
             if path.exists() and path.stat().st_size != size:
-                os.truncate(path, min(size, path.stat().st_size))  # what was written after the place was noted
+                os.truncate(path, min(size, path.stat().st_size))  # drop what was written after the place was noted
         self._own_history, self._own_items = AppendLog(self.path / HISTORY), AppendLog(self.path / ITEMS)
-        self._waiting: bytes | None = None  # a line of the items whose visit was not read yet
+        self._waiting: bytes | None = None  # a line of the items whose visit has not been read yet
         self._before_waiting = self._items.place
         self._since_save = 0
 
     # ------------------------------------------------------------ following the crawl
 
     def catch_up(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
-        """Read what is new in the crawl, a page at a time while ``goes_on()``; whether nothing is left."""
+        """Read what is new in the crawl, a page at a time while ``goes_on()``. Returns whether nothing is left."""
         items = self._items.raw()
         for line in self._history:
             self._add(dict(line), items)
@@ -94,7 +94,7 @@ class TopicView:
         return True
 
     def _add(self, line: dict[str, Any], items: Iterator[bytes]) -> None:
-        """A line of the history; most are written on without a ``Visit`` of them."""
+        """Add a line of the history; most are rewritten without making a ``Visit``."""
         relevance = (line.get("topics") or {}).get(self.topic.name)
         if relevance is None and line["md5"] and line.get("number", 1) == 1:
             relevance = self._judge(visit_from(line, self._history.here))
@@ -105,7 +105,7 @@ class TopicView:
         self._own_history.append(line)
 
     def _add_item(self, url: str, relevance: float, items: Iterator[bytes]) -> None:
-        """The item of a visit, if its page is relevant; and what was taken back before it, whoever had that."""
+        """Add the item of a visit, if its page is relevant, and the withdrawals before it, of pages of any topic."""
         start = b'{"url":' + orjson.dumps(url) + b","
         while (line := self._next_item(items)) is not None:
             if not line.endswith(b'"state":""}\n'):
@@ -128,7 +128,7 @@ class TopicView:
     # ------------------------------------------------------------ what is noted
 
     def save(self) -> None:
-        """Note how far it has come."""
+        """Note how far the view has come."""
         self._since_save = 0
         items = self._before_waiting if self._waiting is not None else self._items.place
         sizes = [(self.path / name).stat().st_size for name in (HISTORY, ITEMS)]
@@ -136,7 +136,7 @@ class TopicView:
         write_atomically(self.path / PLACE, [orjson.dumps(place)], sync=False)
 
     def describe(self, manifest: Mapping[str, Any], reason: str = "") -> None:
-        """Write its ``crawl.json``, which is the crawl's for this topic; ``reason``: why it ended before the crawl, if so."""
+        """Write the ``crawl.json`` of the crawl for this topic; ``reason``: why the view ended before the crawl, if it did."""
         fields = {**manifest, "topic": topic_fields(self.topic), PART_OF: "../.."}
         if reason:
             fields["reason"] = reason
@@ -151,7 +151,7 @@ class TopicView:
 
 
 def _read_place(path: Path) -> dict[str, Any]:
-    """What was noted; nothing that cannot be read: then all is read again."""
+    """What was noted; empty if it cannot be read, so that all is read again."""
     try:
         found = orjson.loads(path.read_bytes())
     except (OSError, orjson.JSONDecodeError):

@@ -1,5 +1,5 @@
-"""``topics.jsonl``: which topics a crawl of several has, and when each joined and left, a line an event; and the topic of
-such a crawl folder, with its members.
+"""``topics.jsonl``: the topics of a crawl of several, with a line for each time that one joined or left; and the topic of such a
+crawl folder, with its members.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FIELDS = frozenset(field.name for field in dataclasses.fields(Topic)) - {"setti
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
-    """``topic`` joined or left ``at`` that time, in seconds since the epoch, when the crawl had stored so many ``pages``."""
+    """``topic`` joined or left ``at`` this time, in seconds since the epoch, when the crawl had stored ``pages`` pages."""
 
     topic: Topic
     event: str
@@ -33,8 +33,8 @@ class TopicEvent:
 
 @dataclass(slots=True)
 class TopicState:
-    """What the log says of a topic: as it was when it last joined, its ``place`` among all that ever joined, from 0, when it
-    first joined and, unless it is there now, when it left."""
+    """A topic according to the log: its fields when it last joined, its ``place`` among all that ever joined, from 0, when it
+    first joined and, unless it is in the crawl now, when it left."""
 
     topic: Topic
     place: int
@@ -89,6 +89,6 @@ def _events(folder: Path) -> Iterator[TopicEvent]:
 
 
 def stored_topic(folder: Path, settings: Mapping[str, Any] | None = None) -> Topic:
-    """What is crawled in ``folder``, with these ``settings``: those of topic files are not in it. Raises ``BadCrawlDir``."""
+    """The topic that is crawled in ``folder``, with these ``settings`` (it has none of topic files). Raises ``BadCrawlDir``."""
     members = tuple(state.topic for state in read_topics(folder).values() if state.left is None)
     return replace(topic_of(read_info(folder), settings), members=members)

@@ -1,6 +1,6 @@
-"""Makes the template of a site from some of its pages: which repeated parts are units there.
+"""Makes the template of a site from some of its pages: which repeated parts are its units.
 
-A page alone may mislead: a thread with two posts, a margin with more text than its page. What repeats with other content on
+A single page may mislead: a thread with two posts, a margin with more text than its page. What repeats with different content on
 several pages of a site is what its software writes for each unit.
 """
 
@@ -15,12 +15,12 @@ from crawlproject.parts.verticals.site_template import GeneralTemplate, Layout
 from crawlproject.parts.verticals.structured_data import text_of
 
 PAGES = 24  # of a site that are enough to make its template
-_PAGES_AT_LEAST = 2  # on which a path has to be the best
-_NEW = 0.5  # share of the texts of a path that only one page has
+_PAGES_AT_LEAST = 2  # on which a path must be the best
+_NEW = 0.5  # share of the texts of a path that must be on one page only
 
 
 class DetectedTemplate(GeneralTemplate):
-    """A site of which the paths of units are known, with what these are: ``post``, ``entry`` or ``article``."""
+    """The template of a site whose paths of units are known, each with its kind: ``post``, ``entry`` or ``article``."""
 
     def __init__(self, paths: dict[Path, str] | None = None) -> None:
         self.paths = paths or {}
@@ -31,7 +31,7 @@ class DetectedTemplate(GeneralTemplate):
 
 
 def detect_template(pages: Iterable[tuple[str, bytes, str]]) -> DetectedTemplate:
-    """The template of the site of ``pages``: URL, body, content type of each; the first ``PAGES`` are looked at."""
+    """The template of the site of ``pages``: URL, body, content type of each; the first ``PAGES`` are examined."""
     votes: dict[Path, Counter[str]] = defaultdict(Counter)
     texts: dict[Path, Counter[int]] = defaultdict(Counter)
     for number, (url, body, content_type) in enumerate(pages):

@@ -1,9 +1,9 @@
-"""What a page is, and which units it has: by what it says about itself, else by its repeated parts.
+"""The kind of a page and its units: by what the page says about itself, else by its repeated parts.
 
-1. comments, answers or forum posts as structured data, two and more: a thread
+1. comments, answers or forum posts as structured data, at least two: a thread
 2. several articles as structured data: a listing
-3. repeated parts with an author and a day each, and text of their own: a thread
-4. repeated parts that each link to a page of their own, and are half of the page: a listing
+3. repeated parts with an author and a day each, and their own text: a thread
+4. repeated parts that each link to a different page, and are half of the page: a listing
 5. one article as structured data or Open Graph, or one ``article`` element with a day: an article
 """
 
@@ -29,12 +29,12 @@ ARTICLES = frozenset((
 ))  # fmt: skip
 LISTINGS = frozenset(("itemlist", "searchresultspage", "collectionpage", "offercatalog", "blog"))
 
-LONG = 1_500  # characters from which on an article in a list is taken for whole
+LONG = 1_500  # characters from which an article in a list counts as complete
 SHORT = 500  # characters that an article has at least
-_LOOKED = 12  # parts of a group that are looked at
-_FEW = 20  # characters of a post
-_MOST_OF = 0.6  # of the parts of a group say what it is
-_HALF = 0.5  # of the text of a page that a listing is made of
+_LOOKED = 12  # parts of a group that are examined
+_FEW = 20  # characters of a post, at least
+_MOST_OF = 0.6  # of the parts of a group decide its kind
+_HALF = 0.5  # of the text of a page that must be in a listing
 
 
 class LayoutDocument:
@@ -51,13 +51,13 @@ class LayoutDocument:
 
 
 def layout_of(url: str, body: bytes, content_type: str = "") -> Layout:
-    """The layout of one page, of whose site nothing is known."""
+    """The layout of one page, without knowledge of its site."""
     document = LayoutDocument(url, body, content_type)
     return Layout() if document.root is None else read_layout(document)
 
 
 def read_layout(document: LayoutDocument, known: dict[Path, str] | None = None) -> Layout:
-    """The layout of a page; ``known`` are the paths of units on other pages of its site, with what they are."""
+    """The layout of a page; ``known`` are the paths of units on other pages of its site, with their kinds."""
     if found := _said_layout(document):
         return found
     kind, parts = best_group(document, known)
@@ -74,9 +74,9 @@ def read_layout(document: LayoutDocument, known: dict[Path, str] | None = None) 
 
 
 def best_group(document: LayoutDocument, known: dict[Path, str] | None = None) -> tuple[str, list[RepeatedPart]]:
-    """The repeated parts that are the units of a page, and what they are; empty when none are.
+    """The repeated parts that are the units of a page, and their kind; empty when there are none.
 
-    Of groups one in the other, the outer one that has as many parts: it has author and day, too.
+    Of nested groups with as many parts, the outer one is chosen: it has author and day, too.
     """
     best: tuple[float, str, list[RepeatedPart]] = (0.0, "", [])
     for path, parts in document.groups.items():
@@ -97,8 +97,8 @@ def best_group(document: LayoutDocument, known: dict[Path, str] | None = None) -
 
 
 def kind_of(url: str, parts: Sequence[RepeatedPart]) -> str:
-    """``POST``, ``ENTRY`` or ``ARTICLE``, as most of the parts look; empty when they look like nothing of that."""
-    if len(parts) < 3:  # two of a kind are chance, unless the site is known to have them
+    """``POST``, ``ENTRY`` or ``ARTICLE``, by what most of the parts look like; empty when that is none of these."""
+    if len(parts) < 3:  # two alike are chance, unless the site is known to have them
         return ""
     own, linked = median(part.own for part in parts), median(part.linked for part in parts)
     looked = [fields_of(part.element, url) for part in parts[:: max(1, len(parts) // _LOOKED)]]
@@ -112,7 +112,7 @@ def kind_of(url: str, parts: Sequence[RepeatedPart]) -> str:
 
 
 def _said_layout(document: LayoutDocument) -> Layout | None:
-    """The layout as structured data has it."""
+    """The layout according to structured data."""
     types = {name for thing in document.things for name in thing.types}
     posts = [thing for thing in document.things if thing.types & POSTS or (thing.types & THREADS and _text(thing))]
     posts = [thing for thing in posts if _text(thing)]
@@ -155,7 +155,7 @@ def _text(thing: Thing) -> str:
 
 
 def _article(document: LayoutDocument, posts: Sequence[Any] = (), *, guess: bool = False) -> Unit | None:
-    """The one article of a page, without the ``posts`` below it, if it says that it is one, or, with ``guess``, looks like it."""
+    """The single article of a page, without ``posts`` below it, if the page declares it or, with ``guess``, looks like one."""
     frame = document.frame
     assert document.root is not None and frame is not None
     below = set(posts)
@@ -193,7 +193,7 @@ def _title_of(root: Any) -> str:
 
 
 def _unit(document: LayoutDocument, kind: str, element: Any, others: Set[Any] = frozenset()) -> Unit:
-    """The unit in ``element``, without ``others`` that stand in it: replies to a post."""
+    """The unit in ``element``, without ``others`` inside it: replies to a post."""
     fields = fields_of(element, document.url)
     if kind == POST:
         return Unit(kind, text_of(element, others.__contains__), "", fields.permalink, fields.author, fields.published)

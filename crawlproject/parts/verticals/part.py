@@ -1,4 +1,4 @@
-"""What pages of one kind of site have in common: series of pages, URLs that show what others show, own templates of sites."""
+"""Series of pages, URLs that show what other URLs show, and custom templates of sites."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class Verticals(Part):
-    """There where ``CRAWL_SERIES``, ``TRAP_REDUNDANT`` or ``CRAWL_SITE_TEMPLATES`` asks for it.
+    """Present where ``CRAWL_SERIES``, ``TRAP_REDUNDANT`` or ``CRAWL_SITE_TEMPLATES`` asks for it.
 
-    Of a series of relevant pages, ``CRAWL_SERIES`` are fetched in order, before all else.
+    Of a series of relevant pages, ``CRAWL_SERIES`` are fetched in order, before everything else.
     """
 
     name = "verticals"
@@ -29,9 +29,9 @@ class Verticals(Part):
         self._templates = templates
         self._longest = options.crawl_series
         self._relevant = options.page_relevant
-        self._positions: dict[str, int] = {}  # of pages that follow another in a series
+        self._positions: dict[str, int] = {}  # next page of a series -> its position
         self._redundant: RedundantUrls | None = None
-        if options.learns_redundant or templates:  # else nothing of it is imported
+        if options.learns_redundant or templates:  # else its modules are not imported
             from crawlproject.parts.verticals.redundancy.redundant_urls import RedundantUrls
 
             learns = options.learns_redundant
@@ -62,7 +62,7 @@ class Verticals(Part):
             self._redundant.learn(event)
 
     def links(self, page: Page) -> Iterable[CrawlUrl]:
-        """The next page of a series, before all other URLs; no ordering revises that, so it is read in order."""
+        """The next page of a series, before all other URLs; no ordering revises its place, so the series is read in order."""
         if page.relevance < self._relevant:
             return
         links = ((link.url, link.anchor) for link in page.links)

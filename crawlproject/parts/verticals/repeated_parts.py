@@ -1,7 +1,7 @@
 """The parts that repeat on a page: elements with the same tag and class, such as the posts of a thread or the rows of a list.
 
 As in the mining of data records by repeated tag paths (Miao and others, "Extracting data records from the web using tag path
-clustering", WWW 2009); here a path is the element and its parent, as replies stand in replies.
+clustering", WWW 2009); here a path is the element and its parent, since replies are nested in replies.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Path = tuple[str, str]
 
 @dataclass(slots=True)
 class RepeatedPart:
-    """A member of a group: its element, and how many characters of text it has, outside links and in them."""
+    """A member of a group: its element, and how many characters of text it has outside links and in them."""
 
     element: Any
     own: int
@@ -42,7 +42,7 @@ class RepeatedPart:
 
 
 def path_of(element: Any) -> Path:
-    """Tag and classes of an element and of its parent; where it has a class itself, the parent does not count."""
+    """Tag and classes of an element and of its parent; if the element has a class, the parent does not count."""
     mine = _name_of(element)
     parent = element.getparent()
     return ("" if "." in mine or parent is None else _name_of(parent), mine)
@@ -70,7 +70,7 @@ class PartFrame:
         return kept
 
     def is_beside(self, element: Any) -> bool:
-        """Whether an element is part of the frame, by its tag or name; what has much of the text outside links is not."""
+        """Whether an element belongs to the frame, by its tag or name, unless it has much of the text outside links."""
         if element.tag in ("html", "body", "main", "article") or self._sizes[element][0] > _MUCH * self._whole:
             return False
         if element.tag in _BESIDE:
@@ -79,7 +79,7 @@ class PartFrame:
         return element.get("role") in ("navigation", "banner", "contentinfo") or _NAMED_BESIDE.search(name) is not None
 
     def groups(self, least: int = 2) -> dict[Path, list[RepeatedPart]]:
-        """The parts of each repeated path, ``least`` and more, in document order."""
+        """The parts of each repeated path, from ``least`` to 500 of them, in document order."""
         found: dict[Path, list[RepeatedPart]] = defaultdict(list)
         for element in self.elements:
             if element.tag in _WHOLES:

@@ -1,8 +1,8 @@
 """Page series: an article in parts, a thread, a list of results over several pages. Which page comes next?
 
 Two signs have to agree. The page says so: ``rel="next"``, a link whose text is "next page" in one of twenty languages, or the
-next number in a row of numbers. And the URL says so: it is that of the page with one number one higher (an offset: higher), or
-with a number where page 1 has none. So chapters of a book, which have names of their own, are no parts of one page.
+next number in a row of numbers. And the URL says so: it is that of the page with one number increased by one (an offset: by any
+number), or with a number where page 1 has none. So chapters of a book, which have names, are not parts of one page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from crawlproject.pages.html.head import NEXT
 
 FIRST = 1
-_MOST_PARTS = 200  # of a series whose numbers have no name, as in story-2.html: larger ones are years
+_MOST_PARTS = 200  # of a series whose numbers have no name, as in story-2.html: larger numbers are years
 _NUMBER = re.compile(r"\d{1,6}")
 _PAGE_NAME = re.compile(
     r"(?:^|[^a-z])(?:p|pg|page|pagina|pagine|seite|paged|part|teil|partie|strona|sida|side|stranica|list)$"
@@ -85,7 +85,7 @@ def _in_path(url: str, links: Iterable[tuple[str, str]]) -> str:
 
 
 def number_of(url: str) -> int:
-    """The number of the page at ``url`` in its series, as far as its URL tells; 1 when it does not."""
+    """The number of the page at ``url`` in its series, as far as its URL shows it; else 1."""
     for found in reversed(list(_NUMBER.finditer(url))):
         if _names_page(url[: found.start()].lower()):
             return int(found[0])
@@ -93,7 +93,7 @@ def number_of(url: str) -> int:
 
 
 def _difference(url: str, target: str) -> tuple[str, int | None, int] | None:
-    """What stands before the one number in which two URLs differ, and that number in both; None of one: it is not there."""
+    """The text before the one number in which two URLs differ, and that number in both; None for a URL that lacks it."""
     start = 0
     most = min(len(url), len(target))
     while start < most and url[start] == target[start]:
@@ -126,12 +126,12 @@ def _difference(url: str, target: str) -> tuple[str, int | None, int] | None:
 
 
 def _begins(before: str, number: int) -> bool:
-    """Whether a number behind ``before`` is that of the second page, of a series whose first has none."""
+    """Whether a number after ``before`` is that of the second page, in a series whose first page has none."""
     if _OFFSETS.search(before):
         return 0 < number <= 1_000
     return number == FIRST + 1 and (_names_page(before) or before[-1:] in "-_/")
 
 
 def _names_page(before: str) -> bool:
-    """Whether a number behind ``before`` counts pages."""
+    """Whether a number after ``before`` counts pages."""
     return _PAGE_NAME.search(re.sub(r"[=/_\-]$", "", before)) is not None

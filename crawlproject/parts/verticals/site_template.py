@@ -1,7 +1,7 @@
-"""What a site's template says: the units of its pages, the next page of a series, and which URLs show nothing of their own.
+"""What the template of a site knows: the units of its pages, the next page of a series, and which URLs show nothing new.
 
-``SiteTemplate`` is the one interface. ``detector.py`` makes one from pages of a site; a site may have one of your own, by the
-setting ``CRAWL_SITE_TEMPLATES``.
+``SiteTemplate`` is the only interface. ``detector.py`` makes a template from pages of a site; the setting
+``CRAWL_SITE_TEMPLATES`` sets a custom one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from crawlproject.options import Options
 from crawlproject.parts.verticals.options import VerticalOptions
 from crawlproject.parts.verticals.series import next_page
 
-# What a unit is, and the kind of its page.
+# Kinds of units, then kinds of pages.
 POST = "post"  # of a forum thread, or a comment: several on a page
 ARTICLE = "article"  # news or a blog post, in full
 ENTRY = "entry"  # of a listing: a name, a line or two, a link to more
@@ -46,7 +46,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a page is, of ``KINDS``, and its units in document order: none, or two and more, of ``ARTICLE`` also one."""
+    """The kind of a page, of ``KINDS``, and its units in document order: none, or at least two; an ``ARTICLE`` may have one."""
 
     kind: str = OTHER
     units: tuple[Unit, ...] = ()
@@ -54,23 +54,23 @@ class Layout:
 
 @runtime_checkable
 class SiteTemplate(Protocol):
-    """What is known of the pages of one site. Pure: the same answer to the same question, no network, no clock."""
+    """What is known of the pages of one site. Pure: the same arguments give the same answer; no network, no clock."""
 
     def layout(self, url: str, body: bytes, content_type: str = "") -> Layout:
-        """What the page at ``url`` is, and its units. Raises nothing, whatever the markup."""
+        """The kind of the page at ``url``, and its units. Never raises, whatever the markup."""
         ...
 
     def next(self, url: str, links: Iterable[tuple[str, str]], related: Iterable[tuple[str, str]] = ()) -> str:
-        """The next page of the series of the page at ``url``, empty when there is none; arguments as of ``series.next_page``."""
+        """The next page of the series of the page at ``url``, empty when there is none; arguments as for ``series.next_page``."""
         ...
 
     def skip(self, url: str) -> bool | None:
-        """Whether a canonical URL leads to nothing but what other pages show; None: the template does not know."""
+        """Whether a canonical URL leads only to what other pages show; None: the template does not know."""
         ...
 
 
 class GeneralTemplate:
-    """A template of a site of which nothing is known: each page speaks for itself. The base of your own."""
+    """The template of an unknown site: each page is examined on its own. The base class of custom templates."""
 
     def layout(self, url: str, body: bytes, content_type: str = "") -> Layout:
         from crawlproject.parts.verticals.layout import layout_of
@@ -85,7 +85,7 @@ class GeneralTemplate:
 
 
 class SiteTemplates:
-    """Own templates of sites, by host: that of ``example.org`` holds for ``forum.example.org``, too."""
+    """The custom templates of sites, by host: that of ``example.org`` holds for ``forum.example.org``, too."""
 
     def __init__(self, own: Mapping[str, SiteTemplate] | None = None) -> None:
         self._own = dict(own or {})
@@ -94,7 +94,7 @@ class SiteTemplates:
         return bool(self._own)
 
     def of(self, url: str) -> SiteTemplate | None:
-        """The own template of the site of a canonical URL; None when it has none."""
+        """The custom template of the site of a canonical URL; None when it has none."""
         if not self._own:
             return None
         host = urlsplit(url).hostname or ""
@@ -105,7 +105,7 @@ class SiteTemplates:
         return None
 
     def register(self, host: str, template: SiteTemplate) -> None:
-        """Take ``template`` for ``host`` and its sub-domains."""
+        """Use ``template`` for ``host`` and its subdomains."""
         self._own[host.lower().strip(".")] = template
 
 

@@ -1,7 +1,7 @@
 """What a page says about itself in structured data: schema.org in JSON-LD and microdata, microformats, Open Graph.
 
-One reader for what vertical layouts need: types, texts, names, dates, addresses. The library ``extruct`` reads more, by nineteen
-packages, in 40 ms a page and up to 1.5 s, and raises for one page in thirty.
+One reader for what vertical layouts need: types, texts, names, dates, addresses. The library ``extruct`` reads more, but takes
+nineteen packages and 40 ms a page, at worst 1.5 s, and raises for one page in thirty.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _OG_TYPE_LAST = re.compile(
     r"""<meta\s[^<>]{0,50}content\s*=\s*["']?([\w:.-]{1,40})["']?\s[^<>]{0,50}property\s*=\s*["']?og:type""", re.I
 )
 _MOST = 2_000  # things of a page
-_MOST_TEXT = 1_000_000  # characters of their values, and pieces that these are in: elements may stand in each other
+_MOST_TEXT = 1_000_000  # characters of their values, pieces of text included: elements may be nested
 _MOST_PIECES = 50_000  # of a value
-_PIECE = 4  # characters that each counts for
+_PIECE = 4  # characters that each piece counts as
 _HENTRY = frozenset(("hentry", "h-entry"))
 _MICROFORMATS = {
     "entry-title": "headline", "p-name": "headline", "entry-content": "text", "e-content": "text", "published": "datepublished",
@@ -37,9 +37,9 @@ _MICROFORMATS = {
 
 @dataclass(slots=True)
 class Thing:
-    """Something that a page has data about. ``types`` and names of ``values`` in lower case, without their vocabulary.
+    """An item of a page's structured data. ``types`` and names of ``values`` are in lower case, without their vocabulary.
 
-    ``element`` is where it stands; None for JSON-LD. ``above`` is the thing of which it is a part.
+    ``element`` is None for JSON-LD. ``above`` is the thing of which it is a part.
     """
 
     types: frozenset[str]
@@ -72,7 +72,7 @@ def open_graph_type(markup: str) -> str:
 
 
 def text_of(element: Any, without: Callable[[Any], bool] | None = None) -> str:
-    """The text of an element, a line for each of its blocks; what is ``without`` is left out."""
+    """The text of an element, a line for each of its blocks; elements for which ``without`` is true are left out."""
     return _tidy("".join(_texts(element, without)))
 
 
@@ -100,7 +100,7 @@ def _tidy(text: str) -> str:
 
 
 def _of_json(document: Any) -> Iterator[Thing]:
-    """Things of a JSON-LD document, parts behind what they are parts of."""
+    """Things of a JSON-LD document, each before its parts."""
     stack: list[tuple[Any, Thing | None]] = [(document, None)]
     count = 0
     while stack and count < _MOST:
@@ -162,9 +162,9 @@ def _of_microformats(root: Any) -> Iterator[Thing]:
 
 
 def _take(thing: Thing, names: Iterable[str], element: Any, left: int) -> int:
-    """Give a thing those of these properties that it has not; what that cost, in characters and pieces of text.
+    """Give a thing those of these properties that it lacks. Returns the cost, in characters and pieces of text.
 
-    The value is that of an attribute where the element has one, else its text.
+    The value is an attribute of the element where it has one, else its text.
     """
     wanted = [name for name in names if name not in thing.values]
     if not wanted or left <= 0:

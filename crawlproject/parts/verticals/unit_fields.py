@@ -42,13 +42,13 @@ _MONTH_DAY = re.compile(
 )
 _ISO = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5"))
-_LOOKED = 1_000  # elements, and texts, of a unit that are looked at
-_SOON = 30  # characters into an entry, where its title stands
-_PARAGRAPHS = 500  # characters of the paragraphs of an article
-_BYLINE = 200  # characters below a headline
-_OF_FILES = ("date", "dc.date", "dcterms.date")  # that also documentation has
-_LONG_TITLE = 8  # characters of a link that names what it leads to
-_MOST_SAID = 2_000  # characters of a unit in which its day is looked for: at its head, and its foot
+_LOOKED = 1_000  # elements, and texts, of a unit that are examined
+_SOON = 30  # characters of an entry before its title
+_PARAGRAPHS = 500  # characters of the paragraphs of an article, at least
+_BYLINE = 200  # characters below a headline that may have a byline
+_OF_FILES = ("date", "dc.date", "dcterms.date")  # names that documentation has, too
+_LONG_TITLE = 8  # characters of a link that names its target, at least
+_MOST_SAID = 2_000  # characters at the head, and at the foot, of a unit in which its day is looked for
 _PERMALINK = re.compile(
     r"^(?:#?\d+|permalink|link|permanent link|share|quote|reply|report|edit|print|more|top|read more|continue reading)\W*$",
     re.I,
@@ -57,9 +57,9 @@ _PERMALINK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """``url`` is where the title leads, ``permalink`` where "#7" or "link" does.
+    """The fields of a unit. ``url`` is the target of its title, ``permalink`` that of a link such as "#7" or "link".
 
-    ``day_said``: a day is named somewhere, in whatever form; ``published`` is it where it could be read.
+    ``day_said``: a day is named somewhere, in any form; ``published`` is that day if it could be read.
     """
 
     title: str = ""
@@ -68,11 +68,11 @@ class Fields:
     author: str = ""
     published: str = ""
     day_said: bool = False
-    leads: bool = False  # it begins with its title, which links to a page of its own
+    leads: bool = False  # the unit begins with its title, which links to another page
 
 
 def fields_of(element: Any, base: str) -> Fields:
-    """What is found in an element of the page at ``base``."""
+    """The fields that are found in an element of the page at ``base``."""
     signed = author = published = title = url = permalink = ""
     longest = 0
     dated = False
@@ -146,7 +146,7 @@ def _up_to(node: Any, top: Any) -> list[Any]:
 
 
 def absolute(base: str, href: str) -> str:
-    """Where a link of the page at ``base`` leads; empty for what is no URL."""
+    """The target of a link of the page at ``base``; empty if it is no URL."""
     try:
         return urljoin(base, href)
     except ValueError:
@@ -154,6 +154,6 @@ def absolute(base: str, href: str) -> str:
 
 
 def _leads_away(base: str, href: str) -> bool:
-    """Whether a link leads to another page, not to a place in this one."""
+    """Whether a link leads to another page, not to a place in the same one."""
     target = absolute(base, href)
     return target.startswith(("http://", "https://")) and urldefrag(target).url != urldefrag(base).url

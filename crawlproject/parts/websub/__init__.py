@@ -1,1 +1,1 @@
-"""Hubs say when feeds have changed (WebSub)."""
+"""Hubs report that feeds have changed (WebSub)."""

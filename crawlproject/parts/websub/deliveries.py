@@ -1,5 +1,5 @@
-"""What a delivery of a hub is worth: its feed is read at once, if the deliveries for feeds of its host bring news. It is
-signed: an HMAC of its body, by the secret of the subscription (WebSub, section 8).
+"""What a delivery of a hub is worth: its feed is read at once, if deliveries for feeds of its host have brought news. A delivery
+is signed: an HMAC of its body with the secret of the subscription (WebSub, section 8).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from crawlproject.parts.websub.subscription import Subscription
 from crawlproject.records import Fetch
 from crawlproject.urls.hosts import host_of
 
-STRETCH = 4.0  # times its interval, while a hub speaks for a feed
-PAUSE = 60.0  # seconds between two readings for deliveries, at least
+STRETCH = 4.0  # times its interval that a feed waits while a hub reports its changes
+PAUSE = 60.0  # seconds between two readings that deliveries cause, at least
 
 _NOT_MODIFIED = 304
 _METHODS = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384, "sha512": hashlib.sha512}
 
 
 class Deliveries:
-    """The deliveries for ``known`` subscriptions. ``note`` keeps a subscription that has changed.
+    """The deliveries for ``known`` subscriptions. ``note`` stores a subscription that has changed.
 
-    ``pause`` are the seconds between two readings for deliveries, at least.
+    ``pause`` is the time between two readings that deliveries cause, in seconds, at least.
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class Deliveries:
         self._rereads = rereads
         self._note = note
         self._pause = pause
-        self._came_at: dict[str, float] = {}  # by feed: the last delivery
-        self._read_at: dict[str, float] = {}  # by feed: the last reading for a delivery
+        self._came_at: dict[str, float] = {}  # feed -> time of the last delivery
+        self._read_at: dict[str, float] = {}  # feed -> time of the last reading for a delivery
         self._hosts: dict[str, Truth] = {}
         for each in known:
             truth = self._truth(each.feed)
             truth.true, truth.false = truth.true + each.true, truth.false + each.false
 
     def came(self, known: Subscription, now: float) -> None:
-        """A delivery that is signed has come: its feed is due, if its host is believed."""
+        """Note a delivery with a valid signature: its feed is due, if its host is believed."""
         self._came_at[known.feed] = now
         if known.told:
             return
@@ -59,7 +59,7 @@ class Deliveries:
             self._hold(known.feed, max(now, self._read_at.get(known.feed, 0.0) + self._pause))
 
     def was_read(self, known: Subscription, fetch: Fetch, *, news: bool) -> FeedReading:
-        """A feed was read again, or could not be."""
+        """Note that a feed was read again, or could not be."""
         is_read = fetch.status == _NOT_MODIFIED or 200 <= fetch.status < 300
         truth, pushed, again = self._truth(known.feed), known.told and is_read, inf
         if pushed:
@@ -78,7 +78,7 @@ class Deliveries:
         return FeedReading(pushed, STRETCH if speaks else 1.0, again)
 
     def stopped(self, feed: str, now: float) -> None:
-        """No hub speaks for a feed any more."""
+        """Note that no hub reports changes of a feed any more."""
         if feed in self._rereads:
             self._hold(feed, self._rereads.no_later(feed, now))
 
@@ -92,7 +92,8 @@ class Deliveries:
 
 
 class SignedBody:
-    """``header`` is ``X-Hub-Signature``, such as ``sha256=`` and 64 hexadecimal digits. The body is added as it comes."""
+    """Checks a signature. ``header`` is ``X-Hub-Signature``, such as ``sha256=`` and 64 hexadecimal digits. The body is added in
+    pieces."""
 
     def __init__(self, header: str, secret: str) -> None:
         method, _, self._digits = header.strip().partition("=")
@@ -105,7 +106,7 @@ class SignedBody:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the header signs what was added; compared in constant time."""
+        """Whether the header signs the body that was added; compared in constant time."""
         if self._mac is None:
             return False
         return hmac.compare_digest(

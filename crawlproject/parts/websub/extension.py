@@ -1,6 +1,6 @@
-"""Lets hubs say that feeds have changed (WebSub): serves their verifications and deliveries while a crawl runs.
+"""Lets hubs report that feeds have changed (WebSub): answers their verifications and deliveries while a crawl runs.
 
-Strangers may find the port. Nothing that comes is kept: of a delivery only the signature is computed, piece by piece.
+Strangers may find the port. No delivery is kept: only its signature is computed, piece by piece.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-# What is wrong with their requests would fill the log.
+# Errors in their requests would fill the log.
 _of_strangers = logging.getLogger(f"{__name__}.strangers")
 _of_strangers.setLevel(logging.CRITICAL)
 MOST_BODY = 4 * 1024 * 1024  # bytes of a delivery
@@ -44,7 +44,7 @@ SIGNATURE = "X-Hub-Signature"
 
 
 class HubDeliveries:
-    """``CRAWL_WEBSUB_CALLBACK``, with the topical spider. Raises ``BadSetting`` when nothing can listen on the port."""
+    """Runs with ``CRAWL_WEBSUB_CALLBACK`` and the topical spider. Raises ``BadSetting`` when the port is not available."""
 
     def __init__(self, crawler: Crawler, listening: socket.socket, subscriptions: Subscriptions) -> None:
         self._crawler = crawler
@@ -62,7 +62,7 @@ class HubDeliveries:
             logger.warning("CRAWL_WEBSUB_CALLBACK: only crawls of the topical spider ask hubs to deliver")
         part = crawl.part(WebsubPart) if crawl is not None else None
         if part is None:
-            raise NotConfigured  # a round is over before they do
+            raise NotConfigured  # a round is over before hubs deliver
         listening = listen(options.crawl_websub_host, options.crawl_websub_port, "CRAWL_WEBSUB_PORT")
         extension = cls(crawler, listening, part.subscriptions)
         crawler.signals.connect(extension.begin, signals.spider_opened)
@@ -77,7 +77,7 @@ class HubDeliveries:
         print_above(f"Hubs are heard at {self._server.url}/", sys.stderr)
 
     def close(self) -> None:
-        """The frontier is about to be closed: nothing that comes counts any more."""
+        """The frontier is about to be closed: requests that come now do not count."""
         if self._server is not None:
             self._server.is_open = False
 
@@ -86,13 +86,13 @@ class HubDeliveries:
             await self._server.end()
 
     def _count(self, name: str) -> None:
-        """Count what came; the crawl may have something to do."""
+        """Count a request, and wake the crawl, which may have something to do."""
         count(self._crawler, f"websub/{name}")
         wake(self._crawler)
 
 
 class _BriefConnections(web.Server):
-    """Closes connections that last too long, whatever they do, and those that are too many."""
+    """Closes connections that last too long, whatever they do, and those beyond ``CONNECTIONS``."""
 
     def __init__(self, handler: Callable[[web.BaseRequest], Awaitable[web.Response]], longest: float) -> None:
         super().__init__(handler, access_log=None, logger=_of_strangers, keepalive_timeout=0, lingering_time=0)
@@ -106,10 +106,10 @@ class _BriefConnections(web.Server):
 
 
 class DeliveryServer(ListeningServer):
-    """Answers for ``subscriptions``, each at the last part of its path, so that a proxy may serve it under any other.
+    """Answers for ``subscriptions``, each at the last part of its path, so that a proxy may serve it under any other path.
 
-    ``tell`` is called with the name of what came, ``failed`` when the disk refused to note it. No connection lasts longer than
-    so many seconds.
+    ``tell`` is called with the name of each event, ``failed`` when an event could not be written to disk. No connection lasts
+    longer than ``longest`` seconds.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class DeliveryServer(ListeningServer):
             signed.add(piece)
         counts = self.is_open and self._subscriptions.delivered(path, signed, time())
         self._tell("delivered" if counts else "ignored")
-        return _said("", 202)  # also what is ignored: a forger learns nothing
+        return _said("", 202)  # ignored deliveries, too: a forger learns nothing
 
 
 def _said(text: str, status: int) -> web.Response:

@@ -1,6 +1,6 @@
-"""Hubs are asked to say when feeds have changed (WebSub), in crawls that read them again.
+"""Asks hubs to report that feeds have changed (WebSub), in crawls that read feeds again.
 
-``subscriptions.py`` is what is asked and heard; ``extension.py`` listens.
+``subscriptions.py`` keeps the subscriptions; ``extension.py`` listens for the hubs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _REPEATED = (307, 308)  # redirects that keep method and body (RFC 9110 section 
 
 
 class WebsubPart(Part):
-    """There where ``CRAWL_WEBSUB_CALLBACK`` says at which address; not in a round, which is over before hubs deliver."""
+    """Present where ``CRAWL_WEBSUB_CALLBACK`` gives an address; not in a round, which is over before hubs deliver."""
 
     name = "websub"
     subscriptions: Subscriptions
@@ -58,9 +58,9 @@ class WebsubPart(Part):
 
 
 class SubscribeHandler(Handler):
-    """A hub is a stranger's URL: scope, traps, robots.txt and the pauses of its host count as for a page.
+    """Sends requests to hubs. A hub is a stranger's URL: scope, traps, robots.txt and the pauses of its host apply as for a page.
 
-    Nothing of it stands in the history, and it counts for no budget of its site.
+    Its requests are not in the history, and count for no budget of its site.
     """
 
     def __init__(self, services: Services, known: Subscriptions) -> None:
@@ -80,7 +80,7 @@ class SubscribeHandler(Handler):
         return self._known.turn(url, now)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        # Any feed may name any address: what a POST does there with a login, it does for somebody.
+        # Any feed may name any address: with a login, a POST to it would act for a person.
         return FetchPlan(one_try=True, any_type=True, without_login=True, post=Post(url.url, self._known.form(url)))
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> None:

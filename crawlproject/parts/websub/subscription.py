@@ -1,5 +1,5 @@
-"""One subscription to a feed at a hub (WebSub, https://www.w3.org/TR/websub/): what was asked, what was said, what is
-next; and the file of all of a crawl. They hold secrets: only the owner of the file may read it.
+"""One subscription to a feed at a hub (WebSub, https://www.w3.org/TR/websub/): what was asked, what was answered, and what is
+next; and the file of all subscriptions of a crawl. They hold secrets: only the owner may read the file.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from urllib.parse import urlencode
 
 from crawlproject.storage.append_log import AppendLog, read_lines, unexpected
 
-HOUR = 3_600.0  # seconds: between two requests at least, and until a hub that has accepted has to verify
+HOUR = 3_600.0  # seconds: least time between two requests, and the time in which a hub that has accepted has to verify
 WEEK = 7 * 86_400.0
-LEASE = 864_000  # seconds that are asked for
+LEASE = 864_000  # seconds that are requested
 LONGEST = 30 * 86_400.0  # seconds of a lease that are believed
 NAME = "websub.jsonl"
 
 _RENEWED = 0.8  # of a lease
 _MOVES = 3  # redirects of a hub that are followed
 _SUBSCRIBE, _UNSUBSCRIBE, _DENIED = "subscribe", "unsubscribe", "denied"
-_SURPLUS = 1_000  # lines that are out of date, besides nine of each subscription, before the file is written anew
+_SURPLUS = 1_000  # outdated lines, above nine of each subscription, before the file is rewritten
 
 
 @dataclass(slots=True)
 class Subscription:
-    """Pure: the caller sends the requests and passes on what comes. Times are seconds since the epoch.
+    """Pure: the caller sends the requests and passes on what arrives. Times are seconds since the epoch.
 
-    A delivery makes ``feed`` due, which the hub knows as ``topic``. Of ``hubs``, canonical URLs, the one whose ``turn`` it is
-    is asked to call ``callback``, an unguessable URL that ends with ``path``, and to sign with ``secret``. It is at ``hub`` now,
-    after ``moves``. ``due`` is the next request, ``ends`` the end of the lease (0: there is none). ``asked``: a hub knows the
-    callback; ``accepted``: it has yet to verify. ``leaving``: the lease is given back. ``told``: a delivery has come since the
-    last reading of the feed. ``covers``: the last news of the feed came with a delivery. ``true`` and ``false`` count readings
-    for deliveries, by whether they brought news. ``number`` is for the caller.
+    A delivery makes ``feed`` due, which the hub knows as ``topic``. ``hubs`` are canonical URLs; ``turn`` is the index of the one
+    that is asked to call ``callback``, an unguessable URL that ends with ``path``, and to sign with ``secret``. ``hub`` is its
+    present URL, after ``moves`` redirects. ``due`` is the time of the next request, ``ends`` the end of the lease (0: none).
+    ``asked``: a hub knows the callback; ``accepted``: it has yet to verify. ``leaving``: the lease is given back. ``told``: a
+    delivery has come since the last reading of the feed. ``covers``: the last news of the feed came with a delivery. ``true`` and
+    ``false`` count the readings for deliveries, by whether they brought news. ``number`` is for the caller.
     """
 
     feed: str
@@ -46,7 +46,7 @@ class Subscription:
     turn: int = 0
     hub: str = ""
     moves: int = 0
-    rounds: int = 0  # of all hubs, in vain
+    rounds: int = 0  # in which all hubs were asked in vain
     due: float = 0.0
     ends: float = 0.0
     asked: bool = False
@@ -72,12 +72,12 @@ class Subscription:
         return urlencode(fields)
 
     def was_accepted(self, now: float) -> None:
-        """The hub answered 2xx to a request. It may have verified before it did."""
+        """Note that the hub answered a request with 2xx. It may have verified before it did."""
         if self.due <= now:
             self.accepted, self.due = True, now + HOUR
 
     def heard(self, query: Mapping[str, str], now: float) -> bool:
-        """The hub verifies, or denies: whether that is what was asked for. ``query`` are the parameters of its request."""
+        """Handle a verification or a denial; return whether it was asked for. ``query`` holds the parameters of the request."""
         mode, topic = query.get("hub.mode", ""), query.get("hub.topic", "")
         wanted = _UNSUBSCRIBE if self.leaving else _SUBSCRIBE
         if not self.asked or topic != self.topic or mode not in (wanted, _DENIED):
@@ -97,7 +97,7 @@ class Subscription:
         return True
 
     def failed(self, now: float, rest: float = HOUR) -> None:
-        """The hub refuses, or has not verified: the next one is asked; all of them again after a rest, longer each time."""
+        """The hub refused, or has not verified: ask the next one; after all of them there is a rest, longer each time."""
         self.accepted = False
         if now < self.ends:  # a renewal
             self.due = now + HOUR
@@ -109,7 +109,7 @@ class Subscription:
             self.due = max(self.due, now + min(max(rest, HOUR * 2.0 ** min(self.rounds - 1, 10)), WEEK))
 
     def moved(self, hub: str, now: float) -> None:
-        """The hub is at another URL, which is asked now."""
+        """Ask the hub at another URL, to which it has moved."""
         self.moves += 1
         if self.moves > _MOVES:
             self.failed(now)
@@ -117,7 +117,7 @@ class Subscription:
             self.hub = hub
 
     def leave(self, now: float) -> bool:
-        """The feed names another hub, or is not read any more: whether this one is to be told."""
+        """Leave the hub: the feed names another one, or is no longer read. Returns whether the hub has to be told."""
         self.leaving, told = True, self.asked and now < self.ends
         self.due, self.ends = now, 0.0
         return told
@@ -128,7 +128,7 @@ def _seconds(said: str) -> float:
 
 
 def read_subscriptions(folder: Path) -> list[Subscription]:
-    """As the crawl in ``folder`` has left them. Raises ``BadCrawlDir`` for a damaged file."""
+    """The subscriptions of the crawl in ``folder``. Raises ``BadCrawlDir`` for a damaged file."""
     found: dict[str, Any] = {}
     path = folder / NAME
     for line in read_lines(path):

@@ -1,8 +1,9 @@
-"""The subscriptions of a crawl: hubs say when a feed has changed (WebSub), and what that is worth is learned of each host.
+"""The subscriptions of a crawl: hubs report that a feed has changed (WebSub), and the crawl learns for each host what that is
+worth.
 
-What a hub delivers is not read. It makes the feed due, which is then asked for as ever. So nobody can put text or links into a
-crawl, and politeness, rates and history hold. A host whose deliveries bring no news is believed no more; its feeds are read in
-their intervals, and what these readings show may restore it.
+The content of a delivery is not read. A delivery makes the feed due, which is then fetched as usual. So nobody can put text or
+links into a crawl, and politeness, rates and history hold. A host whose deliveries bring no news is believed no more; its feeds
+are read at their intervals, and what these readings show may restore the belief.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from crawlproject.urls.canonical import canonical_or_none
 from crawlproject.urls.hosts import host_of
 from crawlproject.urls.resolve import absolute, cleaned
 
-SUBSCRIBE = "subscribe"  # kind of URL: a hub is asked to say when a feed changes
+SUBSCRIBE = "subscribe"  # kind of URL: a request to a hub to report changes of a feed
 MOST = 10_000  # subscriptions of a crawl
-_FAILURES = 5  # in a row of a hub, for any feeds: then it rests
+_FAILURES = 5  # of a hub in a row, for any feeds, before it rests
 _REST = 86_400.0  # seconds
-_MAX_HEADER = 16_384  # characters that are looked at
+_MAX_HEADER = 16_384  # characters that are read
 _QUOTED = r'"(?:[^"\\]|\\.){0,1000}+"'
 _LINK = re.compile(rf'<([^<>]*)>((?:[^",<]|{_QUOTED})*+)')  # RFC 8288 section 3
 _PARAMETER = re.compile(rf';\s*(\w+)\s*=\s*({_QUOTED}|[^\s;"]+)')
 
 
 class Subscriptions(FeedNotices):
-    """``setup.token`` gives unguessable texts. Methods that change something raise ``StorageFailed`` when the disk refuses.
+    """``setup.token`` makes unguessable texts. Methods that change something raise ``StorageFailed`` when the disk fails.
 
     Each subscription waits in the frontier for its next request, as the kind ``SUBSCRIBE``.
     """
@@ -45,7 +46,7 @@ class Subscriptions(FeedNotices):
         self._canonicalize = setup.canonicalize
         self._token = setup.token
         self._callback = options.of(WebsubOptions).crawl_websub_callback.rstrip("/") + "/"
-        self._failures: dict[str, int] = {}  # by host of a hub
+        self._failures: dict[str, int] = {}  # host of a hub -> failures in a row
         self._rests: dict[str, float] = {}
         self._by_path = {each.path: each for each in read_subscriptions(folder.path)}
         for known in self._by_path.values():
@@ -62,7 +63,7 @@ class Subscriptions(FeedNotices):
         callback = self._callback + known.path
         if known.callback != callback:
             known.callback, known.ends, known.due = callback, 0.0, 0.0
-        if known.asked and not known.ends and not known.rounds:  # the hub may have called while nobody listened
+        if known.asked and not known.ends and not known.rounds:  # the hub may have called while no crawl listened
             known.due = 0.0
         known.accepted = False
 
@@ -70,7 +71,7 @@ class Subscriptions(FeedNotices):
         return len(self._by_path)
 
     def begin(self) -> None:
-        """The crawl goes on: each subscription waits for its next request."""
+        """Let each subscription wait for its next request, as the crawl starts or resumes."""
         for known in list(self._by_path.values()):
             record = self._record(known)
             if not self._frontier.put(record) and not self._frontier.hold(record.key, known.due):
@@ -79,7 +80,7 @@ class Subscriptions(FeedNotices):
     # ------------------------------------------------------------ feeds
 
     def listed(self, url: str, header: str, found: Listing, now: float) -> None:
-        """Subscribe, if the feed names hubs. What a header says counts before what the feed says."""
+        """Subscribe, if the feed names hubs. Its header has precedence over its text."""
         if found.entries or found.links.hubs:
             named = links_in_header(header)
             self._discovered(url, named if named.hubs else found.links, now)
@@ -98,7 +99,7 @@ class Subscriptions(FeedNotices):
             self._put(new)
 
     def left(self, url: str, now: float) -> None:
-        """A feed does not name its hub any more, or is not read any more: a hub with a lease is told."""
+        """End the subscription of a feed that no longer names its hub, or is no longer read: a hub with a lease is told."""
         known = self._by_feed.pop(url, None)
         if known is not None and known.leave(now):
             self._keep_on(known)
@@ -112,7 +113,7 @@ class Subscriptions(FeedNotices):
     # ------------------------------------------------------------ requests to hubs
 
     def wants(self, url: CrawlUrl) -> bool:
-        """Whether a request that waits is still to be sent."""
+        """Whether a waiting request should still be sent."""
         return self._of(url) is not None
 
     def turn(self, url: CrawlUrl, now: float) -> float:
@@ -124,7 +125,7 @@ class Subscriptions(FeedNotices):
         return now + HOUR if known is None else max(known.due, self._rests.get(host_of(known.hub), 0.0))
 
     def form(self, url: CrawlUrl) -> str:
-        """The body of a request that is sent now."""
+        """The body of a request, which is sent now."""
         known = self._of(url)
         if known is None:
             return ""
@@ -134,7 +135,7 @@ class Subscriptions(FeedNotices):
         return known.form()
 
     def ended(self, url: CrawlUrl, fetch: Fetch, *, accepted: bool = False, target: str = "") -> None:
-        """A request was answered, or not: the hub accepts it, redirects it to ``target``, or neither. Its lease ends."""
+        """End the lease of a request: the hub accepts it, redirects it to ``target``, or neither."""
         known = self._of(url)
         moved = canonical_or_none(self._canonicalize, target, url.url) if target else None
         if known is not None and accepted:
@@ -150,7 +151,7 @@ class Subscriptions(FeedNotices):
         self._frontier.done(url.key, fetch.rests_from, fetch.seconds, refetch_at=due)
 
     def refused(self, url: CrawlUrl, now: float, *, unreachable: bool) -> None:
-        """The hub must not be asked, or its robots.txt does not come. Ends the lease without a fetch."""
+        """End the lease of a request without a fetch: the hub must not be asked, or its robots.txt does not arrive."""
         known = self._of(url)
         if known is not None:
             self._failed(known, now)
@@ -163,7 +164,7 @@ class Subscriptions(FeedNotices):
     # ------------------------------------------------------------ what hubs say
 
     def challenge(self, path: str, query: Mapping[str, str], now: float) -> str | None:
-        """A hub verifies a request, or denies it: the text to answer with. None: nobody has asked for that."""
+        """Handle a verification or a denial by a hub. Returns the text of the answer; None if it was not asked for."""
         known = self._by_path.get(path)
         before = self._record(known) if known else None
         if known is None or before is None or not known.heard(query, now):
@@ -179,12 +180,12 @@ class Subscriptions(FeedNotices):
         return query.get("hub.challenge", "")
 
     def signed(self, path: str, header: str) -> SignedBody | None:
-        """What the body of a delivery is added to; None: there is no such subscription."""
+        """The check to which the body of a delivery is added; None if there is no such subscription."""
         known = self._by_path.get(path)
         return None if known is None else SignedBody(header, known.secret)
 
     def delivered(self, path: str, body: SignedBody, now: float) -> bool:
-        """A whole delivery has come: whether it counts. Then its feed is due, if its host is believed."""
+        """Handle a complete delivery; return whether it counts. Then its feed is due, if its host is believed."""
         known = self._by_path.get(path)
         if known is None or not known.is_live(now) or not body.is_valid:
             return False
@@ -194,7 +195,7 @@ class Subscriptions(FeedNotices):
     # ------------------------------------------------------------ inside
 
     def _of(self, url: CrawlUrl) -> Subscription | None:
-        """The subscription that a record of the frontier is for."""
+        """The subscription of a record in the frontier."""
         known = self._by_number.get(int(url.variant))
         return known if known is not None and known.hub == url.url else None
 
@@ -206,7 +207,7 @@ class Subscriptions(FeedNotices):
         )
 
     def _put(self, known: Subscription) -> None:
-        """Let the next request wait under a number that the frontier does not know."""
+        """Put the next request in the frontier, under a number that the frontier does not know."""
         self._by_number.pop(known.number, None)
         known.number = self._last_number + 1
         while self._record(known).key in self._frontier:
@@ -217,7 +218,7 @@ class Subscriptions(FeedNotices):
         self._frontier.put(self._record(known))
 
     def _keep_on(self, known: Subscription) -> None:
-        """The same request waits for another time; one that is under way does so when it ends."""
+        """Let the same request wait for another time; if it is under way, ``ended`` does so."""
         self._log.note(known)
         key = self._record(known).key
         if self._frontier.leased(key) is None:
@@ -235,7 +236,7 @@ class Subscriptions(FeedNotices):
         self._lost(known, before, now)
 
     def _lost(self, known: Subscription, before: CrawlUrl, now: float) -> None:
-        """The request that waited, or was sent, as ``before`` has come to nothing: what comes next waits."""
+        """The request that was recorded as ``before`` has failed: let the next one wait."""
         if known.hub == before.url:
             self._keep_on(known)
         else:
@@ -256,7 +257,7 @@ class Subscriptions(FeedNotices):
 
 
 def links_in_header(header: str) -> HubLinks:
-    """What the ``Link`` headers of a response, joined by commas, say. Any text gives an answer."""
+    """The hubs and topic in the ``Link`` headers of a response, joined by commas. Any text gives an answer."""
     found = NO_LINKS
     for href, parameters in _LINK.findall(header[:_MAX_HEADER]):
         named = {

@@ -1,1 +1,1 @@
-"""Several workers of one crawl: what they tell each other, and their folders merged."""
+"""Several workers of one crawl: the messages between them, and the merge of their folders."""

@@ -1,9 +1,9 @@
 """What workers of one crawl publish, as bytes.
 
-A message is a list, ``[VERSION, kind, ...]``, as a line of JSON. A fetch is sent as its history line, and what the parts add
-to it. What it linked to comes behind, compressed: whoever gets its hosts needs it, and few others. Where the ordering
-learns from pages, it adds what the page was worth if what it learns are sums (``orderings/summing.py``); else the page goes along
-as it was read and judged, without its text: reading it again would cost each worker what fetching it costs.
+A message is a list, ``[VERSION, kind, ...]``, as a line of JSON. A fetch is sent as its history line, with what the parts add to
+it. Its links follow, compressed: a worker that inherits its hosts needs them, and few others. Where the ordering learns from
+pages, the message states what the page was worth if the ordering learns sums (``orderings/summing.py``). Otherwise it includes
+the page as it was read and judged, without its text: reading it again would cost each worker what fetching it costs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crawlproject.zstandard import Packer, zstd
 VERSION = 5
 FETCH, REFUSED, POSTPONED, HOST_POSTPONED, PART = "fetch", "refused", "postponed", "host postponed", "part"
 SUMS = "sums"
-LARGEST = 1 << 16  # bytes of a message; a larger one goes without its page
+LARGEST = 1 << 16  # bytes of a message; a larger one is sent without its page
 
 _DAMAGE = zstd.ZstdError, ValueError, TypeError, KeyError, AttributeError, BadCrawlDir
 _pack = Packer()
@@ -37,10 +37,10 @@ class UnreadableMessage(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """``event`` of a fetch, with what the parts have ``published`` of it, by their names; ``content`` of
-    a part's own message, or sums.
+    """``event`` is a fetch, with what the parts have ``published`` about it, by their names. ``content`` is that of a part's own
+    message, or sums.
 
-    Else ``name`` is a URL or a host; of a part's message the part.
+    ``name`` is the part of a part's message; else a URL or a host.
     """
 
     kind: str
@@ -51,7 +51,7 @@ class Message:
 
 
 def dump_fetch(event: FetchEvent, published: Mapping[str, Any], *, with_page: bool) -> bytes:
-    """A fetch. ``with_page``: the page as well, unless it is very large."""
+    """Encode a fetch. ``with_page``: with its page, unless that is very large."""
     page = event.page() if with_page else None
     told = _line(VERSION, FETCH, event.visit, published)
     if page is not None:
@@ -62,22 +62,22 @@ def dump_fetch(event: FetchEvent, published: Mapping[str, Any], *, with_page: bo
 
 
 def dump_name(kind: str, name: str) -> bytes:
-    """A URL that is refused or postponed, or a host that is."""
+    """Encode a URL that is refused or postponed, or a host that is postponed."""
     return _line(VERSION, kind, name)
 
 
 def dump_part(part: str, content: Any) -> bytes:
-    """What the part of this name says."""
+    """Encode a message of the part with this name."""
     return _line(VERSION, PART, [part, content])
 
 
 def dump_sums(difference: Any) -> bytes:
-    """What is new of the sums of the ordering."""
+    """Encode what is new in the sums of the ordering."""
     return _line(VERSION, SUMS, difference)
 
 
 def load(message: bytes) -> Message:
-    """Raises ``UnreadableMessage``, as do the links and the page of the event: they are read when somebody asks for them."""
+    """Decode a message. Raises ``UnreadableMessage``, as do the links and the page of its event when they are first used."""
     try:
         line, _, behind = message.partition(b"\n")
         version, kind, *rest = orjson.loads(line)
@@ -111,7 +111,7 @@ def _fetch(visit_line: Any, published: Any, behind: bytes) -> Message:
 
 
 class ToldLinks(Sequence[str]):
-    """What a page linked to, and the page, if it was told: read from what is ``behind`` the rest of its message."""
+    """The links of a page, and the page if it was sent: decoded from what is ``behind`` the rest of its message."""
 
     def __init__(self, visit: Visit, behind: bytes) -> None:
         self._visit = visit

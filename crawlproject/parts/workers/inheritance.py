@@ -1,4 +1,4 @@
-"""The hosts of a worker that is lost: what the messages of all workers tell of them is known again."""
+"""The hosts of a lost worker: the messages of all workers show again what is known of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 def fetches_told(frontier: SharedFrontier) -> Iterator[FetchEvent]:
-    """All fetches that the server keeps messages of. Raises ``ServerFailed``."""
+    """All fetches in the messages that the server keeps. Raises ``ServerFailed``."""
     for _, named in frontier.kept_messages():
         with suppress(UnreadableMessage):
             event = load(named.partition(b"\n")[2]).event
@@ -27,9 +27,9 @@ def fetches_told(frontier: SharedFrontier) -> Iterator[FetchEvent]:
 def inherit(
     gained: Callable[[str], bool], services: Services, frontier: SharedFrontier, fetches: Iterable[FetchEvent]
 ) -> None:
-    """The hosts that are ``gained`` are this worker's: their seeds and what ``fetches`` linked to wait in its frontier.
+    """Take over the hosts that are ``gained``: their seeds and the links of ``fetches`` to them wait in this worker's frontier.
 
-    A link counts as much as the best page that it is on (000 section 3.1), until it is scored anew.
+    A link counts as much as the best page that has it (000 section 3.1), until it is scored anew.
     """
     fetched: set[str] = set()
     found = {seed: services.admission.seed_record(seed) for seed in services.topic.seeds if gained(host_of(seed))}
@@ -43,7 +43,7 @@ def inherit(
                 if known is None or (known.parent and visit.relevance > known.score):
                     found[link] = CrawlUrl(link, visit.relevance, visit.depth + 1, visit.url)
     with frontier.batch():
-        # What this worker has fetched may wait to be read again.
+        # A page that this worker has fetched may wait for another visit.
         own = frontier.states(url for url in fetched if url in services.folder.history)
         for url in fetched:
             if not own.get(url):

@@ -41,7 +41,7 @@ def whole_folder(folder: Path) -> Path:
 
 def merge_workers(folder: Path) -> None:
     """Write history, links, items, changes, refusals, pages and manifest of all workers into ``folder``, by time: each visit of
-    a page once, whichever workers have made them.
+    a page once, whichever workers made it.
 
     The folders of the workers stay unchanged: page files become hard links where possible, else copies. Works while workers
     run, and may be repeated. Raises ``BadCrawlDir`` when the folder holds a crawl of its own or a worker's folder is
@@ -70,14 +70,14 @@ def merge_workers(folder: Path) -> None:
 
 
 class _KeptVisits:
-    """Which worker's visit counts, when several have made one: of first visits one that stored the page, else the first; of a
-    further visit the latest, on which the next one rests.
+    """Which worker's visit counts when several have made the same one: of first visits one that stored the page, else the first;
+    of later visits the latest, on which the next one rests.
     """
 
     def __init__(self, workers: Iterable[Path]) -> None:
         self._first: dict[str, Path] = {}
         self._again: dict[str, dict[int, tuple[float, Path]]] = {}
-        self.stored: dict[str, tuple[int, Path]] = {}  # md5 of a page -> its last version, and who has stored it
+        self.stored: dict[str, tuple[int, Path]] = {}  # md5 of a page -> its last version, and its worker
         has_file: set[str] = set()
         for worker in workers:
             for place, line in enumerate(read_lines(worker / "history.jsonl"), start=1):
@@ -100,14 +100,14 @@ class _KeptVisits:
                     self.stored[line["md5"]] = max(there, (line.get("version", 1), worker))
 
     def has_line(self, worker: Path, line: Mapping[str, Any]) -> bool:
-        """Whether the visit of this line of a history counts."""
+        """Whether the visit in this line of a history counts."""
         number = line.get("number", 1)
         if number == 1:
             return self._first.get(line["url"]) is worker
         return self._again.get(line["url"], {}).get(number) == (float(line["at"]), worker)
 
     def has_item(self, worker: Path, line: Mapping[str, Any]) -> bool:
-        """Whether the item of a page is of a visit that counts; items that take a page back all do."""
+        """Whether an item belongs to a visit that counts; items that withdraw a page all count."""
         if line.get("state") or self._first.get(line["url"]) is worker:
             return True
         return any(line["at"] == at and worker is who for at, who in self._again.get(line["url"], {}).values())

@@ -1,4 +1,4 @@
-"""Several workers of one crawl, which take from one frontier in Redis and learn together."""
+"""Several workers of one crawl, which share one frontier in Redis and learn together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawlproject.storage.crawl_folder import CrawlFolder
 
 
 class Workers(Part):
-    """There with ``FRONTIER = "redis"``: its peers, and the end of a worker that was told to leave."""
+    """Present with ``FRONTIER = "redis"``: the peers of a worker, and its end when it was told to leave."""
 
     name = "workers"
 

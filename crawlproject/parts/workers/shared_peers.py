@@ -1,9 +1,9 @@
 """Workers of one crawl learn together: each publishes its fetches, and learns from those of others as from its own.
 
-Other workers' fetches go to the same parts and the same ordering that learn from the worker's own, live and on a replay, so
-all know the same: budgets, URL rules, duplicates, verdicts of probes, and the model of the ordering. What only whoever visits
-a host needs, parts learn of own hosts alone. What a worker learns without a fetch (a URL is refused at its turn, a host is
-postponed) is published as well, as the ordering must not wait for it.
+Other workers' fetches go to the same parts and the same ordering as the worker's own, live and on a replay, so all know the
+same: budgets, URL rules, duplicates, verdicts of probes, and the model of the ordering. Parts learn from own hosts alone what
+only the visitor of a host needs. What a worker learns without a fetch (a URL is refused at its turn, a host is postponed) is
+published as well, so that the ordering does not wait for it.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from crawlproject.urls.hosts import host_of
 
 logger = logging.getLogger(__name__)
 
-_ON_THEIR_WAY = 1000  # messages of which some may be missing behind the last one, where there are several slots
-_TELL_EVERY = 1.0  # seconds between two differences of the ordering's sums
-_ORDERING = "ordering"  # what it adds to a fetch, besides the parts
-_REMEMBERED = 100_000  # URLs of others that are known to have been learned: each is published once, and rarely again
+_ON_THEIR_WAY = 1000  # messages before the last one, of which some may be missing where there are several slots
+_TELL_EVERY = 1.0  # seconds between two messages with the ordering's sums
+_ORDERING = "ordering"  # the name of what the ordering adds to a fetch, among those of the parts
+_REMEMBERED = 100_000  # URLs that were learned from others: each is published once, and rarely again
 
 
 class ServerPeers(Peers):
-    """What follows from a frontier in a server alone: workers of it need not learn from each other."""
+    """What a frontier on a server implies, whether or not its workers learn from each other."""
 
     has_server = True
     knows_all = False
@@ -64,10 +64,10 @@ class ServerPeers(Peers):
 
 
 class SharedPeers(ServerPeers):
-    """The peers of the worker ``name``, whose crawl folder is ``folder`` below the folder of all.
+    """The peers of the worker ``name``, whose crawl folder ``folder`` is below the folder of all workers.
 
-    The n-th line of the history is message n of this worker, so that the server can tell what it has, and nothing is published
-    twice or left out when a worker is killed.
+    Line n of the history is message n of this worker, so that the server knows what it has, and nothing is published twice or
+    left out when a worker is killed.
     """
 
     _services: Services
@@ -82,15 +82,15 @@ class SharedPeers(ServerPeers):
         self._published = frontier.last_published() if frontier.shares else 0
         self._offset = 0
         self._learned: OrderedDict[str, None] = OrderedDict()
-        self._sums: SummingOrdering | None = None  # the ordering, if it tells sums in place of pages
+        self._sums: SummingOrdering | None = None  # the ordering, if it publishes sums instead of pages
         self._told_at = 0.0
-        self._gained: Callable[[str], bool] | None = None  # hosts of workers that are lost
+        self._gained: Callable[[str], bool] | None = None  # hosts of lost workers
         self._inherits_at = 0.0
         self._warned = False
 
     def connect(self, services: Services) -> None:
         self._services = services
-        # Of a folder that lost lines, or is another one, the lines to come have numbers that the server does not have.
+        # When the folder lost lines, or is another one, its next lines get numbers that the server does not have yet.
         self._offset = max(0, self._published - services.folder.history.lines)
         self._frontier.when_rejected(self._turned_away)
         if self.publishes:
@@ -123,7 +123,7 @@ class SharedPeers(ServerPeers):
             try:
                 inherit(self._gained, self._services, self._frontier, fetches_told(self._frontier))
                 self._gained = None
-            except ServerFailed:  # it is asked again
+            except ServerFailed:  # try again later
                 self._inherits_at = now + _TELL_EVERY
         if self._sums:
             workers = set(self._frontier.workers())
@@ -140,7 +140,7 @@ class SharedPeers(ServerPeers):
             self._publish(f"http://{self._name.decode()}/", dump_sums(difference))
 
     def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Known, Known]:
-        """Of a shared frontier only what was linked here is asked."""
+        """Looks up only the ``linked`` URLs, since the frontier is shared."""
         states = self._frontier.states(linked)
         return {url for url, state in states.items() if state}, {
             url for url, state in states.items() if state == "waiting"
@@ -149,7 +149,7 @@ class SharedPeers(ServerPeers):
     # ------------------------------------------------------------ out
 
     def fetched_before(self, event: FetchEvent, number: int) -> None:
-        """The others learn of a line that was read again unless they had it."""
+        """Publish a line that was read again, unless the others had it."""
         if self._offset + number > self._published - _ON_THEIR_WAY:
             self.fetched(event, number)
 
@@ -215,12 +215,12 @@ class SharedPeers(ServerPeers):
                 f"{folder.path} is new, but this worker has made {self._offset} fetches before: they are in another folder"
             )
         if self._sums:
-            self._sums.difference()  # what was learned again the others know already
+            self._sums.difference()  # the others already know what was learned again
         for message in self._frontier.attached():
             self.receive([message])
 
     def receive(self, messages: Sequence[bytes]) -> None:
-        """Learn what other workers have published, in the order given."""
+        """Learn from messages of other workers, in the order given."""
         for named in messages:
             worker, _, message = named.partition(b"\n")
             try:
@@ -255,7 +255,7 @@ class SharedPeers(ServerPeers):
         visit, services = event.visit, self._services
         if visit.number == 1:
             if visit.url in services.folder.history or visit.url in self._learned:
-                return  # a lease that ran out: two workers have fetched it
+                return  # a lease ran out, so two workers have fetched it
             self._learned[visit.url] = None
             if len(self._learned) > _REMEMBERED:
                 self._learned.popitem(last=False)
@@ -278,7 +278,7 @@ class SharedPeers(ServerPeers):
                 self._follow(event)
 
     def _follow(self, event: FetchEvent) -> None:
-        """The links of a page, which its worker has offered, have scores here too."""
+        """Score the links of a page here, too, which another worker has offered."""
         page = event.page()
         if page is not None:
             for url in self._services.feed.follow(page):
@@ -290,7 +290,7 @@ class SharedPeers(ServerPeers):
             self._frontier.note(url.key)
 
     def _turned_away(self, url: CrawlUrl, why: int) -> None:
-        """What the server answered later."""
+        """Handle a rejection that the server sent later."""
         services = self._services
         if why == FULL:
             services.folder.refusals.count("frontier/full")
@@ -303,11 +303,11 @@ class SharedPeers(ServerPeers):
             services.folder.refusals.add("trap/host_full", url.url, url.parent)
             services.ordering.refused(url.url)
         elif url.url not in services.folder.history and not self._frontier.leased(url.key):
-            services.ordering.refused(url.url)  # another worker fetches it, or has
+            services.ordering.refused(url.url)  # another worker is fetching it, or has fetched it
 
 
 def _understood(learn: Callable[..., None], *said: Any) -> None:
-    """A part learns from what the same part of another worker says. Raises ``UnreadableMessage`` for what it cannot read."""
+    """Let a part learn from a message of the same part of another worker. Raises ``UnreadableMessage`` for a damaged one."""
     try:
         learn(*said)
     except (ValueError, TypeError, KeyError) as damage:

@@ -1,7 +1,7 @@
-"""Adaptive for several topics at a time: one table of links and one active set, what links are worth for each topic.
+"""``adaptive`` for several topics at a time: one table of links and one active set, and the worth of links for each topic.
 
-A page is read into numbers, and its links into rows, once. For each topic there is what it learned alone (``TopicModel``):
-so a further topic costs its predictions, and nothing else. Terms, rows and groups are those of the crawl.
+A page is turned into numbers, and its links into rows, once. Each topic has a model of what it has learned (``TopicModel``), so a
+further topic costs only its predictions. Terms, rows and groups are those of the crawl.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Vector = npt.NDArray[np.float64]
 
 
 class AdaptiveForTopics(Adaptive):
-    """``Adaptive``, where the value of a link is the sum of its values to the topics, each as heavy as ``share`` says.
+    """``Adaptive``, where the value of a link is the sum of its values to the topics, weighted by ``share``.
 
-    ``context`` is that of the whole crawl; the topics join with their own. ``parameters`` are those of ``Adaptive``. Workers show
-    each other their pages, as topics join at different times.
+    ``context`` is that of the whole crawl; the topics join with their own. ``parameters`` are those of ``Adaptive``. Workers send
+    each other their pages instead of sums, since topics join at different times.
     """
 
     sums = False
@@ -40,13 +40,13 @@ class AdaptiveForTopics(Adaptive):
         super().__init__(context, **parameters)
         self.share = share
         self._models: list[TopicModel] = []  # in the order of ``share``
-        self._keywords: dict[str, None] = {}  # of all that ever joined
-        self._promises: tuple[Vector, Sequence[float]] | None = None  # of the latest evidence about a row
+        self._keywords: dict[str, None] = {}  # of all topics that ever joined
+        self._promises: tuple[Vector, Sequence[float]] | None = None  # by the latest evidence about a row
 
     # ------------------------------------------------------------ topics
 
     def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
-        """A topic joins: all that waits gets new scores. Raises ``ValueError`` as ``FairShare.join``."""
+        """Add a topic: all that waits gets new scores. Raises ``ValueError`` as ``FairShare.join``."""
         self.share.join(context.topic.name, weight)
         kinds = kinds_of(self.without)
         model = TopicModel(
@@ -66,7 +66,7 @@ class AdaptiveForTopics(Adaptive):
         self.weigh_anew()
 
     def leave(self, name: str) -> None:
-        """A topic leaves."""
+        """Remove a topic."""
         index = self.share.names.index(name)
         self.share.leave(name)
         self._models.pop(index).end()
@@ -74,11 +74,11 @@ class AdaptiveForTopics(Adaptive):
         self.weigh_anew()
 
     def _share_turns(self) -> None:
-        """The more topics, the less often what is far from being fetched is scored."""
+        """The more topics there are, the less often URLs that are far from being fetched are scored."""
         self.turns = max(1, len(self._models))
 
     def weigh_anew(self) -> None:
-        """The weights have changed: all rows are scored again when the frontier asks next."""
+        """Score all rows again when the frontier asks next, since the weights have changed."""
         self._latest = None
         if self._pages:
             self._scored_at = -REVISE_EVERY
@@ -86,7 +86,7 @@ class AdaptiveForTopics(Adaptive):
             self._learn_all()
 
     def learn_earlier(self, name: str, page: Page) -> None:
-        """A topic that joined learns from a page that was fetched before."""
+        """Let a topic that joined learn from a page that was fetched before."""
         rows = [row for row in map(self._table.row, {link.url: None for link in page.links}) if row is not None]
         self._models[self.share.names.index(name)].learn_earlier(page, np.array(rows, np.int64))
 
@@ -113,7 +113,7 @@ class AdaptiveForTopics(Adaptive):
         for model, worth in zip(models, worths.tolist(), strict=True):
             model.meet(rows, fresh, worth)
         prospects = np.broadcast_to(self._promise(page, rows, fresh), worths.shape)
-        # The shared evidence learns first: that keeps the groups alive, though nobody asks for what it has learned.
+        # The shared evidence learns first: that keeps the groups alive, though its own estimates are not used.
         whole = np.array([worths.sum(), prospects.sum()])
         if row is None:
             self._evidence.learn_host(host_of(page.url), whole)
@@ -143,7 +143,7 @@ class AdaptiveForTopics(Adaptive):
         self._promise(page, rows, fresh)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What each topic adds by its name, exploration, and by how much the score was out of date."""
+        """What each topic adds, by its name; exploration; and by how much the score was out of date."""
         row = self._table.row(url.url)
         if row is None:
             return {}
@@ -164,7 +164,7 @@ class AdaptiveForTopics(Adaptive):
         return self._latest[1]
 
     def _promised(self, row: int) -> Sequence[float]:
-        """The value of one row to each topic. ``explain`` and ``observe`` ask one after the other."""
+        """The value of one row to each topic, cached: ``explain`` and ``observe`` ask for it one after the other."""
         evidence = self._evidence_of(row)
         if self._promises is None or self._promises[0] is not evidence:
             found = [model.value(seen) for model, seen in zip(self._models, evidence, strict=True)]
@@ -185,7 +185,7 @@ class AdaptiveForTopics(Adaptive):
 
 
 class TopicModel:
-    """The worth of pages to one topic, the evidence about links, and its regressions, as ``Adaptive`` has them."""
+    """The worth of pages to one topic, the evidence about links, and its regressions, as in ``Adaptive``."""
 
     def __init__(
         self,
@@ -214,9 +214,9 @@ class TopicModel:
     # ------------------------------------------------------------ pages
 
     def worth(self, page: Page, counts: Mapping[str, int]) -> float:
-        """What a page is worth, whose keywords have these ``counts``.
+        """The worth of a page whose keywords have these ``counts``.
 
-        A person who says that a page is relevant means the topic that it is closest to.
+        When a person judges a page as relevant, that holds for the topic to which it is closest.
         """
         relevance = page.topics.get(self.name, 0.0)
         if JUDGED in page.signs:
@@ -226,15 +226,15 @@ class TopicModel:
         return relevance**CONTRAST if self._judge.by_meaning else self._worth(counts, len(page.terms))
 
     def observe(self, worth: float, numbers: Numbers, counts: Rows) -> None:
-        """A page was fetched: its distinct terms, and how often it has each."""
+        """Learn from a fetched page: its worth, its distinct terms, and how often it has each."""
         self._evidence.feedback.observe(worth, numbers, counts)
 
     def meet(self, rows: Rows, fresh: Mask, worth: float) -> None:
-        """A page of this worth links to ``rows``; it is the first to link to those that are ``fresh``."""
+        """Note that a page of this worth links to ``rows``, and is the first to link to those that are ``fresh``."""
         self._parents.meet(rows, fresh, worth)
 
     def learn(self, url: str, row: int | None, promised: Vector | None, outcome: Vector) -> None:
-        """The outcome of a URL, (worth, prospect), and the evidence that there was about its row if it had one."""
+        """Learn from the outcome of a URL, (worth, prospect), and the evidence about its row, if it had one."""
         if row is None or promised is None:
             self._evidence.learn_host(host_of(url), outcome)
         else:
@@ -253,7 +253,7 @@ class TopicModel:
         self._evidence.learn_elsewhere(names, np.array([worth, prospect]))
 
     def refresh(self, idfs: Vector) -> None:
-        """Let all that was learned count from now on; ``idfs`` are those of the terms."""
+        """Apply all that was learned; ``idfs`` are those of the terms."""
         self._evidence.refresh(idfs)
         self._ridge.solve()
 
@@ -266,7 +266,7 @@ class TopicModel:
     def value(self, evidence: Vector) -> float:
         """The value that this evidence about a row promises."""
         worth, behind = np.einsum("of,of->o", evidence, self._ridge.weights).tolist()
-        # As ``behind_of``, which takes ten times as long for one number.
+        # The formula of ``behind_of``, which takes ten times as long for one number.
         return float(worth + self._prospect * min(max(behind, 0.0), FAR_BEHIND))
 
     def values(self, rows: Rows) -> tuple[Vector, Vector]:
@@ -275,5 +275,5 @@ class TopicModel:
         return worth, worth + self._prospect * behind_of(behind)
 
     def end(self) -> None:
-        """The topic has left."""
+        """End the model of a topic that has left."""
         self._evidence.end_share()

@@ -1,10 +1,10 @@
 """Fair shares: how much each topic of a crawl counts now, so that none starves.
 
-A fetch serves the topics that it was expected to be worth something to, each by its part of that worth. A topic is sure of
-``fairness`` times its quota of the fetches, where quotas are in proportion to the weights that people gave. What it had less
-than that it is owed, and the more it is owed the more it counts. The rest of the fetches goes where the worth is.
+A fetch serves every topic to which it was expected to be worth something, each by its part of that worth. A topic is guaranteed
+``fairness`` times its quota of the fetches; quotas are in proportion to the weights that people gave. A topic that got less is
+owed the difference, and the more it is owed, the more it counts. The rest of the fetches goes where the worth is.
 
-What counts is attention and not success: a topic of which the web has nothing gets its share of the attempts, and no more.
+Attention counts, not success: a topic of which the web has nothing gets its share of the attempts, and no more.
 This is deficit round robin (Shreedhar and Varghese, SIGCOMM 1995) for fetches that serve several queues at a time.
 """
 
@@ -15,22 +15,22 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 
-FAIRNESS = 0.5  # share of its quota that a topic is sure of
-PATIENCE = 16.0  # fetches owed that make a topic count e times as much
-MOST_OWED = 256.0  # fetches; a topic that had nothing to fetch for long does not take over the crawl afterwards
-LEAST_VALUE = 0.01  # expected worth that a fetch counts for at least, so that what topics miss all along is no debt
+FAIRNESS = 0.5  # share of its quota that a topic is guaranteed
+PATIENCE = 16.0  # owed fetches that make a topic count e times as much
+MOST_OWED = 256.0  # fetches: a topic that had nothing to fetch for long does not take over the crawl afterwards
+LEAST_VALUE = 0.01  # expected worth that a fetch counts for at least, so that what topics lack all along is no debt
 
 
 class FairShare:
     """The weights of topics by name, in the order in which they joined.
 
-    ``fairness`` 0: the weights stay as they were given; 1: fetches are shared out by weight, whatever they bring.
+    ``fairness`` 0: the given weights stay; 1: fetches are shared out by weight, whatever they bring.
     """
 
     def __init__(self, fairness: float = FAIRNESS) -> None:
         self.fairness = fairness
         self.names: list[str] = []
-        self.served = np.zeros(0)  # fetches for each topic so far, parts added up
+        self.served = np.zeros(0)  # fetches for each topic so far, as sums of parts
         self.owed = np.zeros(0)  # fetches
         self._base = np.zeros(0)  # the given weights; 0 when a topic has enough
         self._weights = np.zeros(0)
@@ -40,11 +40,11 @@ class FairShare:
 
     @property
     def weights(self) -> Vector:
-        """What the value of each topic is multiplied by; their sum is the number of topics that still want pages."""
+        """The factors by which the values of topics are multiplied; their sum is the number of topics that still want pages."""
         return self._weights
 
     def join(self, name: str, weight: float = 1.0) -> None:
-        """A topic joins, and is owed nothing. Raises ``ValueError`` for a weight of 0 or less, and for a name that is there."""
+        """Add a topic, which is owed nothing. Raises ``ValueError`` for a weight of 0 or less, and for a known name."""
         if not weight > 0 or name in self.names:
             raise ValueError(f"topic {name!r}: expected a new name and a weight above 0, not {weight!r}")
         self.names.append(name)
@@ -54,7 +54,7 @@ class FairShare:
         self._weigh()
 
     def leave(self, name: str) -> None:
-        """A topic leaves. Raises ``ValueError`` for a name that is not there."""
+        """Remove a topic. Raises ``ValueError`` for an unknown name."""
         index = self.names.index(name)
         del self.names[index]
         self.served, self.owed, self._base = (
@@ -63,7 +63,7 @@ class FairShare:
         self._weigh()
 
     def has_enough(self, name: str) -> None:
-        """A topic wants no more pages: it counts for nothing from now on. Raises ``ValueError`` for a name that is not there."""
+        """Let a topic count for nothing from now on, since it wants no more pages. Raises ``ValueError`` for an unknown name."""
         index = self.names.index(name)
         self._base[index] = self.owed[index] = 0.0
         self._weigh()
@@ -73,10 +73,10 @@ class FairShare:
         return np.asarray(self._weights @ of_topics, dtype=np.float64)
 
     def fetched(self, expected: Vector) -> None:
-        """A URL was fetched of which each topic expected this worth, (topics,)."""
+        """Note that a URL was fetched of which each topic expected this worth, (topics,)."""
         parts = self._weights * np.maximum(expected, LEAST_VALUE)
         total = parts.sum()
-        if not total > 0:  # nobody wants anything
+        if not total > 0:  # no topic wants anything
             return
         parts /= total
         self.served += parts

@@ -1,4 +1,4 @@
-"""The ordering of a crawl of several topics, by the name of the ordering of one."""
+"""Makes the ordering of a crawl of several topics, by the name of the ordering for one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Several topics with any ordering: one of it for each topic, and their scores on one scale.
+"""Several topics with any ordering: an instance for each topic, and their scores on one scale.
 
-Scores of published orderings have scales of their own, so each is taken by its rank: the share of the waiting URLs that the
-topic's ordering scores lower. ``adaptive`` predicts worth, and needs no ranks (``adaptive_for_topics.py``).
+Each published ordering has its own scale, so a score counts by its rank: the share of the waiting URLs that the topic's ordering
+scores lower. ``adaptive`` predicts worth, and needs no ranks (``adaptive_for_topics.py``).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from crawlproject.records import JUDGED, CrawlUrl, Link, Page
 
 Vector = npt.NDArray[np.float64]
 
-REVISE_EVERY = 16  # pages between two rankings of all that waits
+REVISE_EVERY = 16  # pages between two rankings of all waiting URLs
 UNRANKED = 0.5  # the rank of a score before there is anything to compare it with
 
 
 class RankedTopics(BaseOrdering):
-    """The value of a link is the sum of its ranks for the topics, each as heavy as ``share`` says.
+    """The value of a link is the sum of its ranks for the topics, weighted by ``share``.
 
-    ``make`` builds the ordering of one topic from its context, an instance of ``cls``. A link that no topic's ordering follows is
-    not followed. What links inherit is ``(length, values of the first topic, values of the second, ...)``.
+    ``make`` builds the ordering of one topic, an instance of ``cls``, from its context. A link that no topic's ordering follows
+    is not followed. Links inherit ``(length, values of the first topic, values of the second, ...)``.
     """
 
     learns = True
@@ -49,18 +49,18 @@ class RankedTopics(BaseOrdering):
         self._make = make
         self._orderings: list[BaseOrdering] = []  # in the order of ``share``
         self._judges: list[Any] = []
-        self._places: list[int] = []  # of each topic's values among those that are inherited
+        self._places: list[int] = []  # of each topic's values among the inherited ones
         self._next_place = 0
         self._table = ScoreTable()
         self._pages = self._revised_at = 0
         self._latest: tuple[Page, list[Page]] | None = None
-        self._links: dict[str, int] = {}  # of the latest page, by number
+        self._links: dict[str, int] = {}  # link of the latest page -> its number
 
     # ------------------------------------------------------------ topics
 
     def join(self, context: OrderingContext, weight: float = 1.0, place: int | None = None) -> None:
-        """A topic joins: what is found from now on is scored for it, too. Its ``place`` among all that ever joined is the next,
-        unless it is given. Raises ``ValueError`` as ``FairShare.join``.
+        """Add a topic: links that are found from now on are scored for it, too. Its ``place`` among all that ever joined is the
+        next one, unless it is given. Raises ``ValueError`` as ``FairShare.join``.
         """
         ordering = self._make(context)
         self.share.join(context.topic.name, weight)
@@ -74,7 +74,7 @@ class RankedTopics(BaseOrdering):
         self.weigh_anew()
 
     def leave(self, name: str) -> None:
-        """A topic leaves."""
+        """Remove a topic."""
         index = self.share.names.index(name)
         self.share.leave(name)
         del self._orderings[index], self._judges[index], self._places[index]
@@ -82,12 +82,12 @@ class RankedTopics(BaseOrdering):
         self.weigh_anew()
 
     def weigh_anew(self) -> None:
-        """The weights have changed: all that waits is ranked again when the frontier asks next."""
+        """Rank all waiting URLs again when the frontier asks next, since the weights have changed."""
         self._latest = None
         self._revised_at = -REVISE_EVERY
 
     def learn_earlier(self, name: str, page: Page) -> None:
-        """A topic that joined learns from a page that was fetched before, and scores those of its links that still wait."""
+        """Let a topic that joined learn from a page that was fetched before, and score those of its links that still wait."""
         index = self.share.names.index(name)
         ordering, seen = self._orderings[index], self._as_seen(index, page)
         ordering.observe(seen)
@@ -120,7 +120,7 @@ class RankedTopics(BaseOrdering):
             yield from self._table.rank(self.share.values)
 
     def explain(self, url: CrawlUrl) -> Mapping[str, float]:
-        """What each topic adds by its name, and by how much the score was out of date."""
+        """What each topic adds, by its name, and by how much the score was out of date."""
         ranks = self._table.ranks(url.url)
         if ranks is None:
             return {}
@@ -204,13 +204,13 @@ class RankedTopics(BaseOrdering):
         found = zip(page.links, scores, strict=True)
         links = tuple(with_context_score(link, score * trust) for link, score in found)
         relevance = page.topics.get(name, 0.0) * trust
-        if JUDGED in page.signs:  # "relevant" means the topic that the page is closest to
+        if JUDGED in page.signs:  # "relevant" holds for the topic to which the page is closest
             closest = page.topics.get(name, 0.0) >= max(page.topics.values(), default=0.0)
             relevance = page.signs[JUDGED] if closest or not page.signs[JUDGED] else relevance
         return replace(page, relevance=relevance, links=links, inherited=self._inherited(index, page.inherited))
 
     def _inherited(self, index: int, values: tuple[float, ...]) -> tuple[float, ...]:
-        """One topic's part of what a page inherited; none when the topic joined since."""
+        """One topic's part of what a page inherited; empty when the topic joined later."""
         if not values:
             return ()
         length = int(values[0])

@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float64]
 
-ACTIVE = 512  # best URLs whose scores the frontier has to know exactly
-MOVED = 0.02  # a larger change of the value is told
-MOST = 65_536  # rows; the worst are let go, and keep the score that the frontier has
-SAMPLE = 2_048  # scores that ranks are taken from
+ACTIVE = 512  # best URLs, whose scores the frontier has to know exactly
+MOVED = 0.02  # a larger change of a value is reported to the frontier
+MOST = 65_536  # rows; the worst are dropped, and keep the score that the frontier has
+SAMPLE = 2_048  # scores from which ranks are computed
 NOT_FOLLOWED = -np.inf
 
 
 class ScoreTable:
-    """A row a URL: its score for each topic (``NOT_FOLLOWED``: it has none), and the value that the frontier was told."""
+    """A row for each URL: its score for each topic (``NOT_FOLLOWED``: none), and the value last reported to the frontier."""
 
     def __init__(self, rows: int = 1024) -> None:
         self._rows: dict[str, int] = {}
@@ -26,7 +26,7 @@ class ScoreTable:
         self._waits = np.zeros(rows, bool)
         self._scores = np.zeros((0, rows))
         self._told = np.zeros(rows)
-        self._scales: list[Vector] = []  # the sorted scores of what waits, a topic
+        self._scales: list[Vector] = []  # for each topic, the sorted scores of the waiting URLs
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -35,19 +35,19 @@ class ScoreTable:
         return url in self._rows
 
     def add_topic(self) -> None:
-        """One topic more: no URL has a score for it."""
+        """Add a topic, for which no URL has a score yet."""
         self._scores = np.vstack([self._scores, np.full((1, self._scores.shape[1]), NOT_FOLLOWED)])
         self._scales.append(np.zeros(0))
 
     def remove_topic(self, index: int) -> None:
-        """The topic with this number is no more."""
+        """Remove the topic with this number."""
         self._scores = np.delete(self._scores, index, axis=0)
         del self._scales[index]
 
     # ------------------------------------------------------------ rows
 
     def note(self, url: str, scores: Mapping[int, float]) -> int:
-        """The row of a URL, with these scores by topic where they are higher than before."""
+        """Note these scores of a URL by topic, where they are higher than before; return its row."""
         row = self._rows.get(url)
         if row is None:
             row = self._new(url)
@@ -56,19 +56,19 @@ class ScoreTable:
         return row
 
     def set(self, url: str, topic: int, score: float) -> None:
-        """The score of a URL for one topic, if it has a row."""
+        """Set the score of a URL for one topic, if it has a row."""
         row = self._rows.get(url)
         if row is not None:
             self._scores[topic, row] = score
 
     def tell(self, url: str, value: float) -> float:
-        """The frontier gets this value, unless it has a higher one; what it has then."""
+        """Note that the frontier gets this value of a URL, unless it has a higher one; return the value."""
         row = self._rows[url]
         self._told[row] = max(self._told[row], value)
         return value
 
     def remove(self, url: str) -> None:
-        """A URL waits no more."""
+        """Remove a URL that no longer waits."""
         row = self._rows.pop(url, None)
         if row is not None:
             self._waits[row] = False
@@ -76,7 +76,7 @@ class ScoreTable:
             self._free.append(row)
 
     def rename(self, url: str, target: str) -> None:
-        """``target`` waits in place of ``url``."""
+        """Let ``target`` wait in place of ``url``."""
         if target in self._rows:
             self.remove(url)
         elif url in self._rows:
@@ -86,7 +86,7 @@ class ScoreTable:
     # ------------------------------------------------------------ ranks
 
     def ranks_of(self, url: str, scores: Mapping[int, float], unranked: float) -> Vector:
-        """Note scores of a URL; its rank for each topic, ``unranked`` where nothing can be compared."""
+        """Note scores of a URL; return its rank for each topic, ``unranked`` where there is nothing to compare with."""
         row = self.note(url, scores)
         return np.array([self._rank(topic, row, unranked) for topic in range(len(self._scales))])
 
@@ -96,7 +96,7 @@ class ScoreTable:
         return None if row is None else np.array([self._rank(topic, row, 0.0) for topic in range(len(self._scales))])
 
     def rank(self, value: Callable[[Vector], Vector]) -> Iterator[tuple[str, float]]:
-        """Rank all again. ``value`` makes of ranks, (topics, URLs), their values; what the frontier has to be told of them."""
+        """Rank all again; yield the values to report to the frontier. ``value`` turns ranks, (topics, URLs), into values."""
         rows = np.flatnonzero(self._waits)
         if not len(rows):
             return

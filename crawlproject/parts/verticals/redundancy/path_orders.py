@@ -1,11 +1,11 @@
-"""Orders of a list that are paths: ``/shop/by-price/2`` beside ``/shop/2``, ``/list/sort/name/2`` beside ``/list/2``.
+"""Orders of a list that are paths: ``/shop/by-price/2`` next to ``/shop/2``, ``/list/sort/name/2`` next to ``/list/2``.
 
-A URL may be another order of the URL that remains when one or two named segments are left out, if that one is known. So may a
-category. They are told apart by their items: orders show each other's items and those of the list, each category its own.
+A URL may be another order of the URL that remains without one or two named segments, if that URL is known. It may also be a
+category. Their items distinguish them: orders show each other's items and those of the list, each category shows its own.
 
-A site's URLs are told apart by patterns, of which some lead to content, some to another view of it. Other than the
-templates of ``traps.py``, patterns keep what a view is named by: words as values (``view=print``) and the last segment
-(``/print``). URLs of a board are grouped so by Cai and others, "iRobot: An Intelligent Crawler for Web Forums", WWW 2008.
+Patterns group a site's URLs: some lead to content, some to another view of it. Unlike the templates of ``traps.py``, patterns
+keep the words that name a view: values (``view=print``) and the last segment (``/print``). Cai and others group URLs of a board
+in this way: "iRobot: An Intelligent Crawler for Web Forums", WWW 2008.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xxhash import xxh3_64_intdigest
 
 from crawlproject.urls.hosts import host_of, origin_of
 
-FEWEST = 8  # items that an order is known by
+FEWEST = 8  # items by which an order is recognised
 COVERED = 0.8  # share of the items of each order that the others, and the list, have to show
 LIST = ""  # the name of the list itself
 ANY = "*"
@@ -29,13 +29,13 @@ _GROUPS = 100
 _NAMES = 12  # orders of a list
 _LINKS = 600  # of a page, and of an order; an int in a Counter takes about 100 bytes, so 70 MB at most
 _MOST_SEGMENTS = 8  # of a path
-_NAME = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?")  # a segment that people gave a name; others are ids and titles
-_WORD = re.compile(r"[a-z_]{1,16}")  # a value that names a view: others are numbers, ids, texts
+_NAME = re.compile(r"[a-z]{1,24}(?:[-_.][a-z]{1,16})?")  # a segment named by people; others are ids and titles
+_WORD = re.compile(r"[a-z_]{1,16}")  # a value that names a view; others are numbers, ids, texts
 
 
 @dataclass(slots=True)
 class _Lists:
-    """The links of what may be orders of one list, by name: on how many pages of that name each link is."""
+    """The links of the possible orders of one list: by name of the order, the number of its pages that have each link."""
 
     links: dict[str, Counter[int]] = field(default_factory=dict)
     refused: bool = False
@@ -50,7 +50,7 @@ class _Lists:
         self.refused = self._are_orders()
 
     def _are_orders(self) -> bool:
-        """What is on several pages of one order is the frame of the site: no item."""
+        """Whether these are orders. A link on several pages of one order belongs to the frame of the site: it is no item."""
         frame = {link for counts in self.links.values() for link, pages in counts.items() if pages > 1}
         if not frame:
             return False
@@ -67,16 +67,16 @@ class _Lists:
 
 
 class PathOrders:
-    """``known`` says whether a URL waits or was fetched. Nothing is learned of URLs with a query."""
+    """Learns the orders of lists. ``known`` says whether a URL waits or was fetched. URLs with a query are ignored."""
 
     def __init__(self, known: Callable[[str], bool]) -> None:
         self._known = known
         self._groups: OrderedDict[str, _Lists] = OrderedDict()  # by the pattern of the orders
-        self._of_list: dict[str, set[str]] = {}  # groups by the pattern of their list
-        self._origins: set[str] = set()  # that have orders which are refused: most links are of others
+        self._of_list: dict[str, set[str]] = {}  # pattern of a list -> keys of its groups
+        self._origins: set[str] = set()  # those with orders that are refused: most links are of others
 
     def add(self, url: str, links: Iterable[str]) -> None:
-        """A page was fetched, with these links."""
+        """Learn from a fetched page with these links."""
         if "?" in url:
             return
         found = [(key, name, view_patterns(base)[0]) for key, name, base in self._orders(url)]
@@ -99,13 +99,13 @@ class PathOrders:
             self._origins = {origin_of(key) for key, group in self._groups.items() if group.refused}
 
     def is_order(self, url: str) -> bool:
-        """Whether ``url`` is another order of a list that is known."""
+        """Whether ``url`` is another order of a known list."""
         if not self._origins or "?" in url or origin_of(url) not in self._origins:
             return False
         return any(key in self._groups and self._groups[key].refused for key, _, _ in self._orders(url))
 
     def _orders(self, url: str) -> Iterator[tuple[str, str, str]]:
-        """``(pattern, name, list)`` of each known list that ``url`` may be an order of."""
+        """``(pattern, name, list)`` for each known list of which ``url`` may be an order."""
         for key, name, base in _without_segments(url):
             if self._known(base):
                 yield key, name, base
@@ -116,7 +116,7 @@ def _patterns(url: str) -> frozenset[str]:
 
 
 def _without_segments(url: str) -> Iterator[tuple[str, str, str]]:
-    """``(pattern, name, rest)`` for each one or two named segments in a row: the pattern has ``+`` in their place."""
+    """``(pattern, name, rest)`` for any one or two adjacent named segments: the pattern has ``+`` in their place."""
     origin, path = url[: url.index("/", 8)], url[url.index("/", 8) :]
     segments = path.split("/")[1:]
     named = view_patterns(url)[0].partition("/")[2].split("/")
@@ -137,10 +137,10 @@ def view_patterns(url: str) -> tuple[str, ...]:
 
     Of ``http://a.example/board/thread-17/print?page=2&order=asc``:
 
-    - its path, ids and titles left out, with names and words of the query: ``a.example/board/*/print?order=asc&page``
-    - without the words: ``a.example/board/*/print?order&page``
-    - with a query: what is below its first segment: ``a.example/board/**?order&page``
-    - without: all that ends with this name, wherever it is
+    - its path without ids and titles, with names and words of the query: ``a.example/board/*/print?order=asc&page``
+    - the same without the words: ``a.example/board/*/print?order&page``
+    - with a query: everything below its first segment: ``a.example/board/**?order&page``
+    - without a query: everything that ends with this name, wherever it is
     """
     host = host_of(url)
     path, _, query = url[url.index("/", 8) :].lower().partition("?")

@@ -1,15 +1,14 @@
-"""Learns which URL patterns of a site lead to what other pages show, and refuses their URLs: ``trap/redundant``.
+"""Learns which URL patterns of a site lead to what other pages show, and refuses such URLs: ``trap/redundant``.
 
-The evidence is what pages of the pattern showed: what the page shows that links to them (the sign ``SHOWN_BEFORE``), or other
-content. A URL with a word for another view is presumed redundant, which evidence can refute. One in
-``AUDITED`` is fetched all the same, so a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring
-nothing; these are refused, for which more is asked: no new link either, and several kinds of pages of which this one is the
-view.
+The evidence is what pages of the pattern showed: the same as the page that links to them (the sign ``SHOWN_BEFORE``), or other
+content. A URL with a word for another view is presumed redundant, which evidence can refute. One in ``AUDITED`` refused URLs is
+fetched all the same, so that a wrong rule is found out. ``url_templates.py`` makes URLs wait that *may* bring nothing; here URLs
+are refused, which takes more: no new link either, and several kinds of pages, of which this one is the view.
 
-By its words a URL shows again what another page shows: in another order, for print, or with a form to reply. What a
-forum, a blog or a shop links to beside its content: duplicate and uninformative pages (Cai et al., "iRobot: An
-Intelligent Crawler for Web Forums", WWW 2008). Judged by names of parameters and segments that widespread software uses,
-so a list, not a lesson: it is taken for granted until the pages of a site say otherwise; the rest is learned.
+Some words of a URL indicate that it shows another page again: in another order, for print, or with a form to reply. Forums,
+blogs and shops link to such pages next to their content: duplicate and uninformative pages (Cai et al., "iRobot: An
+Intelligent Crawler for Web Forums", WWW 2008). The words are a list of parameters and segments that widespread software uses;
+it is taken for granted until the pages of a site refute it. The rest is learned.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from crawlproject.records import QUERY, SHOWN_BEFORE, FetchEvent
 from crawlproject.urls.hosts import host_of
 
 REASON = "trap/redundant"
-AUDITED = 25  # one of so many URLs that a rule refuses is fetched all the same
-CONFIRMED_FROM = 0.55  # share of redundant pages that is surpassed for sure: four in a row
+AUDITED = 25  # one of so many refused URLs is fetched all the same
+CONFIRMED_FROM = 0.55  # lower bound of the share of redundant pages: four in a row reach it
 WITHDRAWN_BELOW = 0.4
-PRESUMED = 4.0  # redundant pages that a word for another view counts for
+PRESUMED = 4.0  # redundant pages that a word for another view counts as
 
 _HOSTS = 5_000
 _PATTERNS = 2_000  # of a host
@@ -65,7 +64,7 @@ _PAIR = re.compile(r"(?:^|[&;])([^=&;]+)(?:=([^&;]*))?")
 
 @dataclass(slots=True)
 class PatternEvidence:
-    """The pages of a pattern, faded."""
+    """The pages of a pattern; older ones fade."""
 
     redundant: float = 0.0
     informative: float = 0.0
@@ -81,7 +80,7 @@ class PatternEvidence:
 
 @dataclass(slots=True)
 class _Site:
-    """What is known of a host. ``names``: by the path of a pattern, which sets of parameters were seen."""
+    """What is known of a host. ``names``: the sets of parameters that were seen, by the path of a pattern."""
 
     patterns: OrderedDict[str, PatternEvidence] = field(default_factory=OrderedDict)
     names: dict[str, set[frozenset[str]]] = field(default_factory=dict)
@@ -90,8 +89,8 @@ class _Site:
 class RedundantUrls:
     """Learns from pages, and refuses URLs.
 
-    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: next
-    pages of series. ``learns``: else only what own templates of sites ask to skip is refused. ``templates`` are these.
+    ``known`` says whether a URL waits or was fetched, ``planted`` whether it is fetched whatever the rules say: next pages of
+    series. Unless it ``learns``, it refuses only what custom ``templates`` of sites skip.
     """
 
     def __init__(
@@ -110,8 +109,8 @@ class RedundantUrls:
         self._orders = PathOrders(known)
 
     def learn(self, event: FetchEvent) -> None:
-        """A fetch that brought no page says nothing, unless it led to another view, such as a log-in. Nor do pages that others
-        repeat."""
+        """Learn from a fetch. A fetch without a page says nothing, unless it led to another view, such as a login. Pages that
+        others repeat say nothing either."""
         visit = event.visit
         if not self._learns or not visit.depth or visit.kind == QUERY:
             return
@@ -124,7 +123,7 @@ class RedundantUrls:
         if not shown and visit.duplicate_of:
             shown = 1.0 if visit.duplicate_of == visit.parent else 0.5
         if 0.0 < shown < 1.0:
-            return  # a page of its own that others repeat
+            return  # a page with its own content, which others repeat
         site = self._sites.setdefault(host_of(visit.url), _Site())
         self._sites.move_to_end(host_of(visit.url))
         presumed = PRESUMED if is_redundant(visit.url) else 0.0
@@ -140,7 +139,7 @@ class RedundantUrls:
             self._sites.popitem(last=False)
 
     def refusal(self, url: str) -> str:
-        """``REASON``, or empty: it may be fetched."""
+        """``REASON`` if a URL is refused; else empty."""
         own = self._templates.of(url)
         verdict = own.skip(url) if own is not None else None
         if verdict is None:
@@ -148,7 +147,7 @@ class RedundantUrls:
         return REASON if verdict and not self._planted(url) else ""
 
     def is_view(self, url: str) -> bool:
-        """Whether ``url`` leads to what other pages show, as far as is known."""
+        """Whether ``url`` is known to lead to what other pages show."""
         if self._orders.is_order(url):
             return True
         site = self._sites.get(host_of(url))
@@ -167,12 +166,12 @@ class RedundantUrls:
         return not base or self._known(base)
 
     def leads_on(self, source: str, target: str) -> bool:
-        """Whether a link that is new may lead to new content: not to another view, not to a page like the one that has it."""
+        """Whether a new link may lead to new content: neither to another view, nor to a page like the one that has it."""
         return not (self.is_view(target) or is_redundant(target) or _alike(source, target))
 
     @staticmethod
     def _is_base(site: _Site, pattern: str) -> bool:
-        """Whether others add a parameter to ``pattern``: then they are the views, and it is what they show."""
+        """Whether other URLs add a parameter to ``pattern``: then they are the views, and it is what they show."""
         path, names = names_in(pattern)
         return any(names < others for others in site.names.get(path, ()))
 
@@ -201,7 +200,7 @@ def is_redundant(url: str) -> bool:
 
 
 def base_of(url: str) -> str:
-    """The canonical URL that a redundant one shows in another order; empty when it is another kind of view."""
+    """The canonical URL that a redundant URL shows in another order; empty for another kind of view."""
     path, _, query = url.partition("?")
     pairs = query.split("&")
     kept = [pair for pair in pairs if pair.partition("=")[0].lower() not in _ORDERS]

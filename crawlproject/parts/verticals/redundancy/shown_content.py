@@ -1,7 +1,7 @@
-"""Recognises pages that show nothing but what their host has shown: single posts of a thread, other orders of a list.
+"""Recognises pages that show only what their host has already shown: single posts of a thread, other orders of a list.
 
-A page is compared by its lines, by runs of three terms, and by what it links to. Lines know a list in another order, whose runs
-are new; runs know one post of a thread whose posts are no lines.
+A page is compared by its lines, by runs of three terms, and by its links. Lines recognise a list in another order, whose runs
+are new; runs recognise one post of a thread whose posts are no lines.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from crawlproject.urls.hosts import host_of
 FEW = 80  # characters of new lines: a headline, a date, how many replies
 FEW_RUNS = 10  # new runs of terms, about as much
 _MOST_LINES = 2_000  # of a page that are compared
-_OFTEN = 8  # times that something was shown, from which on it is part of the pages' frame
+_OFTEN = 8  # times after which something that was shown belongs to the frame of the pages
 _MOST_OF = 0.6
-_SEVERAL = 3  # pages of which a list in another order has a share each; a chapter of a book on one page has one
+_SEVERAL = 3  # pages that each have a share of a list in another order; a chapter of a book is on one page
 _A_SHARE = 0.08
 _PLACES = 1 << 21
 
@@ -32,12 +32,12 @@ _PLACES = 1 << 21
 class ShownContent:
     """An inspector: sets the sign ``SHOWN_BEFORE`` of pages with hardly anything new, and no new link.
 
-    It is 1 where the page that links to it showed what it shows, or where it is a known URL with more parameters: so it is
-    another view. It is 0.5 where others did: a book as one page and in chapters.
+    It is 1 if the page that links to it, or several pages, showed the same, or if it is a known URL with more parameters: then
+    it is another view. It is 0.5 if some other page did: a book on one page and in chapters.
     The next page of a series is never another view.
 
-    ``leads_on(source, target)`` says whether a link that is new may lead to new content, ``known`` whether a URL waits or was
-    fetched. What was seen is run-time state: 26 MB, in which the pages since overwrite those of about 5,000 pages before. The
+    ``leads_on(source, target)`` says whether a new link may lead to new content, ``known`` whether a URL waits or was fetched.
+    The record of what was seen is run-time state: 26 MB, in which newer pages overwrite those of about 5,000 pages before. The
     signs are in the history.
     """
 
@@ -75,9 +75,9 @@ class ShownContent:
         return self._seen[marks & np.uint64(_PLACES - 1)] != marks
 
     def _is_view(self, page: Page, marks: Hashes, weights: npt.NDArray[np.float64]) -> bool:
-        """Whether it shows what its parent or several pages show, or is a known URL with more parameters.
+        """Whether a page shows what its parent or several pages show, or is a known URL with more parameters.
 
-        What many pages show is not counted.
+        Content of many pages does not count.
         """
         if page.parent is None:
             return False
