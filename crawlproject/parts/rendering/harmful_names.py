@@ -1,7 +1,7 @@
 """Which controls of a page only a person may click: those that buy, send, delete, subscribe, agree, log in or out.
 
-Requests that would do so are mostly blocked (``browser_requests.py``), but on some sites a GET does it. A control that is not
-clicked by mistake costs little, so any such word counts, in the languages that are most common on the Web.
+Requests that would do so are mostly blocked (``browser_requests.py``), but on some sites a GET does it. To leave
+a control alone by mistake costs little, so any such word counts, in the languages that are most common on the Web.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What is new in a text, compared with the text before, or with a sketch of it in 140 bytes.
 
 The sketch holds a digest of the set of shingles (five words in a row), their number, and the least of their hashes (Cohen and
-Kaplan, PODC 2007). By the sketch two texts are the same when their ``novelty`` is 0.
+Kaplan, PODC 2007). Two digests are equal exactly when the ``novelty`` of the texts is 0.
 """
 
 from __future__ import annotations

@@ -200,8 +200,8 @@ class SiteTracker:
 
     def told(self, event: FetchEvent) -> tuple[Sequence[str], Sequence[str], float] | None:
         """What other workers need to learn from a page that was learned just now: of the sites that it links to, those that are
-        new for its site and those whose worth it changed, since the pages of a site link to the same ones; and the new-link
-        ratio of its site. Now and then all sites, for workers that join after earlier messages were dropped.
+        new for its site, and those whose worth it changed; and the new-link ratio of its site. The pages of a site link to the
+        same sites, so the others are left out, except now and then, for workers that join after old messages were dropped.
         """
         visit = event.visit
         if not visit.is_page:

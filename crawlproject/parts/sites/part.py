@@ -1,4 +1,4 @@
-"""Hosts and sites: which hosts block, what each site is worth, which sites form link farms, and which sites wait for it.
+"""Hosts and sites: which hosts block, what each site is worth, which sites form link farms, and which hosts wait longer.
 
 A budget forbids nothing: the hosts of a site over budget wait in a later precedence class, ``OVER_BUDGET``, or ``WASTE``
 where the site wastes time on purpose. A fetch from there, made because nothing better was due, costs the site nothing. As

@@ -24,9 +24,9 @@ QUANTILES = 256
 class Embarrassment(IntervalPolicy):
     """The freshness optimum with c(p), the probability that p is opened, as the weight of p.
 
-    c falls with the rank of a page by weight, as clicks fall with the position of a result: c ∝ rank ** -``skew``. If it is 0,
-    the weight itself is the probability (a file of clicks). Visits of a host that changes at certain hours wait for the end of
-    such an hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 125 a host.
+    c falls with the rank of a page by weight, as clicks fall with the position of a result: c ∝ rank ** -``skew``. If ``skew``
+    is 0, the weight itself is the probability (a file of clicks). Visits of a host that changes at certain hours wait for the end
+    of such an hour, up to a quarter of the interval. 4 bytes a page more than ``freshness``, 125 a host.
     """
 
     name = "embarrassment"

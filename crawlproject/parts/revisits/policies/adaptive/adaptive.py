@@ -1,5 +1,5 @@
-"""Visits where they are worth most now, by the history of a page, by what the pages around it did, and by one price for known
-and new pages.
+"""Makes the visits that are worth most now, by the own history of a page, by what the pages around it did, and by one price for
+known and new pages.
 
 Pages of a site change in bursts, a rebuild at a time, so they are far from independent. Therefore time is measured by the clock
 of a page's group (``clocks``): a visit that found a change moves the clock of all its pages, and the pages that usually change
