@@ -1,7 +1,7 @@
 """A topical web crawler as a Scrapy project. Start reading at ``docs/architecture.md``.
 
-``from crawlproject import crawl, rehearse, open_crawl, ordering, Topic``: each is imported at its first use
-(``docs/library.md``). ``import crawlproject`` only finds out which settings there are, in a fifth of a second.
+``from crawlproject import crawl, rehearse, open_crawl, ordering, Topic``: each name is imported on first use
+(``docs/library.md``). ``import crawlproject`` only collects the settings, which takes a fifth of a second.
 """
 
 from importlib import import_module as _import_module
@@ -25,4 +25,4 @@ def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])
 
 
-_import_module("crawlproject.settings")  # below this line, for a part of others may import from here
+_import_module("crawlproject.settings")  # must stay last: third-party parts may import names from this module

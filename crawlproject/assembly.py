@@ -1,4 +1,4 @@
-"""Put a crawl together from a topic, options and the parts that are there."""
+"""Puts a crawl together from a topic, options and the installed parts."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def assemble(
     brakes: Sequence[Brake] = (),
     judge: TopicJudge | None = None,
 ) -> Crawl:
-    """A crawl, new or resumed, ready to ``take`` from.
+    """Return a crawl, new or resumed, ready to ``take`` from.
 
-    ``clock`` gives seconds since the epoch. A rehearsal keeps the history only, its frontier in memory, and shows the
-    targets to an ordering that needs them, with the ``graph`` of its web. ``archive`` is the rehearsed web, for orderings
-    that need an archive and are given none by ``ORDERING_ARCHIVE``. ``cache_dir`` keeps the indexes of archives; unless
-    given, the crawl folder does. ``agent`` is the User-Agent. ``token`` gives unguessable texts; without it, parts that need
-    some are off. ``frontier`` is one that others crawl from as well, with its peers, in place of the one that the settings
-    ask for. ``choose`` makes the ordering. ``brakes`` slow the crawl down. ``judge`` is one that rehearsals share, in place of
-    the one that the settings name. A topic with members is a crawl of several. Raises ``BadInput`` (topic, settings, crawl
-    folder) and ``StorageFailed``.
+    ``clock`` returns seconds since the epoch. A rehearsal keeps the history only and its frontier in memory; it shows the
+    targets, and the ``graph`` of its web, to an ordering that needs them. ``archive`` is the rehearsed web, for orderings
+    that need an archive when ``ORDERING_ARCHIVE`` names none. ``cache_dir`` holds the indexes of archives (default: the crawl
+    folder). ``agent`` is the User-Agent. ``token`` returns unguessable strings; without it, parts that need them are off.
+    ``frontier`` is a frontier shared with other crawls, and its peers, in place of the one that the settings ask for.
+    ``choose`` makes the ordering. ``brakes`` slow the crawl down. ``judge`` is a judge that rehearsals share, in place of
+    the one that the settings name. A topic with members makes a crawl of several topics. Raises ``BadInput`` (topic, settings,
+    crawl folder) and ``StorageFailed``.
     """
     canonicalize = make_canonicalizer(options)
     topic = topic_in_canonical_urls(topic, canonicalize)
@@ -125,9 +125,9 @@ def assemble(
 
 
 def choose_judge(topic: Topic, known: PriorKnowledge, rehearsals: Path | None = None) -> TopicJudge:
-    """The judge that ``TOPIC_RELEVANCE`` names; ``known.judge`` is the one by keywords. Raises ``BadInput``.
+    """Return the judge that ``TOPIC_RELEVANCE`` names; ``known.judge`` is the one by keywords. Raises ``BadInput``.
 
-    ``rehearsals`` is the folder of those that share it, and wait for its answers.
+    ``rehearsals`` is the folder of the rehearsals that share the judge and wait for its answers.
     """
     name = known.options.topic_relevance
     if name in BY_KEYWORDS:
@@ -139,12 +139,12 @@ def choose_judge(topic: Topic, known: PriorKnowledge, rehearsals: Path | None = 
 
 
 def _judgments(place: Path) -> Mapping[str, bool]:
-    """What a person said of the pages of the crawl."""
+    """A person's judgments of the pages of the crawl, by URL."""
     return {url: said for part in part_classes().values() for url, said in part.judgments(place).items()}
 
 
 def _choice(topic: Topic, known: PriorKnowledge, place: Path, canonicalize: Callable[..., str]) -> tuple[str, Choice]:
-    """The part that makes the judge and the ordering of several topics, and its choice."""
+    """The name of the part that makes the judge and the ordering of several topics, and its choice."""
     for name, part in part_classes().items():
         if choice := part.choose(topic, known, place, canonicalize):
             return name, choice
@@ -152,7 +152,7 @@ def _choice(topic: Topic, known: PriorKnowledge, place: Path, canonicalize: Call
 
 
 def _place(topic: Topic, options: Options, folder: Path | None) -> Path:
-    """Where the crawl is kept, by this worker if there are several."""
+    """The folder of the crawl, or this worker's folder if there are several workers."""
     place = options.own_folder(folder or options.folder(topic.name))
     if options.frontier == "redis" and (holder := holder_of(place)):
         raise BadCrawlDir(str(place), f"in use by process {holder}; give each worker its own CRAWL_WORKER")
@@ -162,7 +162,7 @@ def _place(topic: Topic, options: Options, folder: Path | None) -> Path:
 def _open_folder(
     place: Path, topic: Topic, options: Options, *, keeps_pages: bool, clock: Callable[[], float]
 ) -> CrawlFolder:
-    """The crawl folder at ``place``, with its manifest begun and its WARC files open."""
+    """Open the crawl folder at ``place``, begin its manifest and open its WARC files."""
     folder = CrawlFolder(
         place, topic, options.ordering, parameters_in_use(options), bodies=keeps_pages, versions=options.page_versions
     )

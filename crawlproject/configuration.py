@@ -1,6 +1,6 @@
-"""Reads the settings of ours from any mapping of names: Scrapy's settings, a dict. Values may be text, as on a command line.
+"""Reads the project's settings from a mapping of names: Scrapy's settings, a dict. Values may be text, as on a command line.
 
-``crawlproject.settings`` says which models there are besides ``Options``: those of the parts that are installed.
+``crawlproject.settings`` registers the models besides ``Options``: those of the installed parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crawlproject.options import Options, StarterOnly
 
 logger = logging.getLogger(__name__)
 
-THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings that are named and mean what they do in scrapy-redis
+THEIRS = ("REDIS_", "MAX_IDLE_TIME_BEFORE_CLOSE")  # settings with the names and meanings of scrapy-redis
 OURS = (
     "FRONTIER",
     "ORDERING",
@@ -38,23 +38,23 @@ OURS = (
     "COMPANION",
     "VIRTUAL_WEB",
 )
-# Spiders, middlewares and pipelines are beside this package in a checkout, and inside it once it is built
+# Spiders, middlewares and pipelines are next to this package in a checkout, and inside it in a built package
 # (docs/adr/0043-one-package-when-installed.md).
 installed = find_spec("crawlproject.spiders") is not None
-program = "topical" if installed else "scrapy"  # what a person types, as hints and messages say it
+program = "topical" if installed else "scrapy"  # the command, as named in hints and messages
 
-_RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts have these names
-_PARAMETERS = "ordering_parameters"  # no setting: the parameters of the ordering, gathered
+_RENAMED = {"ORDERING_ATTENTION": "ORDERING_ACTIVE"}  # old folders and scripts use the old names
+_PARAMETERS = "ordering_parameters"  # not a setting: the field that collects the parameters of the ordering
 
 _FORGOTTEN = "CRAWL_", "POLITENESS_", "FRONTIER_"  # prefixes that people leave out
-_LONG_NAME = 10  # letters, from which on two of them may be wrong
-_SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how pydantic begins
+_LONG_NAME = 10  # letters; in a name of at least this length, two letters may be wrong
+_SHOULD = re.compile(r"\b(?:Input|String|List|Value) should\b")  # how messages of pydantic begin
 
 _models: list[type[Options]] = []  # one, of all settings, once ``set_models`` has been called
 
 
 def set_models(models: Iterable[type[Options]]) -> None:
-    """Say which settings there are besides those of every crawl. Raises ``BadSetting`` when two parts have one of a name."""
+    """Register the settings besides those of every crawl. Raises ``BadSetting`` if two parts define the same name."""
     models = tuple(models)
     for name, times in Counter(name for model in models for name in own_fields(model)).items():
         if times > 1 or name in Options.model_fields:
@@ -74,18 +74,18 @@ def own_fields(model: type[Options]) -> Mapping[str, FieldInfo]:
 
 
 def default_settings() -> dict[str, Any]:
-    """All settings of ours with their defaults, as Scrapy has them: by names in capitals."""
+    """All settings of the project with their defaults, by names in capitals as in Scrapy."""
     return {name.upper(): field.default for name, field in _model().model_fields.items() if name != _PARAMETERS}
 
 
 def setting_names() -> Set[str]:
-    """The names of all settings of ours, in capitals."""
+    """The names of all settings of the project, in capitals."""
     return {name.upper() for name in _model().model_fields} - {_PARAMETERS.upper()}
 
 
 @cache
 def starter_settings() -> Mapping[str, str]:
-    """The settings that only who starts a crawl may set, and why: those that are ``StarterOnly``."""
+    """The settings that only the person who starts a crawl may set (``StarterOnly``), with the reasons."""
     fields = _model().model_fields.items()
     return {
         name.upper(): mark.why for name, field in fields for mark in field.metadata if isinstance(mark, StarterOnly)
@@ -93,12 +93,12 @@ def starter_settings() -> Mapping[str, str]:
 
 
 def known_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some settings of ours which this version has, with the parts that are there."""
+    """Those of ``settings`` that this version, with the installed parts, knows."""
     return {name: value for name, value in settings.items() if name in setting_names()}
 
 
 def read_options(settings: Mapping[str, Any]) -> Options:
-    """Options from a mapping of setting names; raises ``BadSetting`` naming the setting and the wish. None is the default."""
+    """Read options from a mapping of setting names; None is the default. Raises ``BadSetting`` with the setting and the wish."""
     given = {name.lower(): settings.get(name) for name in setting_names()}
     values = {name: value for name, value in given.items() if value is not None}
     try:
@@ -108,9 +108,9 @@ def read_options(settings: Mapping[str, Any]) -> Options:
 
 
 def refuse_unknown(settings: Mapping[str, Any]) -> None:
-    """Raise ``BadSetting`` when a setting looks like ours and is not: a typing error must not pass in silence.
+    """Raise ``BadSetting`` for an unknown setting with a prefix of ours: a typing error must not go unnoticed.
 
-    The parameters of orderings (``ORDERING_<P>``) are checked where an ordering is made.
+    The parameters of orderings (``ORDERING_<P>``) are checked when an ordering is made.
     """
     unknown = dict(unknown_settings(settings))
     if unknown:
@@ -119,7 +119,7 @@ def refuse_unknown(settings: Mapping[str, Any]) -> None:
 
 
 def unknown_settings(settings: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Settings that look like ours and are not, each with the nearest name that is (or "")."""
+    """Yield the unknown settings with a prefix of ours, each with the most similar known name (or "")."""
     known = sorted(setting_names())
     for name in settings:
         if name.startswith(OURS) and name not in known and not name.startswith("ORDERING_"):
@@ -127,10 +127,10 @@ def unknown_settings(settings: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 
 def refuse_misspelt(given: Iterable[str], others: Iterable[str]) -> None:
-    """Raise ``BadSetting`` when a name that a person typed is near to a setting's, and is none.
+    """Raise ``BadSetting`` if a name that a person typed is unknown, but similar to that of a setting.
 
-    ``others`` are the names that there are besides ours: Scrapy's, and those of the settings module. A name that is near to
-    none may be an add-on's.
+    ``others`` are the known names besides ours: those of Scrapy and of the settings module. A name that resembles no other may
+    belong to an add-on.
     """
     known = {**dict.fromkeys(others), **dict.fromkeys(sorted(setting_names() | {*_RENAMED}))}
     for name in given:
@@ -140,8 +140,8 @@ def refuse_misspelt(given: Iterable[str], others: Iterable[str]) -> None:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """The setting whose name differs in case and underscores alone, or in one letter, in long names in two; or in a prefix that
-    was forgotten; else empty.
+    """The setting whose name differs only in case and underscores, in one letter (two in long names), or in a forgotten prefix;
+    else empty.
     """
     plain = _plain(name)
     if plain.startswith("ORDERING") and name.upper().startswith("ORDERING_"):
@@ -160,7 +160,7 @@ def _plain(name: str) -> str:
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """How many letters are to be added, removed, replaced, or changed with their neighbours, counted up to ``most`` and one."""
+    """The number of letters to insert, delete, replace, or swap with a neighbour (edit distance), at most ``most`` + 1."""
     if abs(len(one) - len(other)) > most:
         return most + 1
     rows = [list(range(len(other) + 1))]
@@ -178,12 +178,12 @@ def _distance(one: str, other: str, most: int) -> int:
 
 
 def is_code(judge: str) -> bool:
-    """Whether a judge is a ``module:Class``, which only who starts a crawl may name, too."""
+    """Whether a judge is a ``module:Class``, which only the person who starts a crawl may name."""
     return ":" in judge
 
 
 def setting_wish(name: str, value: Any) -> str:
-    """What is wrong with one setting of ours, taken alone; empty: nothing. Names and parameters of orderings are not checked."""
+    """What is wrong with one setting, considered alone; empty: nothing. Names and parameters of orderings are not checked."""
     for unknown, near in unknown_settings((name,)):
         return f"there is no setting {unknown}" + (f"; did you mean {near}?" if near else "")
     try:
@@ -205,7 +205,7 @@ def _ordering_parameters(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any
 
 @cache
 def _warn_of_old_name(name: str) -> None:
-    """Once in a process."""
+    """Warn once per process and name."""
     logger.warning("setting %s is called %s now", name, _RENAMED[name])
 
 

@@ -1,8 +1,8 @@
-"""The settings of ours that every crawl has: default, unit, meaning and source, each written once, here.
+"""The project's settings for every crawl: default, unit, meaning and source, each written only here.
 
-The text below a field is its row in ``docs/settings.md``: unit, meaning and source, with ``|`` between them; without a ``|`` it
-is the meaning. A field is set as ``FIELD`` in capitals (``configuration.py`` reads them). Each part has a model of its own, in
-an ``options.py`` beside it.
+The text below a field is its row in ``docs/settings.md``: unit, meaning and source, separated by ``|``; without a ``|`` it
+is the meaning. The setting of a field is its name in capitals (``configuration.py`` reads the settings). Each part defines its
+settings in its own ``options.py``.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import ada_url
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
-WORKERS = "workers"  # folder of a crawl folder in which each worker of a shared frontier has its own
-NEAREST = 50  # pages whose worth tells what a URL with such a score is worth (core/stopping.py)
+WORKERS = "workers"  # subfolder of a crawl folder with one folder for each worker of a shared frontier
+NEAREST = 50  # pages from which the worth of a URL with a similar score is estimated (core/stopping.py)
 
 
 def as_list(value: object) -> object:
-    """A list setting from the command line is JSON or comma-separated, as Scrapy reads its own."""
+    """Parse a list setting from the command line: JSON or comma-separated, as Scrapy parses its own."""
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
@@ -32,11 +32,11 @@ def as_list(value: object) -> object:
 
 
 def as_object(value: object) -> object:
-    """A dict setting from the command line is JSON, as Scrapy reads its own."""
+    """Parse a dict setting from the command line: JSON, as Scrapy parses its own."""
     return json.loads(value) if isinstance(value, str) else dict(value) if isinstance(value, Mapping) else value
 
 
-DOCUMENT_TYPES = {  # name, which is also how their files end -> media type
+DOCUMENT_TYPES = {  # name, which is also the file extension -> media type
     "pdf": "application/pdf",
     "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     "epub": "application/epub+zip",
@@ -50,7 +50,7 @@ _DOMAIN = re.compile(r"\[[\da-fA-F:.]+\]|(?!.*\.\.)[^\s/?#@:\\*%,;]+")
 
 
 def media_types(names: list[str]) -> list[str]:
-    """Media types in lower case, with those that short names stand for. Documents become HTML, so that is read with them."""
+    """Media types in lower case, with short names expanded. HTML is added to documents, because they are converted to it."""
     found: list[str] = []
     for name in map(str.lower, names):
         if "/" not in name and name not in _PAGE_TYPES:
@@ -62,7 +62,7 @@ def media_types(names: list[str]) -> list[str]:
 
 
 def domain_name(name: str) -> str:
-    """The name of a host or a domain as canonical URLs have it, without the dots around it."""
+    """The name of a host or a domain as in canonical URLs, without leading and trailing dots."""
     host = name.strip(". ")
     with suppress(ValueError):
         if _DOMAIN.fullmatch(host):
@@ -87,13 +87,13 @@ PartOptions = TypeVar("PartOptions", bound="Options")
 
 
 class StarterOnly(NamedTuple):
-    """Marks what only who starts a crawl may set, no topic file and no folder of strangers; ``why``."""
+    """Marks a setting that only the person who starts a crawl may set, not a topic file or a foreign folder; ``why`` says why."""
 
     why: str
 
 
 class Options(BaseModel):
-    """The settings of a crawl, checked and typed. A part adds its own in a class that is derived from this one."""
+    """The settings of a crawl, checked and typed. A part adds its settings in a subclass."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

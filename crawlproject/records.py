@@ -1,8 +1,8 @@
-"""The frozen records that the parts of the crawler pass to each other.
+"""The frozen records that the components of the crawler pass to each other.
 
-``Topic`` is what a person asked for. A fetched document becomes a ``Page`` with ``Link`` s; a link that is worth
+``Topic`` describes what the user asked for. A fetched document becomes a ``Page`` with ``Link`` s; a link that is worth
 following becomes a ``CrawlUrl`` in the frontier; a finished fetch leaves a ``Visit`` in the history. Records carry facts
-only: whoever scores, stores or orders them lives elsewhere.
+only: the code that scores, stores or orders them lives elsewhere.
 """
 
 from __future__ import annotations
@@ -16,67 +16,67 @@ if TYPE_CHECKING:
 else:
 
     def record(**_: Any) -> Any:
-        """``dataclass(frozen=True, slots=True)`` to the type checker; at run time that makes a record four times as dear."""
+        """``dataclass(frozen=True, slots=True)`` for the type checker; at run time, frozen records cost four times as much."""
         return dataclass(slots=True, unsafe_hash=True)
 
 
-# Names of signs that a visit carries, besides those that the inspectors of the page give.
+# Names of the signs of a visit; ``Part.examine`` may add others.
 CRAWL_DELAY = "crawl_delay"  # seconds between visits that the host's robots.txt asks for
 RETRY_AFTER = "retry_after"  # seconds for which the server asked to be left alone
-AGENT = "agent"  # number of the agent that fetched the page, in orderings that have several
-NOVELTY = "novelty"  # which share of a page's text is new on its host, 0 to 1; a sign of pages that say nothing new
-NEW_TEXT = "new_text"  # the same share of a page that is short, or says something new, if it is less than a half
-NOTHING_NEW = 0.1  # below this share of new text a page says nothing new
-CLIQUE = "clique"  # how much the page's site is part of a link farm, 0 to 1; a sign of the pages of such sites
-SUSPECTS = "suspects"  # how many sites with spam the site of such a page links to
-NEEDS_BROWSER = "needs_browser"  # 1 for a page made by scripts; also its ``Visit.error`` when none were run
-RENDERED = "rendered"  # of a page whose scripts were run in a browser: how many fetches that counts for
-CLICKED = "clicked/"  # before a kind of controls that were clicked on it: 1 if that brought text or links
+AGENT = "agent"  # number of the agent that fetched the page, in orderings with several agents
+NOVELTY = "novelty"  # share of a page's text that is new on its host, 0 to 1; set for pages that say nothing new
+NEW_TEXT = "new_text"  # the same share, set for pages that are short or say something new, if it is below one half
+NOTHING_NEW = 0.1  # below this share of new text, a page says nothing new
+CLIQUE = "clique"  # how far the page's site belongs to a link farm, 0 to 1; set for pages of such sites
+SUSPECTS = "suspects"  # number of spam sites that the site of such a page links to
+NEEDS_BROWSER = "needs_browser"  # 1 for a page made by scripts; also its ``Visit.error`` when the scripts were not run
+RENDERED = "rendered"  # for a page whose scripts were run in a browser: the number of fetches that this counts for
+CLICKED = "clicked/"  # prefix of a kind of control that was clicked: 1 if the clicks brought text or links
 LOGGED_IN = "logged_in"  # 1 for a page of a host with a login
-NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read and asked not to be kept
-NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of what was read, and whose links are followed all the same
-JUDGED = "judged"  # what a person said of the page: 1 relevant, 0 not; orderings see it in place of its own relevance
-SHOWN_BEFORE = "shown_before"  # of a page with nothing new: 1 if its parent shows the same, 0.5 if others do
-UNFOLLOWED = "unfollowed"  # how many links a page has that asks that none is followed
-OWN_LINKS = "own_links"  # 1 for a duplicate whose links lead elsewhere than those of the first page with its text
-PREFERRED = "preferred"  # of a duplicate that replaces others in the collection: how well its language fits, 1 to 6
+NOT_KEPT = "noindex"  # ``Visit.error`` of a page that was read but asks not to be kept
+NOT_STORED = (NOT_KEPT, NEEDS_BROWSER)  # ``Visit.error`` of pages that are not stored, but whose links are followed
+JUDGED = "judged"  # a person's judgment of the page: 1 relevant, 0 not; orderings see it in place of the relevance
+SHOWN_BEFORE = "shown_before"  # for a page with nothing new: 1 if its parent shows the same text, 0.5 if other pages do
+UNFOLLOWED = "unfollowed"  # number of links on a page that asks for none of them to be followed
+OWN_LINKS = "own_links"  # 1 for a duplicate whose links differ from those of the first page with its text
+PREFERRED = "preferred"  # for a duplicate that replaces others in the collection: how well its language fits, 1 to 6
 
 
-IMPLIED = "implied"  # ``Link.tag_path`` of a link that the page does not have (``Part.implied``)
-PAGE = "page"  # what a URL is fetched for: ``CrawlUrl.kind``
+IMPLIED = "implied"  # ``Link.tag_path`` of a link that is not on the page itself (``Part.implied``)
+PAGE = "page"  # this and the next ones: what a URL is fetched for (``CrawlUrl.kind``)
 SITEMAP = "sitemap"
 FEED = "feed"
 PROBE = "probe"
 REVISIT = "revisit"
 QUERY = "query"  # a result page of a search form
-REREAD = "reread"  # a listing, once more
+REREAD = "reread"  # a listing that is read again
 LISTINGS = (SITEMAP, FEED)
 
-# In which precedence class a URL waits (``CrawlUrl.precedence``), as in Heritrix: the lower one first, whatever the scores.
-REREADS = 0  # listings that are read again: they say which pages are worth a visit
-REVISITS = 1  # pages that are visited again, whose share is limited elsewhere
+# Precedence classes of URLs (``CrawlUrl.precedence``), as in Heritrix: lower classes are served first, whatever the scores.
+REREADS = 0  # listings that are read again, to learn which pages are worth a visit
+REVISITS = 1  # pages that are visited again; their share is limited elsewhere
 FIRST = 2  # seeds, and second looks at a page or a host
 PLANTED = 3  # the next page of a series, the next query of a form
-ACTIVE = 4  # all other URLs; by their scores, a frontier with a floor tells three classes of these apart
+ACTIVE = 4  # all other URLs; a frontier with a floor splits them by score into this class and the next two
 SPARE = 5  # below the floor
 INACTIVE = 6  # below both floors
-OVER_BUDGET = 7  # of a site that has used up what it is worth
-UNINFORMATIVE = 8  # of a URL template whose pages say nothing new
-REPETITIVE = 9  # of one whose pages say hardly anything new
-REDUNDANT = 10  # of one whose pages say nothing new, and what a learned rule makes a copy
-WASTE = 11  # of a site that wastes time on purpose, over its budget
+OVER_BUDGET = 7  # URLs of a site that has used up its budget
+UNINFORMATIVE = 8  # URLs of a template whose pages say nothing new
+REPETITIVE = 9  # URLs of a template whose pages say hardly anything new
+REDUNDANT = 10  # URLs of a template whose pages say nothing new, and URLs that are copies by a learned rule
+WASTE = 11  # URLs of a site that wastes time on purpose, once over its budget
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What a crawl is about (the topic file, validated).
+    """What a crawl is about: the validated topic file.
 
     ``seeds`` start the crawl. ``targets`` are for evaluation only: no ordering may see them. ``positive`` and
-    ``negative`` are example URLs or file paths, for orderings that learn from examples. ``settings`` are overrides of
-    the project's settings for this topic.
+    ``negative`` are example URLs or file paths, for orderings that learn from examples. ``settings`` override the project's
+    settings for this topic.
 
-    In a crawl of several topics ``weight`` says how much this one counts, and ``pages`` how many relevant pages it wants (0: as
-    many as there are). ``members`` are the topics of such a crawl; the other fields are then those of all together.
+    In a crawl of several topics, ``weight`` says how much a topic counts, and ``pages`` how many relevant pages it wants (0: as
+    many as there are). ``members`` are the topics of such a crawl; the other fields then describe all members together.
     """
 
     name: str
@@ -102,11 +102,11 @@ class Span(NamedTuple):
 
 @record(frozen=True, slots=True)
 class Link:
-    """One ``<a href>`` of a page, with the evidence about what lies behind it.
+    """One ``<a href>`` of a page, with the evidence about its target.
 
-    ``url`` is canonical. ``anchor`` is the visible text of the link, white space folded, without controls. ``anchor_span`` and
-    ``context_span`` are the terms of the anchor and of the sub-tree under the link's aggregation node (paper 003
-    section 4.4). ``context_score`` is the cosine similarity, 0 to 1, of that context and the topic's keywords.
+    ``url`` is canonical. ``anchor`` is the visible text of the link, with white space folded and control characters removed.
+    ``anchor_span`` and ``context_span`` cover the terms of the anchor and of the subtree under the link's aggregation node
+    (paper 003 section 4.4). ``context_score`` is the cosine similarity, 0 to 1, of that context and the topic's keywords.
     ``tag_path`` names the elements from the root to the link, such as ``html body div#main ul li a``, or is ``IMPLIED``.
     """
 
@@ -120,23 +120,23 @@ class Link:
 
 @record(frozen=True, slots=True)
 class Page:
-    """A fetched HTML document, read: what every judge and every ordering sees.
+    """A fetched and parsed HTML document, as every judge and every ordering sees it.
 
-    ``url`` is canonical. ``terms`` are the stems of the visible text in document order (stop words left out) and
-    ``counts`` their frequencies. ``depth`` is the number of links followed from a seed. ``score`` is what the ordering
-    gave the URL before the fetch, ``relevance`` (0 to 1) what the page turned out to be worth. ``inherited`` is what the
-    ordering handed down along the path (see ``BaseOrdering.inherited_for_links``). ``indexable`` is False when the page asks
+    ``url`` is canonical. ``terms`` are the stems of the visible text in document order, without stop words, and ``counts``
+    their frequencies. ``depth`` is the number of links followed from a seed. ``score`` is the score that the ordering gave
+    the URL before the fetch, ``relevance`` (0 to 1) the relevance of the page itself. ``inherited`` holds the values that the
+    ordering passed down along the path (see ``BaseOrdering.inherited_for_links``). ``indexable`` is False when the page asks
     not to be kept (``<meta name="robots" content="noindex">``). The parts (``Part.examine``) fill in the rest:
-    ``page_type`` says why the document is no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the
-    first page with this text, ``replaces`` that of the copy in whose place the collection keeps this one, ``spam`` (0 to 1) how
-    much it looks like spam, and ``signs`` the evidence by name.
+    ``page_type`` says why the document has no content (``block/captcha``, ``soft_404``), ``duplicate_of`` is the URL of the
+    first page with this text, ``replaces`` the URL of the copy that this page replaces in the collection, ``spam`` (0 to 1) how
+    much the page looks like spam, and ``signs`` the evidence by name.
 
-    ``published`` is the day of publication as the page states it, ``YYYY-MM-DD``, or empty; ``author`` and ``license`` are
-    what it states of these (``pages/html/statements.py``), ``reserved`` the uses that it reserves. ``redirect`` is the canonical
-    URL that a browser would show in its place: it is no page then, but a redirect. ``text_main`` makes the main content if asked.
-    ``related`` are URLs by what they are to the page, where that is wanted (``pages/html/head.py``). ``topics`` is, in a
-    crawl of several topics, the relevance to each by its name; ``relevance`` is then the highest of them. ``kind`` says what its
-    URL was fetched for.
+    ``published`` is the day of publication that the page states, ``YYYY-MM-DD``, or empty; ``author`` and ``license`` are as the
+    page states them (``pages/html/statements.py``), ``reserved`` are the uses that it reserves. If ``redirect`` is set, the
+    document is no page but a redirect to that canonical URL, as in a browser. ``text_main`` returns the main content.
+    ``related`` pairs URLs with their relation to the page, where wanted (``pages/html/head.py``). In a crawl of several topics,
+    ``topics`` maps topic names to relevance, and ``relevance`` is the highest of these values. ``kind`` says what the URL was
+    fetched for.
     """
 
     url: str
@@ -169,17 +169,17 @@ class Page:
 
     @property
     def repeats(self) -> bool:
-        """Whether the page is a duplicate whose links lead where those of the first page lead."""
+        """Whether the page is a duplicate with the same link targets as the first page."""
         return bool(self.duplicate_of) and OWN_LINKS not in self.signs
 
     @property
     def needs_browser(self) -> bool:
-        """Whether nobody knows what the page is about: its text is made by scripts, which were not run."""
+        """Whether the content of the page is unknown: its text is made by scripts, which were not run."""
         return NEEDS_BROWSER in self.signs
 
     @property
     def is_kept(self) -> bool:
-        """Whether the page is to be stored."""
+        """Whether the page should be stored."""
         return self.indexable and NEEDS_BROWSER not in self.signs
 
 
@@ -187,12 +187,12 @@ class Page:
 class CrawlUrl:
     """A URL on its way through the frontier.
 
-    ``url`` is canonical; ``score`` decides the order, higher is sooner. ``parent``, ``anchor`` and ``context_score`` say
-    which link led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the epoch (0: any
-    time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind`` says what
-    the URL is fetched for: a page, a sitemap, a feed, a probe, a query, a hub, or to see what has become of a page. ``variant``
-    tells several fetches of one URL apart, such as the steps of a probe; empty for the fetch that the history records.
-    ``precedence`` is the class in which it waits.
+    ``url`` is canonical; ``score`` decides the order, higher scores first. ``parent``, ``anchor`` and ``context_score``
+    describe the link that led here (``None``: a seed). ``not_before`` is the earliest time of the fetch in seconds since the
+    epoch (0: any time). ``request`` is a serialised Scrapy request, for URLs that came from a spider's own ``Request``. ``kind``
+    says what the URL is fetched for: a page, a sitemap, a feed, a probe, a query, a hub, or a revisit of a page. ``variant``
+    distinguishes several fetches of one URL, such as the steps of a probe; it is empty for the fetch that the history records.
+    ``precedence`` is the class in which the URL waits.
     """
 
     url: str
@@ -210,19 +210,19 @@ class CrawlUrl:
 
     @property
     def key(self) -> str:
-        """What the frontier knows the record by: ``url``, or ``url#kind/variant`` for another fetch of the same URL.
+        """The key of the record in the frontier: ``url``, or ``url#kind/variant`` for another fetch of the same URL.
 
-        No canonical URL has a fragment, so keys are unique: a probe of a URL may wait while the URL itself is done.
+        No canonical URL has a fragment, so keys are unique: a probe of a URL may wait after the URL itself is done.
         """
         return f"{self.url}#{self.kind}/{self.variant}" if self.variant else self.url
 
 
-# What a visit showed of a page that was known: ``Visit.change``.
-SAME = "same"  # its text is as it was
+# What a visit showed about a known page: ``Visit.change``.
+SAME = "same"  # its text has not changed
 CHANGED = "changed"
-MISSING = "missing"  # the server says that there is no such page; looked at once more before it is gone
+MISSING = "missing"  # the server says that there is no such page; it is visited once more before it counts as gone
 GONE = "gone"
-MOVED = "moved"  # for good, to ``Visit.redirect``
+MOVED = "moved"  # permanently, to ``Visit.redirect``
 BACK = "back"  # it was missing or gone
 
 
@@ -230,16 +230,16 @@ BACK = "back"  # it was missing or gone
 class Visit:
     """One finished fetch: a line of ``history.jsonl``.
 
-    ``status`` is the HTTP status, 0 when no response came (``error`` then names why). ``at`` is the end of the fetch in
+    ``status`` is the HTTP status, 0 when no response came (``error`` then says why). ``at`` is the end of the fetch in
     seconds since the epoch, ``seconds`` its duration. ``md5`` names the page file and is empty when no page was stored;
-    ``digest`` is the MD5 of the body. ``redirect`` is where a 3xx response pointed to. ``parts`` is what the score was
-    the sum of, in orderings with such parts. ``duplicate_of``, ``replaces``, ``spam`` and ``signs`` are those of the page;
-    ``signs`` also holds the rest that the host asked for, and the agent that fetched it (``CRAWL_DELAY``, ``RETRY_AFTER``,
+    ``digest`` is the MD5 of the body. ``redirect`` is the target of a redirect. ``parts`` holds the addends of the score, in
+    orderings whose score is a sum. ``duplicate_of``, ``replaces``, ``spam`` and ``signs`` are those of the page;
+    ``signs`` also holds the rest that the host asked for, and the agent that fetched the page (``CRAWL_DELAY``, ``RETRY_AFTER``,
     ``AGENT``). ``content_type``, ``etag``, ``last_modified`` and ``lifetime`` are those of the fetch.
 
-    A page that is visited again has a line for each visit. ``number`` counts them from 1, ``change`` says what the visit
-    showed (empty: nothing, as it failed), and ``novelty``, 0 to 1, which share of the text is new. ``version`` counts the
-    texts of the page from 1; such a line has an ``md5`` only when it stored another text. ``topics`` is that of the page,
+    A page that is visited again has one line for each visit. ``number`` counts the visits from 1, ``change`` says what the visit
+    showed (empty: nothing, because it failed), and ``novelty``, 0 to 1, is the share of the text that is new. ``version`` counts
+    the texts of the page from 1; a later visit has an ``md5`` only when it stored a new text. ``topics`` is that of the page,
     ``kind`` that of the URL.
     """
 
@@ -278,27 +278,27 @@ class Visit:
 
     @property
     def is_page(self) -> bool:
-        """Whether the fetch brought a page with content, stored or not."""
+        """Whether the fetch returned a page with content, stored or not."""
         return bool(self.md5) or self.error == NOT_KEPT
 
     @property
     def is_listing(self) -> bool:
-        """Whether the fetch brought a list of links that is no page, such as a sitemap."""
+        """Whether the fetch returned a list of links that is no page, such as a sitemap."""
         return not (self.md5 or self.error or self.redirect) and self.number == 1
 
     @property
     def leads_on(self) -> bool:
-        """Whether it brought links to follow: those of a page, of a listing, or of a page that nobody could read."""
+        """Whether the fetch returned links to follow: those of a page, of a listing, or of a page that needs a browser."""
         return self.is_page or self.is_listing or self.error == NEEDS_BROWSER
 
     @property
     def repeats(self) -> bool:
-        """As ``Page.repeats``."""
+        """The same as ``Page.repeats``."""
         return bool(self.duplicate_of) and OWN_LINKS not in self.signs
 
     @property
     def is_left_out(self) -> bool:
-        """Whether the page is a duplicate, and no better than its original: the collection is without it."""
+        """Whether the collection leaves the page out, because it is a duplicate and no better than its original."""
         return bool(self.duplicate_of) and not self.replaces
 
 
@@ -306,9 +306,9 @@ class Visit:
 class Fetch:
     """How a fetch went: HTTP status, end (seconds since the epoch), duration in seconds.
 
-    ``asked_rest`` is for how many seconds the server asked to be left alone (``Retry-After``). ``content_type`` is the
-    header of that name, at most 200 characters of it. ``etag`` and ``last_modified`` are the headers as sent; empty when they
-    were not, or are no validators (see ``core/responses.py``). The server calls it fresh for ``lifetime`` seconds.
+    ``asked_rest`` is the number of seconds for which the server asked to be left alone (``Retry-After``). ``content_type`` is
+    the header of that name, at most 200 characters. ``etag`` and ``last_modified`` are the headers as sent, empty when they are
+    missing or no valid validators (see ``core/responses.py``). The server declares the response fresh for ``lifetime`` seconds.
     """
 
     status: int
@@ -322,7 +322,7 @@ class Fetch:
 
     @property
     def rests_from(self) -> float:
-        """When the host's rest begins: what it asked for comes on top."""
+        """When the host's regular rest begins: after the rest that the server asked for."""
         return self.at + self.asked_rest
 
 
@@ -332,11 +332,11 @@ Failure = Literal["", "timeout", "connection refused"]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came for one request.
+    """The reply to one request.
 
-    ``url`` is the requested URL. ``headers`` have lower-case names and describe ``body``, whose transfer and content
-    encodings and their headers are removed. ``seconds`` is the simulated duration of the fetch, where it is simulated. If
-    ``error`` is set, there was no HTTP reply, ``status`` is 0 and the body is empty. ``unread`` says why a body that came could
+    ``url`` is the requested URL. ``headers`` have lower-case names and describe ``body``, which is decoded: transfer and
+    content encodings and their headers are removed. ``seconds`` is the simulated duration of the fetch, if it is simulated. If
+    ``error`` is set, there was no HTTP reply, ``status`` is 0 and the body is empty. ``unread`` says why a received body could
     not be read.
     """
 
@@ -350,15 +350,15 @@ class Reply:
 
 
 def _no_page() -> None:
-    """A fetch that brought no page."""
+    """Return None: the fetch returned no page."""
 
 
 @record(frozen=True, slots=True)
 class FetchEvent:
-    """A fetch that ended, live or read from the crawl folder: what every learner of a crawl applies.
+    """A finished fetch, live or read from the crawl folder. Everything that learns in a crawl learns from these events.
 
-    ``visit`` is its line of the history, ``links`` the targets of its links. ``page`` returns the page as it was judged, or
-    what a sitemap lists; None when there is none or its file is gone. A replay reads it when it is asked for, once.
+    ``visit`` is its line of the history, ``links`` the targets of its links. ``page`` returns the page as it was judged, or the
+    content of a sitemap; None if there is none or its file is gone. A replay reads the page on the first call only.
     """
 
     visit: Visit

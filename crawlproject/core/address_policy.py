@@ -1,11 +1,11 @@
-"""Where a crawl may connect to: a stranger's link must not lead it into the network of whoever runs it.
+"""Where a crawl may connect to: a foreign link must not lead it into the private network of its operator.
 
-Pure rules; ``middlewares/safety.py`` asks them about a URL before anything is fetched, ``http/http_handler.py`` about the very
-address that a connection is made to, after the name was resolved. A refusal is counted under its reason:
+Pure rules. ``middlewares/safety.py`` checks each URL before it is fetched, and ``http/http_handler.py`` checks the exact
+address of each connection after the name was resolved. A refusal is counted under its reason:
 
     ================== ==========================================================================================
     safety/scheme      neither http nor https
-    safety/port        a port that web servers do not use, see ``CRAWL_ALLOWED_PORTS``
+    safety/port        a port that is not usual for web servers, see ``CRAWL_ALLOWED_PORTS``
     safety/address     a private, loopback, link-local, multicast or reserved address, see ``CRAWL_ALLOWED_ADDRESSES``
     ================== ==========================================================================================
 """
@@ -31,7 +31,7 @@ from crawlproject.urls.addresses import (
 SCHEME = "safety/scheme"
 PORT = "safety/port"
 ADDRESS = "safety/address"
-BOMB = "safety/decompression"  # a body that grows beyond ``DOWNLOAD_MAXSIZE``, or is packed more than ``MAX_CODINGS`` times
+BOMB = "safety/decompression"  # a body that expands beyond ``DOWNLOAD_MAXSIZE``, or is packed more than ``MAX_CODINGS`` times
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -41,12 +41,11 @@ Place = tuple[str, int]
 class AddressPolicy:
     """The rules of one crawl.
 
-    ``allowed`` are networks, addresses, host names and ``host:port``, allowed besides the public Internet. ``ports`` are
-    the ports that may be asked, empty for all. ``seeds`` are the URLs that the operator named: host and port of each are
-    allowed together, whatever the port; and whatever the address, when the host is spelled as an address or has a name that
-    no stranger can give away, such as ``localhost`` (``is_own_name``). ``refused`` are networks and addresses that are not
-    connected to for all that, unless their host is named. Raises ``BadSetting`` for an entry of ``allowed`` or ``refused``
-    that is none of these.
+    ``allowed`` are networks, addresses, host names and ``host:port`` that are allowed besides the public Internet. ``ports`` are
+    the allowed ports, empty for all. ``seeds`` are the URLs that the operator named: the pair of host and port of each is
+    allowed, whatever the port; and whatever the address, if the host is given as an address or has a name that
+    no outsider can assign, such as ``localhost`` (``is_own_name``). ``refused`` are networks and addresses that are refused
+    nevertheless, unless their host is named. Raises ``BadSetting`` for an invalid entry of ``allowed`` or ``refused``.
     """
 
     def __init__(
@@ -60,15 +59,15 @@ class AddressPolicy:
         self._ports = frozenset(ports)
         self._networks: list[Network] = []
         self._hosts: set[str] = set()
-        self._places: set[Place] = set()  # with any address behind them
-        self._asked: set[Place] = set()  # seeds: any port, but the address must be public
+        self._places: set[Place] = set()  # allowed whatever their address
+        self._asked: set[Place] = set()  # seeds with any port, whose address must be public
         for entry in allowed:
             self._allow(entry.strip().lower())
         for seed in seeds:
             self.allow_seed(seed)
 
     def refusal(self, url: str) -> str | None:
-        """Why a URL may not be asked, as far as its spelling tells; None: it may, if its address is allowed."""
+        """Why a URL must not be requested, judged by its spelling; None: it may be, if its address is allowed."""
         try:
             parts = urlsplit(url)
             port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -92,7 +91,7 @@ class AddressPolicy:
         return host in self._hosts or (host, port) in self._places
 
     def permits(self, address: Address) -> bool:
-        """Whether a connection to this address may be made."""
+        """Whether a connection to this address is allowed."""
         address = carried(address)
         if any(address in network for network in self._refused):
             return False
@@ -118,7 +117,7 @@ class AddressPolicy:
             self._places.add((host, port))
 
     def allow_seed(self, url: str) -> None:
-        """The operator names one more seed."""
+        """Allow one more seed of the operator."""
         try:
             parts = urlsplit(url)
             place = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme, 0)
@@ -136,6 +135,6 @@ def _network(entry: str) -> Network:
 
 
 def make_safety(options: Options, seeds: Iterable[str] = ()) -> AddressPolicy:
-    """The rules as ``CRAWL_ALLOWED_*`` want them, for a crawl with these seeds. Raises ``BadSetting``."""
+    """The rules by ``CRAWL_ALLOWED_*`` and ``CRAWL_REFUSED_ADDRESSES``, for a crawl with these seeds. Raises ``BadSetting``."""
     refused = options.crawl_refused_addresses
     return AddressPolicy(options.crawl_allowed_addresses, options.crawl_allowed_ports, seeds, refused)

@@ -1,7 +1,7 @@
-"""The way into the frontier: every URL that is found passes here.
+"""The way into the frontier: every URL that is found passes through here.
 
-A URL is respelled by learned rules, refused by scope, trap rules, parts and robots.txt where it is known
-(``EntryRules``), and put into the frontier with its score, which parts may lower. Whatever is refused is counted under a
+Learned rules may respell a URL. The scope, the trap rules, the parts, and robots.txt if it is known, may refuse it
+(``EntryRules``). Otherwise it enters the frontier with its score, which parts may lower. Each refusal is counted under its
 reason, ``component/rule``, in ``refused.json``. ``leasing.py`` is the way out.
 """
 
@@ -24,7 +24,7 @@ from crawlproject.urls.hosts import host_of, is_within
 from crawlproject.urls.post import is_post
 from crawlproject.urls.traps import TrapFilter
 
-TOO_DEEP = "trap/too_deep"  # the one refusal that a URL may escape on another path
+TOO_DEEP = "trap/too_deep"  # the only refusal that another path to the URL may avoid
 
 
 class Admission:
@@ -45,8 +45,8 @@ class Admission:
     ) -> None:
         self.rules = rules
         self.scarcity = scarcity
-        self.floor = -math.inf  # what the frontier was told last
-        # Seeds, where seeds redirect to, next pages of series: no ordering revises these.
+        self.floor = -math.inf  # the last one that was passed to the frontier
+        # Seeds, targets of their redirects, next pages of series: no ordering revises their scores.
         self.planted: set[str] = set()
         self._canonicalize = canonicalize
         self._frontier = frontier
@@ -55,7 +55,7 @@ class Admission:
         self._history = history
         self._peers = peers
         self._spellings = parts.spellings
-        self._lowering = parts.lowering  # this and the next are asked of every link
+        self._lowering = parts.lowering  # this and the next are called for every link
         self._postponing = parts.postponing
 
     # ------------------------------------------------------------ in
@@ -63,7 +63,7 @@ class Admission:
     def offer(self, url: CrawlUrl, *, any_extension: bool = False) -> bool:
         """Put a URL into the frontier. False: it was refused, has to wait, or is known (its score may have been raised).
 
-        ``any_extension``: it is wanted whatever the name of its file.
+        ``any_extension``: accept any file extension.
         """
         known = url.key in self._frontier
         if not known and (respelled := self._respelled(url)) is not url:
@@ -96,7 +96,7 @@ class Admission:
         return False
 
     def found_by_another(self, url: CrawlUrl) -> bool:
-        """Another worker has found a URL, and has offered it by the same rules; the ordering has scored it. Whether it waits."""
+        """Another worker has offered a URL by the same rules, and the ordering has scored it. Return whether it waits."""
         if url.key in self._frontier or self._respelled(url) is not url:
             return False
         reason = self.rules.refusal(url.url, url.depth)
@@ -109,7 +109,7 @@ class Admission:
         return not reason
 
     def seed(self, text: str, score: float | None = None) -> CrawlUrl | None:
-        """The record of a seed that is brought while the crawl runs; None when it is refused, which is counted."""
+        """The record of a seed that is added while the crawl runs; None if it is refused, which is counted."""
         url = canonical_or_none(self._canonicalize, text)
         reason = self.rules.refusal(url, 0) if url else "seed/no_url"
         if url is None or reason:
@@ -124,7 +124,7 @@ class Admission:
         return CrawlUrl(url, score, precedence=FIRST if self._ordering.seeds_first else ACTIVE)
 
     def is_replaced(self, url: str) -> bool:
-        """Whether a URL whose turn has come is a variant of one that is known. A seed is fetched as it is spelled."""
+        """Whether a URL whose turn has come is a variant of a known one. A seed is fetched as it is spelled."""
         if not self._spellings or url in self.planted or is_post(url):
             return False
         for respelled in self._spellings:
@@ -133,18 +133,18 @@ class Admission:
                 return True
         return False
 
-    # ------------------------------------------------------------ what waits
+    # ------------------------------------------------------------ waiting URLs
 
     def update(self) -> None:
-        """Let the ordering revise what waits."""
+        """Let the ordering revise the scores of waiting URLs."""
         revised = list(self._ordering.revise())
         self.revise(revised, anew=bool(revised))
 
     def revise(self, revised: Iterable[tuple[str, float]], *, anew: bool) -> None:
-        """Pass new scores of what this worker keeps on to the frontier, and the floor of the ordering when it has changed.
+        """Pass new scores of this worker's URLs on to the frontier, and the floor of the ordering if it has changed.
 
-        Seeds keep their scores, whatever an ordering makes of the links to them. ``anew``: the floor is passed on in any case,
-        as the frontier may have lowered it by itself.
+        Seeds keep their scores, whatever score an ordering derives from links to them. ``anew``: the floor is passed on even if
+        it has not changed, because the frontier may have lowered it.
         """
         keeps = self._peers.keeps
         for url, score in revised:
@@ -158,9 +158,9 @@ class Admission:
             self._frontier.set_floor(floor, self.scarcity.spare(floor))
 
     def replay(self) -> None:
-        """After a resume: tell the trap rules how many URLs of each host were admitted before, and find the seeds again.
+        """After a resume: count for the trap rules how many URLs of each host were admitted before, and find the seeds again.
 
-        Not with a frontier that counts the hosts' URLs itself: it is not asked for all that waits in it.
+        A frontier that counts the URLs of its hosts needs no counting: its waiting URLs are then not listed.
         """
         self.planted.update(self._history.seeds_led_to)
         if self._peers.has_server or isinstance(self._frontier, CountingFrontier):
@@ -168,14 +168,14 @@ class Admission:
         for url in self._history:
             self.rules.traps.admitted(url)
         for waiting in self._frontier.waiting():
-            # Not one that was killed between its history line and its links.
+            # If the crawl was killed between the history line and the links of a URL, it is counted above.
             if waiting.url not in self._history and not waiting.variant:
                 self.rules.traps.admitted(waiting.url)
 
     # ------------------------------------------------------------ inside
 
     def _respelled(self, url: CrawlUrl) -> CrawlUrl:
-        """The record with the URL to crawl in place of its own, as a rule ``url`` itself; no spelling applies to a POST."""
+        """The record with the respelled URL, usually ``url`` itself; a POST is never respelled."""
         for respelled in self._spellings:
             if (variant := respelled(url.url)) != url.url and not is_post(url.url):
                 self._refusals.count("dust/respelled")
@@ -185,7 +185,7 @@ class Admission:
 
     def is_postponed(self, url: str) -> bool:
         """Whether the host of ``url`` waits in a later class."""
-        for is_postponed in self._postponing:  # noqa: SIM110 - asked of every link, and a generator takes twice the time
+        for is_postponed in self._postponing:  # noqa: SIM110 - called for every link, and a generator takes twice the time
             if is_postponed(url):
                 return True
         return False
@@ -194,7 +194,8 @@ class Admission:
 class EntryRules:
     """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web.
 
-    ``refusals`` say why a URL at a depth is never fetched, or nothing: those of the parts, and robots.txt where it is known.
+    ``refusals`` are functions of a URL and its depth that return why it is never fetched, or "": those of the parts, and of
+    robots.txt where it is known.
     """
 
     def __init__(
@@ -205,9 +206,9 @@ class EntryRules:
         self._refusals = tuple(refusals)
 
     def refusal(self, url: str, depth: int, *, any_extension: bool = False) -> str | None:
-        """Why a canonical URL ``depth`` links from a seed may not enter the frontier; None: it may.
+        """Why a canonical URL, ``depth`` links from a seed, may not enter the frontier; None: it may.
 
-        ``any_extension``: its file name may end as if it were no page.
+        ``any_extension``: accept any file extension.
         """
         if self._domains and not is_within(host_of(url), self._domains):
             return "scope/domain"
@@ -217,9 +218,9 @@ class EntryRules:
         return self.late_refusal(url, depth) or None
 
     def late_refusal(self, url: str, depth: int = 0) -> str:
-        """Why a URL that was admitted is not fetched after all, by what was learned since; empty: it is.
+        """Why an admitted URL is not fetched after all, because of what was learned since; empty: it is fetched.
 
-        ``depth`` 0 is for what was fetched before, too.
+        ``depth`` 0 is also used for URLs that were fetched before.
         """
         for refusal in self._refusals:
             if reason := refusal(url, depth):
@@ -227,5 +228,5 @@ class EntryRules:
         return ""
 
     def is_barred(self, url: str, depth: int) -> bool:
-        """Whether a canonical URL may not enter, and on no other path either."""
+        """Whether a canonical URL may not enter on any path."""
         return self.refusal(url, depth) not in (None, TOO_DEEP)

@@ -1,13 +1,12 @@
-"""A checkpoint of what a crawl has learned, so that a resume need not learn from its whole history again.
+"""A checkpoint of what a crawl has learned, so that a resume need not replay its whole history.
 
-Everything can be learned again (``replay.py``): an ordering looks at the pages, which is a few milliseconds a line, the parts
-at lines and links, which is half of one. So their state is written now and then, and a resume replays only what came after.
-Without the file, or with one that does not fit, all is replayed. A part that says nothing of its state (``Part.learned``) is
-shown all lines.
+Everything can be learned again (``replay.py``): the ordering reads the pages, which takes a few milliseconds per line, and the
+parts read lines and links, which takes half a millisecond. So their state is written now and then, and a resume replays only
+later lines. Without a file that fits, everything is replayed. A part that returns no state (``Part.learned``) gets all lines.
 
-There are two files. One has the state of all, and is written when that costs no more than a fiftieth of the time: after
-100,000 pages this is every few thousand lines. The other has that of the ordering alone, which is small, and dear to learn.
-The state is taken when a page's links are in the frontier: no page is half learned.
+There are two files. One holds the state of all learners, and is written whenever that costs no more than a fiftieth of the time:
+after 100,000 pages this is every few thousand lines. The other holds the state of the ordering only, which is small and expensive
+to learn. The state is taken when a page's links are in the frontier, so no page is half learned.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ from crawlproject.storage.append_log import START, TailPosition, TailReader, wri
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.storage.read import HISTORY, LINKS
 
-NAME = "learned"  # the file with what all have learned, in a crawl folder
-NEWER = "learned.ordering"  # the file with what the ordering has learned since
-ORDERING = "ordering"  # the section of a file that has it; those of others have their names
+NAME = "learned"  # the file with the state of all learners, in a crawl folder
+NEWER = "learned.ordering"  # the file with a newer state of the ordering
+ORDERING = "ordering"  # the section of a file with the ordering; other sections are named after their learners
 
 _FORMAT = {"format": "learned state", "version": 2}
-_OFTENER = 6  # times as often as the state of all, if that costs no more, that of the ordering is written
-_AT_THE_END = 1_000  # lines since the last checkpoint from which a crawl that ends writes another
+_OFTENER = 6  # times: how much more often the state of the ordering is written than that of all, costs permitting
+_AT_THE_END = 1_000  # lines since the last checkpoint from which an ending crawl writes another one
 _OF_ORDERING = (
     "page_",
     "topic_",
@@ -49,7 +48,7 @@ _OF_ORDERING = (
     "crawl_seed",
     "ordering",
 )  # settings that change what an ordering learns
-_OF_ALL = (*_OF_ORDERING, "crawl_", "frontier_max_urls", "frontier_full")  # and what others learn, but for these:
+_OF_ALL = (*_OF_ORDERING, "crawl_", "frontier_max_urls", "frontier_full")  # or what others learn, except for these:
 _OF_NOBODY = (
     *("crawl_checkpoint_", "crawl_dir", "crawl_fsync_", "crawl_max_outage", "crawl_max_pages", "crawl_max_seconds"),
     *("crawl_metrics_", "crawl_min_timeout", "crawl_progress_", "crawl_retry_", "crawl_scarce", "crawl_warc"),
@@ -57,7 +56,7 @@ _OF_NOBODY = (
 
 
 class Learner(Protocol):
-    """A part, or what else learns from each line (``Part.learned``)."""
+    """A part, or another object that learns from each line (``Part.learned``)."""
 
     learned_classes: ClassVar[Collection[type]]
 
@@ -67,9 +66,9 @@ class Learner(Protocol):
 
 
 class Checkpoint(NamedTuple):
-    """``others``, by name: what ``Learner.learned`` gave after the lines up to ``place`` and the links up to ``links``.
+    """``others`` are, by name, the results of ``Learner.learned`` after the lines up to ``place`` and the links up to ``links``.
 
-    ``ordering`` has learned from its first ``ordering_lines`` lines; None if it is to learn from all of them again.
+    ``ordering`` has learned from the first ``ordering_lines`` lines; None if it has to learn from all lines again.
     """
 
     place: TailPosition
@@ -80,9 +79,9 @@ class Checkpoint(NamedTuple):
 
 
 class Checkpoints:
-    """Those of one crawl, at most one of all each ``CRAWL_CHECKPOINT_SECONDS``; 0: none.
+    """The checkpoints of one crawl, with all learners at most every ``CRAWL_CHECKPOINT_SECONDS``; 0: none.
 
-    ``parameters`` are the ordering's, ``learners`` all others.
+    ``parameters`` are those of the ordering, ``learners`` are all learners except the ordering.
     """
 
     def __init__(
@@ -101,10 +100,10 @@ class Checkpoints:
         seconds = options.crawl_checkpoint_seconds
         self._whole = ForkedFile(folder.path / NAME, seconds)
         self._newer = ForkedFile(folder.path / NEWER, seconds / _OFTENER)
-        self._latest = 0.0  # time at which a page was offered
+        self._latest = 0.0  # the latest time at which the links of a page were offered
         self._lines = 0
         inherits = type(ordering).inherited_for_links is not BaseOrdering.inherited_for_links
-        # What a URL inherits is in no line: an ordering that hands it down is shown all pages once more.
+        # The history does not record what a URL inherits: an ordering that passes values down needs all pages again.
         self._with_ordering = ordering.learns and not inherits
         self._is_on = bool(seconds and folder.bodies and not topic.members)
         self._fits = {
@@ -115,20 +114,20 @@ class Checkpoints:
         }
 
     def forbid(self) -> None:
-        """This crawl also learns from what is not in its history."""
+        """Write no checkpoints: this crawl also learns from what is not in its history."""
         self._is_on = False
 
-    # ------------------------------------------------------------ written
+    # ------------------------------------------------------------ writing
 
     def pass_time(self, now: float) -> None:
-        """A page's links are in the frontier at ``now``: write a checkpoint if it is time."""
+        """Write a checkpoint if it is time. Called when the links of a page are in the frontier, at ``now``."""
         if not self._is_on or not CAN_FORK:
             return
         self._latest = max(now, self._latest)
         files = (self._whole, self._newer)
         for file in files:
             if (ended := file.ended()) is not None:
-                # What was refused once would be again, and the history has it all.
+                # A write that failed once would fail again, and the history holds everything.
                 self._is_on = self._is_on and ended.is_written
                 for each in files:
                     each.put_off(ended.rest_until)
@@ -144,7 +143,7 @@ class Checkpoints:
             self._newer.fork(now, lambda: self._write(self._newer, head))
 
     def close(self) -> None:
-        """The crawl ends. Raises ``StorageFailed``."""
+        """Write a last checkpoint if it is worth it: the crawl ends. Raises ``StorageFailed``."""
         for file in (self._whole, self._newer):
             file.close()
         new = self._folder.history.lines - self._lines
@@ -152,7 +151,7 @@ class Checkpoints:
             self._write(self._whole, self._head())
 
     def _head(self) -> dict[str, Any]:
-        """What is known of the moment: a fork has no open files."""
+        """The head of a checkpoint, made before the fork, which has no open files."""
         place, links = self._folder.history.place(), self._folder.links
         behind = links.place(0) if links else TailPosition()
         return {**_FORMAT, "at": self._latest, "place": place.as_json(), "links": behind.as_json()}
@@ -167,9 +166,9 @@ class Checkpoints:
         write_atomically(file.path, [line, *states.values()], private=True)
 
     def _states(self, learners: Mapping[str, Learner]) -> dict[str, bytes]:
-        """What the ordering and others have learned, by section.
+        """The state of the ordering and of other learners, by section.
 
-        Who cannot be written is left out, and learns from all lines again.
+        A learner whose state cannot be written is left out, and will learn from all lines again.
         """
         states = {}
         if self._with_ordering and not self._feed.judgments:
@@ -184,10 +183,10 @@ class Checkpoints:
     def _fit(self, name: str) -> str:
         return self._fits[ORDERING if name == ORDERING else ""]()
 
-    # ------------------------------------------------------------ read
+    # ------------------------------------------------------------ reading
 
     def read(self, now: float) -> Checkpoint | None:
-        """The last ones before ``now``; None: there is none that fits, which is told if there is one at all."""
+        """Combine the files of before ``now``; None if none fits. A warning is added for a file that does not fit."""
         for draft in self._folder.path.glob(f"{NAME}.*.tmp"):  # of a process that was killed
             draft.unlink(missing_ok=True)
         newer = self._try(self._newer, now)
@@ -201,16 +200,16 @@ class Checkpoints:
         return whole._replace(ordering=newer.ordering, ordering_lines=lines)
 
     def refuse(self, name: str, damage: Exception) -> None:
-        """Say that the learner of this name cannot go on from its part of the checkpoint."""
+        """Warn that the learner of this name cannot use its section of the checkpoint."""
         self._tell(damage, f"what {name} knows is learned again from all lines")
 
     def _tell(self, damage: object, consequence: str) -> None:
         warning = f"{self._whole.path} cannot be used ({damage}): {consequence}"
-        if warning not in self._folder.warnings:  # as both files may have the same fault
+        if warning not in self._folder.warnings:  # both files may have the same fault
             self._folder.warnings.append(warning)
 
     def _try(self, file: ForkedFile, now: float, known: int = 0) -> Checkpoint | None:
-        """The state in a file; the ordering only if it has learned from more lines than are ``known``."""
+        """The state in a file, with the ordering only if it has learned from more than ``known`` lines."""
         if not self._is_on or not file.path.exists():
             return None
         try:
@@ -246,7 +245,7 @@ class Checkpoints:
         return Checkpoint(place, links, learned_state.load(ordering, self._ordering), place.lines, others)
 
     def _is_fit(self, section: Mapping[str, Any]) -> bool:
-        """Whether a section is of the crawl as it is now; that it is not is told."""
+        """Whether a section fits the crawl as it is now; warn if it was made with other settings, topic or version."""
         name = section["name"]
         if name == ORDERING and (not self._with_ordering or self._feed.judgments):
             return False
@@ -262,7 +261,7 @@ class Checkpoints:
 def _fingerprint(
     topic: Topic, options: Options, parameters: Mapping[str, Any], prefixes: tuple[str, ...], *learners: type
 ) -> str:
-    """What the state of ``learners`` depends on besides the history: settings with these ``prefixes``, and code."""
+    """A digest of what the state of ``learners`` depends on besides the history: settings with these ``prefixes``, and code."""
     settings = {
         name: value
         for name, value in options.model_dump().items()
@@ -275,7 +274,7 @@ def _fingerprint(
 
 
 def _sources(learners: Iterable[type]) -> str:
-    """The code of the learners, and what is beside it: an attribute more, and a state of before is another one."""
+    """A digest of the code of the learners and of their folders: a new attribute makes an older state unusable."""
     folders = {Path(sys.modules[learner.__module__].__file__ or "").parent for learner in learners}
     sources = sorted({path for folder in folders for path in folder.rglob("*.py*")})
     return _digest(b"".join(path.read_bytes() for path in sources if path.suffix in (".py", ".pyx")))

@@ -1,19 +1,19 @@
-"""Who cannot be reached: a page, a host, or the network.
+"""What cannot be reached: a page, a host, or the network.
 
-A fetch without any reply (no address, refused, broken off, timeout) is not over: its URL waits again, and its host rests.
+A fetch without any reply (no address, refused, aborted, time-out) is not final: its URL waits again, and its host rests.
 
-- A *page* that fails while its host answers is tried ``PAGE_RETRIES`` times more.
-- A *host* that fails while others answer is tried again after ``delay`` seconds, twice as long each time, at most
+- A *page* that fails while its host answers is tried ``PAGE_RETRIES`` more times.
+- A *host* that fails while others answer is tried again after ``delay`` seconds, which double each time, up to
   ``LONGEST * delay``: ``NEW_RETRIES`` times, or ``KNOWN_RETRIES`` times if it has answered before. Each of its ports counts
-  for itself: many a site answers over http only. Beside one that answers, one that does not keeps only its own URLs waiting.
-- A *robots.txt* that is an error, or too much to ask for now, forbids its host alone, which is tried again in the same way.
-- ``ANY_HOSTS`` hosts that fail in a row may all be dead, so hosts that have answered before are asked next.
-- An *outage* is that ``KNOWN_HOSTS`` hosts that have answered before fail in a row, or one of those and ``ANY_HOSTS`` in all, or
-  twice as many of which none has, or that nothing else is left to try. The crawl pauses then, and probes with one URL at delays
-  that double in the same way. Failures during an outage count against nobody; the first answer ends it.
+  separately, because many sites answer over http only. If one port answers, a port that does not delays only its own URLs.
+- A *robots.txt* that is an error, or cannot be asked for now, forbids only its host, which is tried again in the same way.
+- ``ANY_HOSTS`` hosts that fail in a row may all be dead, so hosts that have answered before are tried next.
+- An *outage* begins when ``KNOWN_HOSTS`` hosts that have answered before fail in a row; or ``ANY_HOSTS`` hosts, if one of them,
+  or no host at all, has answered before; or else twice as many; or when nothing else is left to try. The crawl then pauses, and
+  probes with one URL at delays that double in the same way. Failures during an outage are not counted; the first answer ends it.
 
-Heritrix retries failed connections of a host with a delay (``retry-delay-seconds``, 15 minutes) up to 30 times, and knows no
-outages. All numbers are ours.
+Heritrix retries failed connections of a host with a delay (``retry-delay-seconds``, 15 minutes) up to 30 times, and does not
+detect outages. All numbers are ours.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ KNOWN_RETRIES = 6
 KNOWN_HOSTS = 5
 ANY_HOSTS = 20
 LONGEST = 60.0  # times the first delay
-SOON = 0.1  # times the first delay: until the next probe after one of a host that was never heard of
-STRANGERS = 100  # such probes of an outage; then they take their time
-START = 12.0  # times the first delay: how long a run waits for the first answer of all
+SOON = 0.1  # times the first delay: the time from the probe of a host that has never answered to the next probe
+STRANGERS = 100  # such probes in an outage; further ones follow at the usual delays
+START = 12.0  # times the first delay: how long a run waits for its very first answer
 
-_REMEMBERED = 10_000  # hosts that answered, hosts and URLs that did not
+_REMEMBERED = 10_000  # hosts that answered, and hosts and URLs that did not
 
 
 class Retry(NamedTuple):
-    """What follows from a failure: for how many seconds the host rests, or the URL alone, which may be tried ``again``."""
+    """The consequence of a failure: the host rests for ``rest`` seconds (``url_only``: only the URL does). ``again``: try the URL
+    again.
+    """
 
     rest: float
     again: bool = True
@@ -46,17 +48,17 @@ class Retry(NamedTuple):
 
 
 class Connections:
-    """The hosts of one run that answered, those that did not, and the outage. Memory is bounded.
+    """Tracks the hosts of one run that answered, those that did not, and the outage. Memory is bounded.
 
-    An ``origin`` (``http://host:port``) is what answers or does not; its host is whose rest it is.
-    ``delay`` is that until the first retry, in seconds. ``patience`` is how long an outage may take until the crawl ends, in
-    seconds, 0: for ever; a run in which nobody has answered yet waits ``START * delay`` seconds at most.
+    An ``origin`` (``http://host:port``) answers or does not; its host rests.
+    ``delay`` is the time until the first retry, in seconds. ``patience`` is how long an outage may last before the crawl ends, in
+    seconds (0: for ever); a run in which no host has answered yet waits at most ``START * delay`` seconds.
     """
 
     def __init__(self, *, delay: float, patience: float) -> None:
         self.began: float | None = None  # when the outage began; None: there is none
         self.outages = 0
-        self.latest = 0.0  # seconds that the latest outage took
+        self.latest = 0.0  # duration of the latest outage in seconds
         self.failure = ""  # the latest one, with its origin
         self.probe = ""  # key of the URL that was taken last during the outage
         self._delay = delay
@@ -64,19 +66,19 @@ class Connections:
         self._answering: OrderedDict[str, None] = OrderedDict()  # origins
         self._alive: OrderedDict[str, None] = OrderedDict()  # their hosts
         self._failing: OrderedDict[str, int] = OrderedDict()  # origins, with their failures since their last answer
-        # Keys of URLs, with failures that their origin answered after.
+        # Keys of URLs, with the number of their failures while their origin was not failing.
         self._tries: OrderedDict[str, int] = OrderedDict()
-        # Origins that failed since anybody answered, and whether they had answered before that.
+        # Origins that failed since the latest answer of any host, and whether they had answered before.
         self._in_a_row: dict[str, bool] = {}
         self._row_began = 0.0
         self._wait = delay
         self._next_probe = 0.0
-        self._strangers = 0  # probes of hosts that were never heard of, in this outage
+        self._strangers = 0  # probes of hosts that have never answered, in this outage
 
     # ------------------------------------------------------------ events
 
     def answered(self, origin: str, now: float, *, open_to_us: bool = True) -> None:
-        """Any reply came from ``origin``; its robots.txt is an error unless it is ``open_to_us``."""
+        """Any reply came from ``origin``. ``open_to_us`` is False if its robots.txt is an error."""
         if origin not in self._answering:
             _remember(self._answering, origin, None)
             _remember(self._alive, _host(origin), None)
@@ -89,7 +91,7 @@ class Connections:
                 self.began = None
 
     def turned_away(self, origin: str) -> Retry:
-        """Nothing of ``origin``, which has answered, may be asked for, since its robots.txt is an error."""
+        """``origin`` has answered, but nothing may be requested from it, because its robots.txt is an error."""
         failures = self._failing.pop(origin, 0) + 1
         _remember(self._failing, origin, failures)
         if failures > self._retries(origin):
@@ -112,7 +114,7 @@ class Connections:
             self._next_probe = now + self._delay
             return Retry(self._delay)
         tries = self._tries.pop(key, 0) + (origin not in self._failing)
-        # Without an answer since, it may be the network.
+        # Without any answer since the last failure, the network may be the cause.
         failures = self._failing.pop(origin, 0) + (alone or not before)
         _remember(self._tries, key, tries)
         _remember(self._failing, origin, failures)
@@ -125,7 +127,7 @@ class Connections:
 
     @property
     def needs_witness(self) -> bool:
-        """Whether only a host that has answered before can tell that the network is there."""
+        """Whether only a host that has answered before can show that the network works."""
         return self.began is not None or len(self._in_a_row) >= ANY_HOSTS
 
     def has_answered(self, origin: str) -> bool:
@@ -137,7 +139,7 @@ class Connections:
         return 0.0 if self.began is None else self._next_probe
 
     def deadline(self) -> float | None:
-        """When the outage has taken too long; None: never, or there is none."""
+        """When the outage will have lasted too long; None: never, or there is no outage."""
         if self.began is None:
             return None
         limits = [limit for limit in (self._patience, 0.0 if self._answering else START * self._delay) if limit]
@@ -148,17 +150,17 @@ class Connections:
         return self.began is not None and now >= (self.deadline() or inf)
 
     def is_in_doubt(self, origin: str) -> bool:
-        """Whether ``origin`` did not answer, or turned us away, and may yet answer: its robots.txt shows it."""
+        """Whether ``origin`` did not answer, or turned us away, but may still answer: then its robots.txt is requested first."""
         return 0 < self._failing.get(origin, 0) <= self._retries(origin)
 
     def is_given_up(self, origin: str) -> bool:
-        """Whether ``origin`` did not answer, or turned us away, and is not waited for any longer."""
+        """Whether ``origin`` did not answer, or turned us away, and is given up."""
         return self._failing.get(origin, 0) >= self._retries(origin) + 1 and self.began is None
 
     # ------------------------------------------------------------ inside
 
     def _is_outage(self, alone: bool) -> bool:
-        """``alone``: nothing else is left to try. New hosts that fail then are dead, if others have answered."""
+        """``alone``: nothing else is left to try. If so, new hosts that fail count as dead if others have answered."""
         known = sum(self._in_a_row.values())
         most = ANY_HOSTS if known or not self._answering else 2 * ANY_HOSTS
         if known >= KNOWN_HOSTS or len(self._in_a_row) >= most:
@@ -166,20 +168,20 @@ class Connections:
         return alone and (known > 0 or not self._answering)
 
     def _rest(self, failures: int) -> float:
-        """Seconds until a host is tried again that has failed so often."""
+        """Seconds until a host is tried again after ``failures`` failures."""
         return self._delay * min(LONGEST, 2.0 ** (failures - 1))
 
     def _retries(self, origin: str) -> int:
         return KNOWN_RETRIES if origin in self._answering else NEW_RETRIES
 
     def _is_closed_port(self, origin: str) -> bool:
-        """Whether the host of ``origin`` has answered at another port only."""
+        """Whether the host of ``origin`` has answered only at another port."""
         return origin not in self._answering and _host(origin) in self._alive
 
     def _after_probe(self, origin: str, now: float) -> float:
-        """The probe failed: when is the next one, and for how many seconds does its host rest?
+        """The probe failed: schedule the next one. Return for how many seconds its host rests.
 
-        It says little of a host that was never heard of: another one is asked soon.
+        The failure of a host that has never answered says little about the network: the next probe follows soon.
         """
         if origin in self._answering or not self._answering:
             self._wait = min(2.0 * self._wait, LONGEST * self._delay)

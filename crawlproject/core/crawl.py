@@ -1,17 +1,17 @@
-"""One crawl. How a URL travels:
+"""One crawl. The path of a URL:
 
 1. The ordering scores each link of a page, and ``Admission`` puts it into the frontier, if the rules of its kind admit it.
 2. ``Crawl.take`` asks ``Leasing`` for the best URL that may be fetched now: its host has rested, nothing better is due.
-3. The handler of its kind (``services.py``, or a part's) says what request it becomes. The spider sends it; a rehearsal asks its
-   web.
-4. ``Crawl.receive`` hands the reply to that handler. What is no page ends there. So does a page that is an error or a
-   redirect: ``fail``, ``refuse`` and ``redirect`` end every other lease. When nobody answers, the URL waits for another try.
-5. A page goes through the ``PageSteps``, one a pipeline: it is read, examined, scored, stored.
+3. The handler of its kind (in ``services.py`` or in a part) turns the URL into a request. The spider sends the request; a
+   rehearsal looks it up in its web.
+4. ``Crawl.receive`` passes the reply to that handler. Only pages continue from here: ``fail``, ``refuse`` and ``redirect`` end
+   the leases of errors, refusals and redirects. If the host does not answer, the URL waits for another try.
+5. A page goes through the ``PageSteps``, one step per pipeline: it is read, examined, scored and stored.
 6. ``HistoryWriter`` adds its line to the history, and everything that learns in the crawl learns from it.
 7. ``PageSteps.offer`` passes its links to step 1 and ends the lease, in one atomic step.
 
-The parts (``part.py``) are asked on the way. Scrapy's scheduler, spider and pipelines call these methods; a rehearsal calls
-them in a loop, without Scrapy.
+The parts (``part.py``) take part through their hooks. Scrapy's scheduler, spider and pipelines call these methods; a rehearsal
+calls them in a loop, without Scrapy.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from crawlproject.pages.reader import Reader
 from crawlproject.records import PAGE, CrawlUrl, Fetch, Page, Reply, Topic
 from crawlproject.urls.hosts import host_of, origin_of
 
-SOON = 60.0  # seconds: what is due later is worth a look at what it is
+SOON = 60.0  # seconds: if the next URL is due later than this, its kind is checked
 
 
 class Brake(Protocol):
-    """What slows a crawl down beside politeness: the pace of a person whom it accompanies."""
+    """Slows a crawl down in addition to politeness, such as to the pace of a person whom it accompanies."""
 
     def next_time(self) -> float:
         """When the next fetch may begin, in seconds since the epoch; infinity: not before something else happens."""
@@ -55,9 +55,9 @@ class Brake(Protocol):
 
 
 class Crawl:
-    """The crawl of one topic, or of several. Not thread-safe; every method is quick enough for an event loop.
+    """The crawl of one topic or of several. Not thread-safe; every method is fast enough for an event loop.
 
-    ``judgments`` are what a person said of pages, by URL. Methods that write raise ``StorageFailed`` when the disk refuses.
+    ``judgments`` are a person's judgments of pages, by URL. Methods that write raise ``StorageFailed`` when the disk refuses.
     """
 
     def __init__(
@@ -99,8 +99,10 @@ class Crawl:
         self._brakes: list[Callable[[], float]] = [*(brake.next_time for brake in brakes), *parts.bound("next_time")]
         self._taken: list[Callable[[float], None]] = [*(brake.taken for brake in brakes), *parts.bound("taken")]
         self._end_reasons: list[Callable[[float], str]] = [self.budget.end_reason, *parts.bound("end_reason")]
-        self._nothing_until = 0.0  # when the next URL is due, if all that wait are of parts that are not here
-        self._looked_until = 0.0  # the same, if they are not
+        self._nothing_until = (
+            0.0  # when the next URL is due, if all waiting URLs belong to parts that are not installed
+        )
+        self._looked_until = 0.0  # the due time for which this was last checked
         self.budget_in_flight = (
             self.budget.is_in_flight
         )  # whether the open leases may already fill the budget of the crawl
@@ -149,7 +151,7 @@ class Crawl:
         )
         if peers.publishes:
             services.checkpoints.forbid()
-        services.steps = self.steps = PageSteps(services, reader)  # of a page that came for the first time
+        services.steps = self.steps = PageSteps(services, reader)  # for pages that are fetched for the first time
         services.kinds[PAGE] = PageHandler(services)
         services.kinds[""] = UnknownHandler(services)
         for part in parts:
@@ -159,15 +161,15 @@ class Crawl:
 
     @property
     def topic(self) -> Topic:
-        """What is crawled; of several topics, all together, as they are now."""
+        """The topic of the crawl; in a crawl of several topics, the current combination of all."""
         return self.services.topic
 
     def part(self, kind: type[PartOf]) -> PartOf | None:
-        """The part of this class, if the crawl has it: for whoever shows or steers what a part does."""
+        """The part of this class, or None if the crawl has none: for code that shows or controls what a part does."""
         return self.parts.find(kind)
 
     def steps_for(self, url: CrawlUrl) -> PageSteps:
-        """The steps of a page that came for a leased URL."""
+        """The steps for a page that was fetched for a leased URL."""
         return self.services.kinds[url.kind].steps
 
     # ------------------------------------------------------------ the way in and out of the frontier
@@ -178,7 +180,7 @@ class Crawl:
             self.admission.offer(self.admission.seed_record(seed))
 
     def learn_robots(self, origin: str, rules: RobotsRules, now: float) -> None:
-        """The robots.txt of ``origin`` was fetched: what it asks for holds from now on."""
+        """Apply the rules of the robots.txt of ``origin``, which was just fetched, from now on."""
         if rules.failure:
             return
         self._robots.learn(origin, rules)
@@ -189,13 +191,13 @@ class Crawl:
         self.services.history.crawl_delay(host, seconds)
 
     def robots_read(self, rules: RobotsRules, found: CrawlUrl) -> None:
-        """The robots.txt that was fetched for ``found`` may name sitemaps, which the parts may want."""
+        """Offer what the parts want of the sitemaps that the robots.txt fetched for ``found`` lists."""
         for part in self.parts:
             for url in part.robots_read(rules.sitemaps, found):
                 self.services.kinds.offer(url)
 
     def take(self, now: float) -> CrawlUrl | None:
-        """Lease the next URL, or None: nobody is eligible, the budget of pages is spent or in flight, or the network away."""
+        """Lease the next URL. None: no URL is eligible, the page budget is spent or in flight, or the network is down."""
         if self.budget_in_flight() or self.end_reason(now) or self._has_to_wait(now):
             return None
         self._robots.now = now
@@ -210,7 +212,7 @@ class Crawl:
         return taken
 
     def next_due(self, now: float) -> float | None:
-        """The earliest time at which ``take`` may succeed if nothing else happens, or the crawl ends; None: at no time."""
+        """The earliest time at which ``take`` may succeed or the crawl ends, if nothing else happens; None: never."""
         due, deadline = self._leasing.next_due(now), self.stopping.deadline()
         if self.connections.began is not None:
             due = None if self._is_probing() else max(due or 0.0, self.connections.next_take())
@@ -223,7 +225,7 @@ class Crawl:
         return min(due, deadline) if due is not None and deadline else due
 
     def end_reason(self, now: float) -> str:
-        """Why no more URLs are to be taken, as one of the reasons of ``stopping.py``; "" while there is no reason."""
+        """Why the crawl takes no more URLs, as one of the reasons of ``stopping.py``; empty while there is no reason."""
         if self._nothing_until > now:
             return FINISHED
         for end_reason in self._end_reasons:
@@ -232,7 +234,7 @@ class Crawl:
         return self.stopping.reason(now, self.frontier.best) or (NO_NETWORK if self.connections.is_over(now) else "")
 
     def _waits_for_no_part(self, due: float) -> bool:
-        """Whether nothing happens before ``due``, and what waits is of parts that are not here: visits that nobody asks for."""
+        """Whether nothing happens before ``due`` and all waiting URLs belong to parts that are not installed or not in use."""
         if due != self._looked_until and not self.frontier.leases() and not self.peers.has_server:
             self._looked_until = due
             if all(url.kind not in self.services.kinds for url in self.frontier.waiting()):
@@ -240,7 +242,7 @@ class Crawl:
         return self._nothing_until >= due
 
     def _has_to_wait(self, now: float) -> bool:
-        """Whether an outage, or a brake, forbids to take anything now."""
+        """Whether an outage or a brake forbids taking a URL now."""
         for next_time in self._brakes:
             if now < next_time():
                 return True
@@ -252,17 +254,17 @@ class Crawl:
     # ------------------------------------------------------------ a lease: the handler of its kind (``services.py``)
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        """What request a leased URL becomes."""
+        """How to fetch a leased URL."""
         return self.services.kinds[url.kind].plan(url)
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
-        """A reply has come: the page that has to go through its steps, or None when the lease is ended."""
+        """Handle a reply. Return the page that has to go through its steps, or None when the lease has ended."""
         self.connections.answered(origin_of(url.url), fetch.at)
         return self.services.kinds[url.kind].receive(url, reply, fetch, page)
 
     def unreachable(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """Nobody answered for the page or its robots.txt, or that is an error (``UNREACHABLE``): the page waits for
-        another try, or that was the last one.
+        """There was no answer for the page or its robots.txt, or the robots.txt is an error (``UNREACHABLE``): the page waits
+        for another try, unless this was the last one.
         """
         origin = origin_of(url.url)
         if error == UNREACHABLE:
@@ -274,7 +276,7 @@ class Crawl:
             )
         host, until = host_of(url.url), fetch.at + max(retry.rest, fetch.asked_rest)
         if not retry.url_only:
-            self.frontier.block_host(host, until)  # nobody waits for it as for a host that only rests
+            self.frontier.block_host(host, until)  # unlike a host that only rests, it holds no other host up
         if retry.again:
             self.wait_again(url, fetch, until if retry.url_only else 0.0)
             return
@@ -288,13 +290,13 @@ class Crawl:
             self.fail(url, error, fetch)
 
     def wait_again(self, url: CrawlUrl, fetch: Fetch, not_before: float = 0.0) -> None:
-        """Nothing came, and it is not the fault of the host: the URL waits for another try, when the host has rested."""
+        """Make a URL wait for another try, after the rest of its host: nothing came, through no fault of the host."""
         for part in self.parts:
             part.left(url)
         self.frontier.release(url.key, fetch.rests_from, fetch.seconds, not_before=not_before)
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """End a lease whose fetch brought nothing of use: an HTTP error, a page without content, no reply at the last try."""
+        """End a lease whose fetch returned nothing useful: an HTTP error, a page without content, no reply at the last try."""
         self.services.kinds[url.kind].fail(url, error, fetch)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
@@ -302,18 +304,18 @@ class Crawl:
         self.services.kinds[url.kind].refuse(url, reason)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
+        """End a lease whose reply was a redirect to a canonical ``target``. Return whether the target may be fetched now."""
         self.connections.answered(origin_of(url.url), fetch.at)
         return self.services.kinds[url.kind].redirect(url, target, fetch)
 
     # ------------------------------------------------------------ the end
 
     def close(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
-        """Save everything; ``reason`` is why the crawl ended. A crawl that is not over can be resumed."""
+        """Save everything; ``reason`` says why the crawl ended. A crawl that is not over can be resumed."""
         over = reason in OVER
         counts: Mapping[str, int] = {}
         try:
-            if self.folder.bodies and not self.peers.has_server:  # a server keeps what waits for all
+            if self.folder.bodies and not self.peers.has_server:  # a server keeps the waiting URLs of all workers
                 counts = self.stats.waiting_by_class(now, self.admission.is_postponed)
             self.services.feed.save_agents(self.folder.path)
             self.services.checkpoints.close()
@@ -326,5 +328,5 @@ class Crawl:
                 part.ended(over=over)
 
     def leave(self, reason: str, now: float, stats: Mapping[str, Any] | None = None) -> None:
-        """End with what is written: what the process holds is not to be relied on, as after ``kill -9``."""
+        """End without saving: only what is on disk counts, as after ``kill -9``, because the state in memory may be wrong."""
         self.folder.close(reason, now, {**(stats or {}), **self.stats.counters()})

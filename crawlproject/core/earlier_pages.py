@@ -1,4 +1,4 @@
-"""Pages of earlier crawls that are about a topic: where a crawl may begin, besides its seeds."""
+"""Finds pages of earlier crawls about a topic: further starting points for a crawl, besides its seeds."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from crawlproject.storage.append_log import ITEMS, read_lines
 from crawlproject.topic.found_seeds import FoundSeed
 from crawlproject.urls.post import is_post
 
-LEAST_COVERAGE = 0.4  # of a query, that a page must be about
-FEW = 5  # fewer such pages: others are better than none
+LEAST_COVERAGE = 0.4  # share of a query that a page must cover
+FEW = 5  # with fewer such pages, pages with a lower coverage are better than none
 CANDIDATES = 500  # pages of each crawl whose terms are counted: those with the most words of the query
-BEGINNING = 5_000  # characters of a page's text that are looked at
+BEGINNING = 5_000  # characters of a page's text that are examined
 
-_SUFFIX = 2  # letters in which a term may differ from the words that become it: "studi" of "study"
-_LEAST = 3  # letters of the rest
-_SPAM = 0.5  # from here on a page is not proposed
+_SUFFIX = 2  # letters in which a term may differ from the words that it stems from: "studi" from "study"
+_LEAST = 3  # letters that must remain
+_SPAM = 0.5  # a page with more spam is not proposed
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierPages:
-    """``about_it``: pages with at least ``LEAST_COVERAGE`` of the query, the best first. ``about_part``: with less of it.
-    ``damage``: what could not be read.
+    """``about_it``: pages that cover at least ``LEAST_COVERAGE`` of the query, the best first. ``about_part``: those that cover
+    less. ``damage``: what could not be read.
     """
 
     about_it: tuple[FoundSeed, ...]
@@ -37,15 +37,15 @@ class EarlierPages:
 
     @property
     def are_few(self) -> bool:
-        """Whether pages about a part of the query are better than so few about it."""
+        """Whether there are so few pages about the query that those about a part of it are better than none."""
         return len(self.about_it) < FEW and bool(self.about_part)
 
 
 def find_earlier_pages(crawls: Iterable[Path], judge: TopicJudge, relevant: float) -> EarlierPages:
-    """The pages of crawl folders whose relevance, by the query of ``judge``, is ``relevant`` or more.
+    """Find the pages of crawl folders whose relevance, by the query of ``judge``, is ``relevant`` or more.
 
-    A page's similarity is its relevance times its coverage, which is how much of the query it is about: without it single
-    ambiguous words would fill the list.
+    The similarity of a page is its relevance times its coverage, the share of the query that it is about. Without the coverage,
+    pages with a single ambiguous word would fill the list.
     """
     candidates: dict[str, tuple[str, str, Counter[str]]] = {}
     pages, damage = 0, list[str]()
@@ -72,7 +72,7 @@ def find_earlier_pages(crawls: Iterable[Path], judge: TopicJudge, relevant: floa
 
 
 def crawls_in(folders: Iterable[Path]) -> Iterator[Path]:
-    """The crawl folders among ``folders``, and those that lie in one of the others, in alphabetical order."""
+    """Yield the crawl folders among ``folders``, and those directly inside one of the others, in alphabetical order."""
     for folder in folders:
         if (folder / ITEMS).is_file():
             yield folder
@@ -81,24 +81,24 @@ def crawls_in(folders: Iterable[Path]) -> Iterator[Path]:
 
 
 def idf(pages: int, on: int) -> float:
-    """What a word on ``on`` of ``pages`` pages says: BM25's inverse document frequency, above 0."""
+    """The weight of a word that is on ``on`` of ``pages`` pages: BM25's inverse document frequency, above 0."""
     return log(1 + (max(pages, on) - on + 0.5) / (on + 0.5))
 
 
 def coverage(weights: Mapping[str, float], there: Mapping[str, int]) -> float:
-    """How much of a query a page is about, 0 to 1: rare words say more. A page with one common word of it is about none."""
+    """The share of a query that a page covers, 0 to 1. Rare words weigh more: one common word of the query covers little."""
     whole = sum(weights.values())
     return sum(weight for term, weight in weights.items() if term in there) / whole if whole else 0.0
 
 
 class _Item(NamedTuple):
-    words: int  # of the query, that the text has
+    words: int  # of the query, found in the text
     title: str
     text: str
 
 
 def _likely_items(folder: Path, query: Iterable[str]) -> tuple[int, dict[str, _Item]]:
-    """How many pages are stored, and by URL those with the most words of the query: no duplicates, no spam.
+    """The number of stored pages, and by URL the pages with the most words of the query, without duplicates and spam.
 
     Raises ``BadCrawlDir``.
     """

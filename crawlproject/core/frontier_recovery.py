@@ -1,9 +1,9 @@
-"""History and frontier are files of their own, and either may have lost what the other has.
+"""Makes the history and the frontier agree again: they are separate files, and either may have lost what the other contains.
 
-The history is what counts as done (ADR 4), and a frontier knows every URL of it. One that does not know the last of them was
-removed, or comes from an older copy of the folder: it is filled again from the history, the stored pages and their links; so is
-one that knows of fewer lines than the history has, which lost its end. One that knows of more lines is ahead of the history:
-what it takes for done and has no line waits again.
+The history decides what is done (ADR 4), and the frontier knows every URL in it. A frontier that does not know the last URL of
+the history was removed, or comes from an older copy of the folder; one that knows of fewer lines than the history has lost its
+end. Both are filled again from the history, the stored pages and their links. A frontier that knows of more lines is ahead of
+the history: URLs that it counts as done, but that have no line, wait again.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from crawlproject.records import ACTIVE, FIRST, PAGE, RETRY_AFTER, UNINFORMATIVE
 from crawlproject.storage.read import HISTORY, read_visits
 from crawlproject.urls.post import is_post
 
-_BEHIND = 1  # line that a frontier does not know of when the process was killed between the two
+_BEHIND = 1  # line that the frontier may miss if the process was killed between writing the two
 _STEP = 1000  # URLs that become durable together
 
 
 class Recovery(Protocol):
-    """What becomes of the links of all pages, which are found once more."""
+    """Receives the links of all pages, which a replay finds again."""
 
     def offer(self, url: CrawlUrl) -> None:
-        """What a page, a sitemap or a redirect led to."""
+        """A URL to which a page, a sitemap or a redirect led."""
         ...
 
     def finish(self) -> None:
-        """Everything was offered."""
+        """All URLs were offered."""
         ...
 
 
 def find_recovery(services: Services, now: float) -> Recovery | None:
-    """What has to be put back; None: nothing was lost. What was on its way to other workers a server may have lost."""
+    """Return what restores the lost URLs; None if nothing was lost. A server may have lost URLs on their way to other workers."""
     frontier, history = services.frontier, services.folder.history
     ahead = frontier if isinstance(frontier, DurableFrontier) else None
     if ahead is not None and ahead.history_lines > history.lines:
@@ -49,10 +49,10 @@ def find_recovery(services: Services, now: float) -> Recovery | None:
 
 
 class HistoryRecovery:
-    """The URLs that the frontier takes for done, and of which the history has no line, wait again.
+    """Makes URLs wait again that the frontier counts as done, but that have no line in the history.
 
-    Among them are those that were refused when their turn came: of these, too, no line says so. They will be refused again. All
-    that changes is one step of the frontier, the last.
+    Among them are URLs that were refused when their turn came, because these have no line either. They will be refused again.
+    All changes are made in one atomic step of the frontier, at the end.
     """
 
     def __init__(self, services: Services, frontier: DurableFrontier) -> None:
@@ -66,14 +66,14 @@ class HistoryRecovery:
         }
 
     def offer(self, url: CrawlUrl) -> None:
-        """The links say more of a URL than the frontier may have kept."""
+        """Update a lost URL from a link to it, because the frontier may have kept less information."""
         known = self._lost.get(url.key)
         if known is not None:
             is_bare = known.precedence == UNINFORMATIVE and not known.parent
             self._lost[url.key] = url if is_bare else best_of_paths(known, url)
 
     def finish(self) -> None:
-        """Everything was offered."""
+        """Put all lost URLs back."""
         services, frontier, history = self._services, self._ahead, self._services.folder.history
         missing = frontier.history_lines - history.lines
         with services.frontier.batch():
@@ -89,14 +89,14 @@ class HistoryRecovery:
 
 
 def is_second_look(key: str) -> bool:
-    """Whether the key is of another fetch of a URL, of which the history has no first line."""
+    """Whether the key is that of another fetch of a URL, which is not recorded as the first line of the URL."""
     return "#" in key and not is_post(key)
 
 
 class FrontierRecovery:
-    """Puts the URLs of one crawl back into its frontier: first what was fetched, then what the pages link to.
+    """Puts the URLs of one crawl back into its frontier: first those that were fetched, then those that the pages link to.
 
-    The URL that was fetched last becomes known at the end only: so an interrupted recovery begins anew.
+    The URL that was fetched last becomes known only at the end, so that an interrupted recovery starts again.
     """
 
     def __init__(self, services: Services, now: float) -> None:
@@ -112,12 +112,12 @@ class FrontierRecovery:
                     self._done(visit)
 
     def offer(self, url: CrawlUrl) -> None:
-        """What a page, a sitemap or a redirect led to."""
+        """Put back a URL to which a page, a sitemap or a redirect led."""
         if url.url != self._last:
             self._services.kinds.offer(url)
 
     def finish(self) -> None:
-        """Everything was offered."""
+        """Complete the recovery, and report it."""
         services = self._services
         for visit in read_visits(services.folder.path):
             if visit.url == self._last:
@@ -138,14 +138,14 @@ class FrontierRecovery:
 
 
 def target_of(visit: Visit) -> CrawlUrl:
-    """What a redirect led to, as its handler offered it; of the classes only that of seeds and listings is known again."""
+    """The target of a redirect, as its handler offered it; only the class of seeds and listings can be restored."""
     where = visit.redirect, visit.score, visit.depth, visit.parent, visit.anchor, visit.context_score
     is_first = not visit.depth or visit.kind != PAGE
     return CrawlUrl(*where, kind=visit.kind, precedence=FIRST if is_first else ACTIVE)
 
 
 def linked_from(visit: Visit, targets: Sequence[str]) -> Page:
-    """A page whose file is not there, with the links of the link log: their anchors are not known, nor the text."""
+    """A page whose file is missing, with the links of the link log: neither their anchors nor the text is known."""
     nothing = Span(0, 0)
     links = tuple(Link(url, "", nothing, nothing) for url in targets)
     page = Page(visit.url, visit.title, links=links, depth=visit.depth, parent=visit.parent, score=visit.score)

@@ -1,7 +1,7 @@
-"""Notices when nobody looked after the fetches in flight: the process was suspended (a laptop that sleeps, SIGSTOP, a paused
-virtual machine), or was busy with something else.
+"""Detects when the process did not attend to the fetches in flight: it was suspended (a sleeping laptop, SIGSTOP, a paused
+virtual machine), or busy with something else.
 
-A fetch that fails in such a time says nothing of its host (ADR 60). Pure: clocks are passed in, and somebody beats.
+A fetch that fails in such a time says nothing about its host (ADR 60). Pure: clocks are passed in, and the caller beats.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 PERIOD = 0.5  # seconds between two beats
-LATE = 1.0  # seconds that a beat is late at least, to count
-SUSPENDED = 5.0  # seconds that a process which is running neither works nor looks up
-SHARE = 0.2  # of the time of a fetch: when nobody looked for longer, its time-out means nothing
+LATE = 1.0  # minimum seconds by which a beat must be late to count
+SUSPENDED = 5.0  # seconds without a beat and without CPU time from which the process was suspended
+SHARE = 0.2  # share of the time of a fetch: if the gaps are longer, its time-out means nothing
 _REMEMBERED = 1_000  # gaps
 
 
 class Gap(NamedTuple):
-    """A time in which the event loop did not turn. ``idle`` seconds of it the process did not work either."""
+    """A time in which the event loop did not turn; for ``idle`` seconds of it, the process used no CPU time either."""
 
     begin: float
     end: float
@@ -30,10 +30,10 @@ class Gap(NamedTuple):
 
 
 class Heartbeat:
-    """``clock`` shows seconds, the sleep of the machine among them; ``worked`` the CPU time of the thread that beats.
+    """Records gaps. ``clock`` returns seconds, including the sleep of the machine; ``worked`` the CPU time of the beating thread.
 
-    Somebody calls ``beat`` every ``PERIOD`` seconds from ``start`` on; a long work in the loop is a gap like a suspension,
-    but for its ``idle`` time.
+    After ``start``, the caller calls ``beat`` every ``PERIOD`` seconds. Long work in the loop is a gap like a suspension, but
+    with little ``idle`` time.
     """
 
     def __init__(self, clock: Callable[[], float], worked: Callable[[], float]) -> None:
@@ -44,11 +44,11 @@ class Heartbeat:
         self.suspensions = 0
 
     def start(self) -> None:
-        """Beats come from now on; what was before is no gap."""
+        """Expect beats from now on; the time before is no gap."""
         self._latest = self._clock(), self._worked()
 
     def stop(self) -> None:
-        """No more beats come."""
+        """Expect no more beats."""
         self._latest = None
 
     def beat(self) -> None:
@@ -66,19 +66,19 @@ class Heartbeat:
         self.suspensions += gap.is_suspension
 
     def latest_suspension(self) -> float:
-        """Seconds."""
+        """The duration of the latest suspension in seconds; 0 if there was none."""
         return next((gap.idle for gap in reversed(self._gaps) if gap.is_suspension), 0.0)
 
     def lost(self, begin: float, end: float) -> float:
-        """Seconds between two times in which nobody looked."""
+        """The seconds of gaps between two times."""
         if not self._gaps or self._gaps[-1].end <= begin:
             return 0.0
         return sum(max(0.0, min(gap.end, end) - max(gap.begin, begin)) for gap in self._gaps)
 
     def excuse(self, begin: float, *, timed_out: bool) -> str:
-        """Why an exchange that began at ``begin`` and fails now is nobody's fault; empty: somebody looked after it.
+        """Why the failure of an exchange that began at ``begin`` is not the fault of its host; empty: no gap explains it.
 
-        After a suspension all connections may be gone. A busy loop excuses only an exchange whose time was over.
+        After a suspension, all connections may be lost. A busy loop excuses only an exchange that timed out.
         """
         self.beat()
         now = self._clock()

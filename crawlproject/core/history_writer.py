@@ -1,4 +1,4 @@
-"""Finished fetches enter the crawl folder; then everything that learns in the crawl learns from them."""
+"""Writes finished fetches to the crawl folder; then everything that learns in the crawl learns from them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from crawlproject.urls.hosts import host_of
 class HistoryWriter:
     """Writes the history of one crawl. A URL enters it once, and once more for each further visit.
 
-    ``learning`` are called with each finished fetch, in this order; of further visits only those behind the first ``own``,
-    which are the core's. Methods raise ``StorageFailed`` when the disk refuses.
+    First the learners ``own`` of the core, then those of the ``parts``, are called with each finished fetch; for further visits,
+    only those of the parts. Methods raise ``StorageFailed`` when the disk refuses.
     """
 
     def __init__(
@@ -35,17 +35,17 @@ class HistoryWriter:
         self._learning = (*own, *parts)
         self._learning_again = parts
         self._peers = peers
-        self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; asked again after a resume
+        self._crawl_delays: dict[str, float] = {}  # hosts whose robots.txt asks for one; learned anew after a resume
 
     def crawl_delay(self, host: str, seconds: float) -> None:
-        """The robots.txt of ``host`` asks for this long between visits; 0 takes it back."""
+        """The robots.txt of ``host`` asks for this many seconds between visits; 0: for none any more."""
         if seconds > 0:
             self._crawl_delays[host] = seconds
         else:
             self._crawl_delays.pop(host, None)
 
     def keep(self, page: Page, visit: Visit) -> bool:
-        """Add a page to the link graph, the items and, last, the history. False: it is there already."""
+        """Add a page to the link graph, the items and, last, the history. False: the history contains it already."""
         if page.url in self._folder.history:
             return False
         self._folder.keep(page, visit)
@@ -55,7 +55,7 @@ class HistoryWriter:
     def end(
         self, url: CrawlUrl, fetch: Fetch, *, error: str = "", redirect: str = "", page: Page | None = None
     ) -> None:
-        """Add a fetch that brought no page to the history; ``page``: one that only lists links."""
+        """Add a fetch that returned no page to the history; ``page`` is set for a listing, which only has links."""
         if url.url in self._folder.history:
             return
         visit = self.line(url, fetch, {}, error=error, redirect=redirect, links=len(page.links) if page else 0)
@@ -63,7 +63,7 @@ class HistoryWriter:
         self._apply(visit, page)
 
     def again(self, visit: Visit, page: Page | None = None) -> None:
-        """Add a further visit of a page to the history; with another text also its item and its new links."""
+        """Add a further visit of a page to the history; if the text has changed, also its item and its new links."""
         self._folder.keep_again(visit, page)
         self._tell_frontier()
         event = FetchEvent(visit, [link.url for link in page.links] if page else (), lambda: page)
@@ -77,7 +77,7 @@ class HistoryWriter:
         self._peers.refused(url.url)
 
     def _apply(self, visit: Visit, page: Page | None = None) -> None:
-        """All that learns in this crawl learns from a fetch that has just entered the history."""
+        """Let everything in this crawl learn from a fetch that has just entered the history."""
         self._tell_frontier()
         links = [link.url for link in page.links] if page and visit.is_page else ()
         event = FetchEvent(visit, links, lambda: page)
@@ -86,14 +86,14 @@ class HistoryWriter:
         self._peers.fetched(event)
 
     def _tell_frontier(self) -> None:
-        """The frontier knows how many lines there are before it takes the last of them for done."""
+        """Tell the frontier the number of history lines before it marks the URL of the last line as done."""
         if self._record_lines:
             self._record_lines(self._folder.history.lines)
 
     def line(self, url: CrawlUrl, fetch: Fetch, signs: Mapping[str, float], **fields: Any) -> Visit:
-        """A line of the history: what the frontier and the fetch say, and ``fields`` of ``Visit``.
+        """Make a line of the history from the URL, the fetch, and other ``fields`` of ``Visit``.
 
-        To the ``signs`` of the page come the rest that its host asks for, and the agent that fetched it.
+        The rest that the host asks for, and the agent that fetched the page, are added to its ``signs``.
         """
         own: dict[str, float] = {}
         if self._crawl_delays and (delay := self._crawl_delays.get(host_of(url.url))) is not None:

@@ -1,12 +1,12 @@
-"""What an ordering, or a part, has learned, as bytes and back.
+"""Serialises what an ordering or a part has learned.
 
-An ordering is pickled whole, by its attributes: it needs no code for it. What belongs to the crawl and is made anew by each run
-(the context, its judge, its archive) is left out, and what cannot be pickled makes the ordering ``Unfit``. A part says itself
-what it has learned: plain values, and classes of data that it names (``dump_values``).
+An ordering is pickled whole, by its attributes, and needs no code for it. Objects that belong to the crawl and are made by each
+run (the context, its judge, its archive) are left out. An attribute that cannot be pickled makes the ordering ``Unfit``. A part
+returns what it has learned: plain values, and instances of data classes that it lists (``dump_values``).
 
-A crawl folder may come from a stranger, and a pickle may call whatever it names. So what is read is held to a list: what the
-modules of the orderings define themselves (not what they import), records, and what arrays, counters and generators of random
-numbers consist of. Nothing of it opens a file, starts a process or imports a module.
+A crawl folder may come from a stranger, and a pickle may call anything that it names. So only listed names may be loaded: those
+that the modules of the orderings define themselves (not what they import), records, and the constituents of arrays, counters
+and random number generators. None of them opens a file, starts a process or imports a module.
 """
 
 from __future__ import annotations
@@ -55,33 +55,33 @@ _OTHERS = {
     "random": ("Random",),
 }
 
-_NAMED = (type, FunctionType, BuiltinMethodType)  # what a pickle has by name
+_NAMED = (type, FunctionType, BuiltinMethodType)  # objects that a pickle refers to by name
 _CONTAINERS = (dict, list, set, deque)
 _OF_CONTAINERS = ("__contains__", "__getitem__", "add", "append", "get")
 
 
-Packed = tuple[int, bytes, bytes]  # size of a table, which pieces of it are not empty, these pieces
+Packed = tuple[int, bytes, bytes]  # size of a table, numbers of its non-empty pieces, these pieces
 
 _PIECE = 64  # bytes
 
 
 class Unfit(Exception):
-    """What cannot be written, or bytes from which nothing can go on."""
+    """State that cannot be written, or bytes from which it cannot be restored."""
 
 
 class HasFields(Protocol):
-    """What has learned in some of its fields, and names them."""
+    """An object that keeps what it has learned in the fields named ``LEARNED``."""
 
     LEARNED: ClassVar[tuple[str, ...]]
 
 
 def fields_of(*things: HasFields) -> list[dict[str, Any]]:
-    """The fields in which ``things`` have learned."""
+    """The ``LEARNED`` fields of each of ``things``."""
     return [{name: getattr(thing, name) for name in thing.LEARNED} for thing in things]
 
 
 def set_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
-    """Set these fields again. Raises ``Unfit`` before anything has changed (``refuse_fields``)."""
+    """Restore the result of ``fields_of``. Raises ``Unfit`` before anything has changed (``refuse_fields``)."""
     refuse_fields(found, *things)
     for values, thing in zip(found, things, strict=True):
         for name, value in values.items():
@@ -89,7 +89,7 @@ def set_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
 
 
 def refuse_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> None:
-    """Raises ``Unfit`` unless these fields have the types that they had."""
+    """Raise ``Unfit`` unless the names and types of these fields match those of ``things``."""
     for values, thing in zip(found, things, strict=True):
         types = {name: type(getattr(thing, name)) for name in thing.LEARNED}
         if {name: type(value) for name, value in values.items()} != types:
@@ -97,19 +97,19 @@ def refuse_fields(found: Sequence[Mapping[str, Any]], *things: HasFields) -> Non
 
 
 def empty_table(places: int, dtype: npt.DTypeLike) -> memoryview[int]:
-    """Zeros, which take no memory before they are written to."""
+    """A table of zeros, which takes no memory until it is written to."""
     return np.zeros(places, dtype).data
 
 
 def packed(table: memoryview[int]) -> Packed:
-    """A large table, most of which may be empty."""
+    """Pack a large table, most of which may be empty."""
     pieces = np.frombuffer(table, np.uint8).reshape(-1, _PIECE)
     places = np.flatnonzero(pieces.any(axis=1)).astype("<u4")
     return pieces.size, places.tobytes(), pieces[places].tobytes()
 
 
 def unpack(found: Packed, table: memoryview[int]) -> None:
-    """Write that into an empty table. Raises ``Unfit`` before anything has changed."""
+    """Unpack the result of ``packed`` into an empty table. Raises ``Unfit`` before anything has changed."""
     size, places, filled = found
     pieces = np.frombuffer(table, np.uint8).reshape(-1, _PIECE)
     at = np.frombuffer(places, "<u4")
@@ -119,7 +119,7 @@ def unpack(found: Packed, table: memoryview[int]) -> None:
 
 
 def dump_values(values: Any, classes: Collection[type]) -> bytes:
-    """Plain values and instances of these ``classes``, as bytes. Raises ``Unfit`` for others."""
+    """Serialise plain values and instances of ``classes``. Raises ``Unfit`` for anything else."""
     file = io.BytesIO()
     try:
         _ValuePickler(file, classes).dump(values)
@@ -129,7 +129,7 @@ def dump_values(values: Any, classes: Collection[type]) -> bytes:
 
 
 def load_values(data: bytes, classes: Collection[type]) -> Any:
-    """What was written so. Raises ``Unfit``."""
+    """Restore the values from the result of ``dump_values``. Raises ``Unfit``."""
     try:
         return _ValueUnpickler(io.BytesIO(data), classes).load()
     except Exception as damage:  # whatever damaged bytes lead to
@@ -137,7 +137,7 @@ def load_values(data: bytes, classes: Collection[type]) -> Any:
 
 
 def dump(ordering: BaseOrdering) -> bytes:
-    """Raises ``Unfit``."""
+    """Serialise an ordering. Raises ``Unfit``."""
     file = io.BytesIO()
     try:
         _Pickler(file, ordering).dump((ordering, ordering.context.random.getstate()))
@@ -147,7 +147,7 @@ def dump(ordering: BaseOrdering) -> bytes:
 
 
 def load(data: bytes, ordering: BaseOrdering) -> BaseOrdering:
-    """The ordering that was written, as one of the run of ``ordering``, whose generator of random numbers goes on as its own did.
+    """Restore an ordering from the result of ``dump``, with the context of ``ordering``, and the state of its random numbers.
 
     Raises ``Unfit``.
     """
@@ -164,7 +164,7 @@ def load(data: bytes, ordering: BaseOrdering) -> BaseOrdering:
 
 
 def _tools_of(ordering: BaseOrdering) -> dict[str, Any]:
-    """What belongs to the run, by name."""
+    """The objects that belong to the run, by name."""
     context, judge = ordering.context, ordering.context.judge
     tools = {
         "context": context,
@@ -226,7 +226,7 @@ class _Pickler(pickle.Pickler):
 
 
 class Method:
-    """A method of what was learned, which something else has at hand."""
+    """Pickles a bound method of a learned object that another object refers to."""
 
     def __new__(cls, owner: Any, name: str) -> MethodType:  # type: ignore[misc]
         if isinstance(owner, _CONTAINERS):
@@ -241,7 +241,7 @@ class Method:
 
 
 class View:
-    """A ``memoryview`` that is written as what it shows."""
+    """Pickles a ``memoryview`` as its content."""
 
     def __new__(cls, data: bytes, form: str, readonly: bool) -> memoryview:  # type: ignore[misc]
         return memoryview(data if readonly else bytearray(data)).cast(form)  # type: ignore[call-overload]
@@ -265,13 +265,13 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _package_of(ordering: BaseOrdering) -> str:
-    """The package, or the module, that the class of an ordering is in."""
+    """The package (or top-level module) of the class of an ordering, followed by a dot."""
     module = type(ordering).__module__
     return f"{module.rpartition('.')[0] or module}."
 
 
 def _refuse_strangers(module: str, name: str, package: str) -> None:
-    """Raises ``Unfit`` for what is not on the list."""
+    """Raise ``Unfit`` for a name that is not listed."""
     if (module == __name__ and name in ("Method", "View")) or name in _OTHERS.get(module, ()):
         return
     if "." in name or not f"{module}.".startswith((*_PACKAGES, package)):

@@ -1,11 +1,11 @@
 """The way out of the frontier: the next URL that may be fetched now.
 
-The frontier gives the best URL of the lowest class that has a host that is due. A URL whose turn has come may be refused:
-its host was given up, its robots.txt forbids it, a rule made it the variant of another. Or what was learned since it came
-in gives it, or its host, a later class: then it waits there, and the next one has its turn.
+The frontier returns the best URL of the lowest class that has a host that is due. A URL whose turn has come may be refused:
+its host was given up, its robots.txt forbids it, or a rule made it a variant of another URL. Or what was learned since it
+entered the frontier moves it, or its host, to a later class: then it waits there, and the next URL has its turn.
 
-What comes later has few places at a time while hosts of a lower class are only resting: else these find all places taken and the
-processor busy whenever their turn has come.
+URLs of the later classes get only a few concurrent fetches while hosts of a lower class are merely resting. Otherwise these
+hosts would find all places taken and the processor busy whenever their turn has come.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from crawlproject.core.services import Services
 from crawlproject.records import ACTIVE, FIRST, INACTIVE, WASTE, CrawlUrl
 from crawlproject.urls.hosts import origin_of
 
-LATE_PLACES = 8  # fetches of the classes above INACTIVE that are under way at a time while lower ones are awake
-LATE_SECONDS = 3.0  # for so long: a server that keeps us waiting takes no place
+LATE_PLACES = 8  # concurrent fetches of the classes above INACTIVE while lower ones are awake
+LATE_SECONDS = 3.0  # after which a fetch takes no place any more: the crawl is only waiting for the server
 
-_CANDIDATES = 100  # hosts that are asked whether they are preferred
-_LOOKED_AT = 1_000  # URLs that are refused or wait on, in one search for the next URL: then others may have a turn
+_CANDIDATES = 100  # hosts among which a preferred one is sought
+_LOOKED_AT = 1_000  # URLs that one search for the next URL may refuse or postpone before it gives up for now
 
 
 class Leasing:
@@ -36,12 +36,12 @@ class Leasing:
         self._kinds = services.kinds
         self._scarcity = services.admission.scarcity
         self._ceiling = WASTE  # up to which class the frontier gives URLs
-        self._late: dict[str, float] = {}  # leases of URLs that come later, and when they were taken
+        self._late: dict[str, float] = {}  # leases of URLs of later classes, and when they were taken
 
     def take(self, now: float, preferred: Callable[[str], bool] | None = None) -> CrawlUrl | None:
         """Lease the next URL that may be fetched, or None when no host is eligible at ``now``.
 
-        Of the next hosts, ``_CANDIDATES`` at most, the first whose origin is ``preferred`` has its turn, if there is one.
+        If one of the next ``_CANDIDATES`` hosts has a ``preferred`` origin, the first of these has its turn.
         """
         self._services.now = now
         if (ceiling := self._current_ceiling(now)) != self._ceiling:
@@ -58,7 +58,7 @@ class Leasing:
             return taken
 
     def next_due(self, now: float) -> float | None:
-        """The earliest time at which ``take`` may succeed if nothing else happens; None: at no time."""
+        """The earliest time at which ``take`` may succeed if nothing else happens; None: never."""
         due = self._frontier.next_due(now)
         if len(self._late) < LATE_PLACES:
             return due
@@ -81,7 +81,7 @@ class Leasing:
         return None
 
     def _may_go(self, url: CrawlUrl, now: float) -> bool:
-        """Whether a leased URL is fetched; if not, its lease is ended."""
+        """Whether a leased URL is fetched; if not, end its lease."""
         handler = self._kinds[url.kind]
         if reason := handler.late_refusal(url):
             handler.refuse(url, reason)
@@ -101,12 +101,12 @@ class Leasing:
             return False
         for turn in self._parts.turns:
             if not turn(url, now):
-                self._frontier.hold(url.key, url.not_before)  # its host waits in a later class now
+                self._frontier.hold(url.key, url.not_before)  # its host now waits in a later class
                 return False
         return True
 
     def _preferred(self, first: CrawlUrl, now: float, preferred: Callable[[str], bool]) -> CrawlUrl:
-        """The first URL of a preferred host from ``first`` on, which is leased; ``first``, if there is none."""
+        """Lease and return the first URL of a preferred host, starting with ``first``, which is leased; ``first`` if none is."""
         passed: list[CrawlUrl] = []
         taken: CrawlUrl | None = first
         while taken is not None and not preferred(origin_of(taken.url)):
@@ -117,5 +117,5 @@ class Leasing:
         for url in passed:
             for part in self._parts:
                 part.left(url)
-            self._frontier.hold(url.key, url.not_before)  # its host has its turn back
+            self._frontier.hold(url.key, url.not_before)  # its host gets its turn back
         return taken

@@ -1,4 +1,4 @@
-"""The links of pages that were fetched before, shown to an ordering once more."""
+"""Shows an ordering the links of pages that were fetched before a resume."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from crawlproject.records import CrawlUrl, FetchEvent, Page
 
 
 class LinkReplay:
-    """Shows the ordering behind ``feed`` the links of each page again, in order.
+    """Shows the ordering of ``feed`` the links of each page again, in order.
 
-    It is asked for new scores after each page, as it was then. Only the last of them are passed on to the frontier, which
-    may have been killed before it had them; the others it has, or better ones since.
+    After each page, the ordering revises scores, as it did in the live crawl. Only the last revisions are passed on to the
+    frontier, which may have missed them if the process was killed; it has all earlier ones, or better ones since.
 
-    Refusals have no line in the history: a link that is barred was refused where it was found, and one that neither waits
-    nor was fetched was refused at its turn. The ordering learns of the latter at the end, when all fetches are known. A link
-    that is neither barred nor in the frontier is offered again: earlier versions put some aside. With a ``recovery`` all links
-    are offered again.
+    Refusals have no line in the history: a link that is barred was refused when it was found, and a link that neither waits
+    nor was fetched was refused at its turn. The ordering learns about the latter at the end, when all fetches are known. A link
+    that is neither barred nor in the frontier is offered again, because earlier versions put some aside. With a ``recovery``,
+    all links are offered again.
 
-    Judgments came after the pages were scored, so what the frontier has is out of date: the scores of all links are kept here
-    as a frontier keeps them, and passed on at the end. ``rescores``: that is so even without a judgment.
+    A person's judgments came after the pages were scored, so the scores in the frontier are out of date: the scores of all
+    links are then collected here, and passed on at the end. ``rescores``: do so even without a judgment.
     """
 
     def __init__(
@@ -33,14 +33,14 @@ class LinkReplay:
         self._feed = feed
         self._ordering = feed.ordering
         self._recovery = recovery
-        self.linked: dict[str, tuple[float, ...]] = {}  # what was offered, and what it has inherited
+        self.linked: dict[str, tuple[float, ...]] = {}  # the URLs that were offered, with their inherited values
         self._missing: dict[str, CrawlUrl] = {}
         self._revised: list[tuple[str, float]] = []
         self._judged = rescores or bool(feed.judgments)
         self._scores: dict[str, float] = {}  # of all links, if pages were judged
 
     def follow(self, event: FetchEvent) -> None:
-        """The links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
+        """Replay the links of a page or sitemap, or the target of a redirect, that were offered to the frontier."""
         visit, recovery = event.visit, self._recovery
         if visit.redirect:
             unknown = self._offer(visit.redirect, visit.depth, self.linked.get(visit.url, ()))
@@ -62,7 +62,7 @@ class LinkReplay:
             self._scores.update(self._revised)
 
     def _recover_copied(self, event: FetchEvent) -> None:
-        """The links of a duplicate concern no ordering."""
+        """Recover the links of a duplicate, which the ordering never sees."""
         if self._recovery:
             page = event.page() or linked_from(event.visit, event.links)
             with self._services.frontier.batch():
@@ -83,7 +83,7 @@ class LinkReplay:
                 self._missing.setdefault(url.url, url)
 
     def finish(self) -> None:
-        """All events were replayed, to the ordering of the crawl."""
+        """Finish the recovery, pass the scores on, and offer missing links: all events were replayed."""
         if self._recovery:
             self._recovery.finish()
         self.pass_on()
@@ -94,10 +94,10 @@ class LinkReplay:
                 services.admission.offer(missing)
 
     def pass_on(self) -> None:
-        """The frontier gets the scores and the floor, the ordering what was refused."""
+        """Pass the scores and the floor on to the frontier, and the refused URLs to the ordering."""
         services = self._services
         revised = self._scores.items() if self._judged else self._revised
-        services.admission.revise(revised, anew=self._judged)  # and the floor, which no frontier keeps
+        services.admission.revise(revised, anew=self._judged)  # this also passes on the floor, which no frontier keeps
         known, waiting = services.peers.known(services.frontier, self.linked)
         for url in self.linked:
             fetched = url in waiting or url in services.folder.history or services.frontier.leased(url)
@@ -109,7 +109,7 @@ class LinkReplay:
             self._scores[url] = max(score, self._scores.get(url, score))
 
     def _offer(self, url: str, depth: int, inherited: tuple[float, ...]) -> bool:
-        """Whether the frontier does not know the URL, although no rule bars it."""
+        """Note a link. Return whether the frontier does not know the URL, although no rule bars it."""
         self.linked[url] = larger_of_each(self.linked.get(url, inherited), inherited)
         if url in self._services.frontier:
             return False

@@ -1,9 +1,9 @@
-"""Items and links that their files have lost are made again from the stored pages, before a crawl goes on.
+"""Restores lost lines of the item and link logs from the stored pages, before a crawl resumes.
 
-Opening the folder cuts off the last lines that the history does not know; this is the other direction: what the history knows,
-and ``items.jsonl`` or ``links.jsonl`` has not. Lines in the middle whose history line somebody has removed, as a message about a
-damaged line says, are removed, too: else a page would have two items when it is fetched again, and the links behind it would not
-be found in their place.
+Opening the folder cuts off last lines that the history does not know. This is the other direction: it restores lines that the
+history knows, but that ``items.jsonl`` or ``links.jsonl`` has lost. It also removes lines in the middle whose history line was
+removed by hand, as a message about a damaged line advises. Otherwise a page would have two items when it is fetched again, and
+the links after it would not be found in their place.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from crawlproject.storage.logs import AWAY, RETIRED, link_lines, read_changes
 from crawlproject.storage.page_files import item_fields, withdrawn
 from crawlproject.storage.read import LINKS, REFUSED, read_visits
 
-_NAMED = 5  # damaged lines that are told
+_NAMED = 5  # damaged lines that a message lists
 
 
 def recover_logs(services: Services) -> None:
-    """Complete the logs of a crawl folder, and tell what was lost, in ``CrawlFolder.warnings``.
+    """Complete the logs of a crawl folder, and report what was lost in ``CrawlFolder.warnings``.
 
-    What is there, and known to the history, does not change. Raises ``BadCrawlDir`` and ``StorageFailed``.
+    Existing lines that the history knows do not change. Raises ``BadCrawlDir`` and ``StorageFailed``.
     """
     folder, history = services.folder, services.folder.history
     if not folder.bodies:
@@ -63,9 +63,9 @@ def recover_logs(services: Services) -> None:
 
 
 class _Surplus:
-    """Whether a line stays: of the last ``most`` ones those do not that the history has not (``is_known``).
+    """Decides whether a line stays: of the last ``most`` lines, those unknown to the history (``is_known``) are removed.
 
-    They are of a further visit whose line was not written any more.
+    They belong to a further visit whose history line was never written.
     """
 
     def __init__(self, most: int, is_known: Callable[[Mapping[str, Any]], bool]) -> None:
@@ -82,12 +82,12 @@ def _is_last_link(source: str) -> Callable[[Mapping[str, Any]], bool]:
 
 
 def _is_last_item(last: tuple[str, float] | None) -> Callable[[Mapping[str, Any]], bool]:
-    """Of what the crawl itself has retired the history says nothing."""
+    """The history does not record items that the crawl itself has retired, so these count as known."""
     return lambda item: item.get("state") == RETIRED or (item["url"], item["at"]) == last
 
 
 class _Recovery(ABC):
-    """The lines of a log with those that were lost: ``made`` of so many pages; of ``gone`` there is no file."""
+    """Restores the lost lines of a log: ``made`` counts the pages whose lines were made again, ``gone`` those without a file."""
 
     name = ""
 
@@ -99,7 +99,7 @@ class _Recovery(ABC):
 
     @abstractmethod
     def lines(self, damaged: Container[int]) -> Iterator[Sequence[Any]]:
-        """All lines, those that were lost or ``damaged`` made again."""
+        """Yield all lines, with those that were lost or ``damaged`` made again."""
 
     def message(self, what: str) -> str:
         lost = f"; of {self.gone} there is no page file, and theirs are lost" if self.gone else ""
@@ -152,7 +152,7 @@ class _LinkRecovery(_Recovery):
 
 
 def _by(path: Any, key: str, without: Container[int]) -> Iterator[tuple[str, list[Any]]]:
-    """The lines, ``without`` those of these numbers, in groups of equal ``key``."""
+    """Yield the lines in groups of equal ``key``, leaving out the line numbers in ``without``."""
     try:
         for value, lines in groupby(read_lines(path, without=without), key=itemgetter(key)):
             yield value, list(lines)

@@ -1,4 +1,4 @@
-"""What an ordering is asked and given for each fetch that ended, live and on replay alike."""
+"""Calls an ordering for each finished fetch, both live and in a replay."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NO_PARTS = Parts()
 
 
 class OrderingFeed:
-    """Turns events into the calls of an ordering.
+    """Turns events into calls of an ordering.
 
-    The ordering sees each page discounted by its spam score; one that a person has judged (``judgments``, by URL) with a
-    relevance of 1 or 0 instead. It learns nothing from a page that repeats another, or whose
-    file is gone, but that the URL no longer waits. Of a listing, and of a page that needs a browser, it learns the links.
-    The parts say which links of a page are followed (``Part.followed``), and which others are (``Part.implied``).
+    The ordering sees each page discounted by its spam score; a page that a person has judged (``judgments``, by URL) has a
+    relevance of 1 or 0 instead. From a page that repeats another, or whose file is gone, it learns only that the URL no longer
+    waits. From a listing, and from a page that needs a browser, it learns the links.
+    The parts decide which links of a page are followed (``Part.followed``), and add others (``Part.implied``).
     """
 
     def __init__(self, ordering: BaseOrdering, judgments: Mapping[str, bool], parts: Parts = NO_PARTS) -> None:
@@ -32,22 +32,24 @@ class OrderingFeed:
         self._followed = parts.bound("followed")
         self._implied = parts.bound("implied")
         self._offered: set[str] = set()  # URLs of implied links
-        self._latest: tuple[Page, Page] | None = None  # orderings recognise a page that they have just observed
+        self._latest: tuple[Page, Page] | None = (
+            None  # orderings recognise the page object that they have just observed
+        )
 
     def replace(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
-        """The ordering knows what ``ordering``, of the same class, has learned with these judgments."""
+        """Give the ordering what ``ordering``, of the same class, has learned with these judgments."""
         self.ordering.become(ordering)
         self.judgments = judgments
         self._latest = None
 
     def save_agents(self, folder: Path) -> None:
-        """Write the lives of the ordering's agents, if it has any. Raises ``StorageFailed``."""
+        """Write the life records of the ordering's agents, if it has any. Raises ``StorageFailed``."""
         lives = self.ordering.family(AGENTS_KEPT)
         if lives:
             write_agents(folder, [asdict(life) for life in lives])
 
     def learn(self, event: FetchEvent) -> None:
-        """The ordering learns from a fetch that ended."""
+        """Let the ordering learn from a finished fetch."""
         visit = event.visit
         if visit.redirect:
             self.ordering.redirected(visit.url, visit.redirect)
@@ -61,11 +63,11 @@ class OrderingFeed:
             self.observe(page)
 
     def observe(self, page: Page) -> None:
-        """The ordering learns from a page."""
+        """Let the ordering learn from a page."""
         self.ordering.observe(self._discounted(page))
 
     def follow(self, page: Page) -> Iterator[CrawlUrl | None]:
-        """The links of ``page`` as records with their scores; None for each link that the ordering does not follow."""
+        """Yield the links of ``page`` as records with their scores; None for each link that the ordering does not follow."""
         for followed in self._followed:
             page = followed(page)
         page = self._discounted(page)
@@ -86,7 +88,7 @@ class OrderingFeed:
                 yield CrawlUrl(link.url, score, depth, page.url, link.anchor, context_score, 0.0, inherited)
 
     def _implied_by(self, page: Page) -> Iterator[Link]:
-        """Links that no page before has implied. When there are very many of these all are forgotten: it does no harm."""
+        """Yield links that no earlier page has implied. When very many are remembered, all are forgotten, which is harmless."""
         for implied in self._implied:
             for link in implied(page):
                 if link.url not in self._offered:
@@ -96,7 +98,7 @@ class OrderingFeed:
                     yield link
 
     def copied(self, page: Page) -> Iterator[CrawlUrl]:
-        """The links of a duplicate. They wait behind all others, with its score: the ordering has not seen the page."""
+        """Yield the links of a duplicate. They wait behind all others, with its score: the ordering has not seen the page."""
         for followed in self._followed:
             page = followed(page)
         for link in page.links:
@@ -114,7 +116,7 @@ class OrderingFeed:
 
 
 def _honest(page: Page) -> Page:
-    """A page that looks like spam: it is worth less, and so is what it says about its links."""
+    """Discount a page that looks like spam: reduce its relevance and the context scores of its links."""
     trust = 1.0 - page.spam
     links = tuple(with_context_score(link, link.context_score * trust) for link in page.links)
     return replace(page, relevance=page.relevance * trust, links=links)

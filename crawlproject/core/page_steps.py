@@ -1,4 +1,4 @@
-"""The steps of a page that has come through, one a pipeline; at the last its links enter the frontier, and its lease ends."""
+"""The steps of a fetched page, one per pipeline. In the last step, its links enter the frontier and its lease ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PageSteps:
-    """Bytes to page to history to links. ``hook``: which of the parts examines the page."""
+    """From bytes to page, history line and links. ``hook`` names the hook of the parts that examines the page."""
 
     hook: ClassVar[str] = "examine"
 
@@ -48,7 +48,7 @@ class PageSteps:
         self._judge_stored = parts.bound("judge_stored")
 
     def uncounted(self) -> PageSteps:
-        """The same steps for pages that were read before: the counters of the crawl do not change."""
+        """The same steps without an effect on the counters of the crawl, for pages that were read before."""
         steps = copy(self)
         steps.reader = self.reader.twin()
         return steps
@@ -63,7 +63,7 @@ class PageSteps:
         tdm_reservation: str = "",
         now: float = 0.0,
     ) -> Page:
-        """Bytes to page; relevance and context scores are still 0."""
+        """Parse the bytes of a page; its relevance and its context scores are still 0."""
         return self.reader.read(
             url.url,
             body[: self.max_bytes],
@@ -78,9 +78,10 @@ class PageSteps:
         )
 
     def examine(self, page: Page, fetch: Fetch) -> Page:
-        """The page with what the parts found, until one finds that it has no content, or none that could be read.
+        """Return the page with the findings of the parts, up to the one that finds no content, or none without a browser.
 
-        The shells of a site whose text scripts make are all alike: they are no duplicates, and teach no rules about its URLs.
+        The empty shells of a site that is made by scripts all look alike: they must neither count as duplicates nor teach
+        rules about its URLs.
         """
         page = with_page_type(page)
         for examine in self._examine:
@@ -90,21 +91,21 @@ class PageSteps:
         return page
 
     def score_page(self, page: Page) -> Page:
-        """The page with its relevance to the topic (000 eq. 1).
+        """Return the page with its relevance to the topic (000 eq. 1).
 
-        What needs a browser cannot be judged: it counts as the mean of the latest pages, for the sake of its links.
+        A page that needs a browser cannot be judged: it gets the mean relevance of the latest pages, for the sake of its links.
         """
         if page.needs_browser:
             return self._judge.presumed(page, self._folder.history.recent_relevance() or self._relevant)
         return self._judge.with_relevance(page)
 
     def score_links(self, page: Page) -> Page:
-        """The page whose links carry their context scores (003 section 4.4)."""
+        """Return the page with the context scores of its links (003 section 4.4)."""
         scores = self._judge.context_scores(page.terms, [link.context_span for link in page.links])
         return replace(page, links=tuple(map(with_context_score, page.links, scores)))
 
     def visit(self, url: CrawlUrl, page: Page, body: bytes, fetch: Fetch) -> Visit:
-        """The history line of the page; stores the page file unless the page asks not to be kept."""
+        """Return the history line of the page. Store the page file, unless the page is not to be kept."""
         return self._history.line(
             url,
             fetch,
@@ -124,8 +125,8 @@ class PageSteps:
         )
 
     def _store(self, url: str, body: bytes) -> str:
-        """Write the page file; its name. A page that is in the history already, as the crawl was killed before its links were
-        offered, is fetched once more, and may be another now: its file stays what its line and its item tell of.
+        """Write the page file and return its name. If the crawl was killed before the links of a page were offered, the page is
+        fetched again and may have changed: its first file stays, because its line and its item describe that one.
         """
         if url in self._folder.history and url in self._folder.pages:
             return page_name(url)
@@ -134,7 +135,7 @@ class PageSteps:
     def keep(self, page: Page, visit: Visit) -> None:
         """Add the page to the link graph, the items and, last, the history."""
         if not self._history.keep(page, visit) and not page.repeats:
-            self._feed.observe(page)  # the crawl was killed before its links were offered: now they may be others
+            self._feed.observe(page)  # the crawl was killed before its links were offered: they may have changed
 
     def offer(self, page: Page, fetch: Fetch) -> None:
         """Put the page's links into the frontier, and end its lease, in one atomic step."""
@@ -161,7 +162,7 @@ class PageSteps:
         self._checkpoints.pass_time(fetch.at)
 
     def follow(self, page: Page) -> None:
-        """Offer the links of ``page`` that the ordering follows, and what the parts find besides."""
+        """Offer the links of ``page`` that the ordering follows, and further URLs that the parts find."""
         for url in self._feed.follow(page):
             if url is not None:
                 self._admission.offer(url)
@@ -172,13 +173,13 @@ class PageSteps:
                 self._offer(url)
 
     def _follow_copy(self, page: Page) -> None:
-        """Offer the links of a duplicate that are new: most lead where those of the first page led."""
+        """Offer the new links of a duplicate: most have the same targets as those of the first page."""
         for url in self._feed.copied(page):
             if url.url not in self._frontier:
                 self._admission.offer(url)
 
     def stored(self, visit: Visit, inherited: tuple[float, ...], load: Callable[[str], bytes]) -> Page | None:
-        """The page of a visit, read and judged again; None when ``load`` raises ``FileNotFoundError``."""
+        """Read and judge the page of a visit again; None when ``load`` raises ``FileNotFoundError``."""
         try:
             body = load(visit.url)
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The parts of one crawl, and who of them is asked at which moment."""
+"""The parts of one crawl, and which of them are called at which hook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PartOf = TypeVar("PartOf", bound=Part)
 
 
 class Parts:
-    """The parts of one crawl, in order. The hooks that somebody overrides are bound here, once."""
+    """The parts of one crawl, in order. The most frequent hooks are bound here, once."""
 
     def __init__(self, parts: Iterable[Part] = ()) -> None:
         self._parts = tuple(parts)
@@ -27,14 +27,14 @@ class Parts:
         return iter(self._parts)
 
     def bound(self, hook: str, *, without: Collection[str] = ()) -> list[Callable[..., Any]]:
-        """What those parts do at a hook that need it: their methods, or what they have set in place of them.
+        """The methods of the parts that need a hook, or the functions that they have set in their place.
 
-        ``without`` those of these names.
+        Leaves out the parts with names in ``without``.
         """
         default = getattr(Part, hook)
         hooks = [getattr(part, hook) for part in self._parts if hook not in part.idle and part.name not in without]
         return [found for found in hooks if getattr(found, "__func__", None) is not default]
 
     def find(self, kind: type[PartOf]) -> PartOf | None:
-        """The part of this class, if the crawl has it. For whoever knows a part by name: nobody in the core does."""
+        """The part of this class, if the crawl has it. For callers that know a part by name, which the core does not."""
         return next((part for part in self._parts if isinstance(part, kind)), None)

@@ -1,6 +1,6 @@
-"""The other workers of a crawl, as the core and its parts see them. Most crawls have none: this is what holds then.
+"""The other workers of a crawl, as the core and its parts see them. Most crawls have none, and use the class of this module.
 
-``parts/workers`` has the class for crawls whose frontier several workers share.
+``parts/workers`` contains the class for crawls whose frontier is shared by several workers.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Known(Protocol):
 
 
 class Peers:
-    """No other worker: this one makes all fetches, and has nobody to publish to.
+    """No other workers: this one makes all fetches, and publishes nothing.
 
-    ``knows_all``: what this worker learns from are the fetches of the whole crawl. ``publishes``: others learn from its
-    fetches, and it from theirs. ``has_server``: each host is one worker's, and a server sees to visits and the budget of pages.
-    ``was_forgotten``: the server has lost what it knew of this worker.
+    ``knows_all``: this worker learns from all fetches of the crawl. ``publishes``: workers learn from each other's fetches.
+    ``has_server``: each host belongs to one worker, and a server controls visits and the page budget.
+    ``was_forgotten``: the server has lost its data about this worker.
     """
 
     knows_all = True
@@ -37,19 +37,19 @@ class Peers:
     was_forgotten = False
 
     def connect(self, services: Services) -> None:
-        """The crawl is put together: from now on it may learn from others."""
+        """The crawl is put together: from now on it may learn from other workers."""
 
     # ------------------------------------------------------------ one crawl, several workers
 
     def pages(self, own: int) -> int:
-        """Stored pages of all workers; ``own`` are those of this one."""
+        """The number of stored pages of all workers; ``own`` is that of this worker."""
         return own
 
     def count_page(self, url: str) -> None:
-        """The page behind the open lease of ``url`` is stored."""
+        """Count the page of ``url``, whose lease is still open: it is stored."""
 
     def is_own(self, host: str) -> bool:
-        """Whether the host is one of this worker's share."""
+        """Whether the host belongs to this worker."""
         return True
 
     def keeps(self, url: str) -> bool:
@@ -57,19 +57,19 @@ class Peers:
         return True
 
     def pass_time(self, now: float) -> None:
-        """It is ``now``: who was heard of lately has a share of the hosts."""
+        """Update the share of the hosts of each worker: only workers that gave a sign of life lately have one."""
 
     def known(self, frontier: Frontier, linked: Iterable[str]) -> tuple[Known, Known]:
-        """What the frontier knows, and what waits in it: at least of the URLs that were ``linked``."""
-        if isinstance(frontier, DurableFrontier):  # there may be many more that wait
+        """The known URLs, and the waiting ones, of the frontier: complete at least for the ``linked`` URLs."""
+        if isinstance(frontier, DurableFrontier):  # many more URLs may wait
             return frontier, {url for url in linked if frontier.state_of(url) == "waiting"}
         return frontier, {url.url for url in frontier.waiting() if not url.variant}
 
     def start(self, limit: int, loop: Any) -> None:
-        """From now on no call waits for a server, which is asked for ``limit`` leases at most; ``loop`` is a ``CallerLoop``."""
+        """From now on, no call waits for the server, which gives at most ``limit`` leases; ``loop`` is a ``CallerLoop``."""
 
     def pending(self, frontier: Frontier) -> bool:
-        """Whether anything waits, or is leased by another worker."""
+        """Whether any URL waits, or is leased by another worker."""
         return len(frontier) > 0
 
     # ------------------------------------------------------------ out
@@ -78,10 +78,10 @@ class Peers:
         """A fetch has entered the history, as line ``number`` (0: the last one)."""
 
     def fetched_before(self, event: FetchEvent, number: int) -> None:
-        """Line ``number`` of the history was read again."""
+        """Line ``number`` of the history was replayed."""
 
     def refused(self, url: str) -> None:
-        """A URL is refused, whose turn had come."""
+        """A URL was refused when its turn had come."""
 
     def postponed(self, url: str) -> None:
         """A URL waits in a later class from now on."""
@@ -90,39 +90,39 @@ class Peers:
         """All URLs of a host wait in a later class, or for the end of its rest."""
 
     def publish(self, part: str, url: str, message: Any) -> None:
-        """The part of this name says something about ``url`` to the same part of others: a value for JSON."""
+        """Send a message about ``url``, a JSON value, from the part of this name to the same part of other workers."""
 
     def attach(self, key: str, part: str, message: Any, number: float) -> None:
-        """Whoever leases the URL with this key receives ``message`` for the part before; None takes it back.
+        """Attach ``message`` for a part to the URL with this key: a worker receives it before it leases the URL. None removes it.
 
-        Of several the one with the highest number counts.
+        Of several messages, the one with the highest ``number`` counts.
         """
 
     # ------------------------------------------------------------ what a server knows
 
     def folders(self) -> list[Path]:
-        """The crawl folders of the others that are on this machine."""
+        """The crawl folders of the other workers on this machine."""
         return []
 
     def missing(self, keys: list[str]) -> set[str]:
-        """Those of these keys that the server does not know. Not to be asked after the crawl has begun."""
+        """Those of ``keys`` that the server does not know. Must not be called after the crawl has begun."""
         return set()
 
     def set_pace(self, rate: float) -> None:
-        """So many fetches a second are for all workers together; 0: any number."""
+        """Limit the fetches per second of all workers together to ``rate``; 0: no limit."""
 
     def workers(self, now: float) -> int:
-        """Workers that were heard of lately, this one included."""
+        """The number of workers that gave a sign of life lately, including this one."""
         return 1
 
     def nothing_due(self, until: float) -> bool:
-        """Whether the server had nothing to give before ``until`` when it was asked last."""
+        """Whether the server, when it was last asked, had nothing due before ``until``."""
         return True
 
     # ------------------------------------------------------------ in
 
     def catch_up(self) -> None:
-        """Learn all that others have published. Called once, before the crawl goes on."""
+        """Learn from all that other workers have published. Called once, before the crawl resumes."""
 
 
 ALONE = Peers()

@@ -1,5 +1,5 @@
-"""What is known before the first fetch: pages that an ordering may learn from (archives, the examples of a topic), and
-the ordering that ``ORDERING`` names, made with it.
+"""What is known before the first fetch: pages that an ordering may learn from (archives, the examples of a topic). Also makes
+the ordering that ``ORDERING`` names, with this knowledge.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ARCHIVE_CACHE = 500  # pages of an archive that stay in memory; an ordering look
 
 
 class PriorPages:
-    """Pages that are there before the crawl: what ``ORDERING_ARCHIVE`` names, and the rehearsed web if there is one.
+    """Pages that exist before the crawl: those of ``ORDERING_ARCHIVE``, and the rehearsed web if there is one.
 
-    ``new_reader`` makes readers whose counters are not the crawl's. ``cache_dir`` keeps the indexes of archives. ``readable`` is
-    what the parts make of a web (``Part.readable``). Raises ``BadWeb`` when the archive cannot be opened.
+    ``new_reader`` makes readers that do not affect the counters of the crawl. ``cache_dir`` holds the indexes of archives.
+    ``readable`` wraps a web for the parts (``Part.readable``). Raises ``BadWeb`` if the archive cannot be opened.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class PriorPages:
         self.named = self._named(options.ordering_archive) if options.ordering_archive else None
 
     def judged_by(self, judge: TopicJudge) -> PriorPages:
-        """The same pages, with the relevance that another topic gives them."""
+        """The same pages, with their relevance to another topic."""
         return PriorPages(
             self._options,
             judge,
@@ -75,7 +75,7 @@ class PriorPages:
         if crawl_folder and self._options.virtual_web:
             yield self._opened(self._options.virtual_web).page
         if crawl_folder and is_crawl_folder(crawl_folder):
-            with suppress(BadWeb):  # a crawl that was stopped before its first page
+            with suppress(BadWeb):  # raised for a crawl that was stopped before its first page
                 yield self._archive(CrawledWeb(crawl_folder)).page
 
     def _named(self, web: str) -> PageArchive:
@@ -96,7 +96,7 @@ class PriorPages:
 class PriorKnowledge:
     """What the ordering of a crawl may know before it begins. ``crawl_folder`` is None in a rehearsal.
 
-    ``judgments`` reads what a person has said of pages, by URL: an ordering that is made later knows more.
+    ``judgments`` reads a person's judgments of pages, by URL; an ordering that is made later may get more of them.
     """
 
     options: Options
@@ -111,7 +111,7 @@ class PriorKnowledge:
         return replace(self, judge=judge, pages=self.pages.judged_by(judge))
 
     def context(self, topic: Topic) -> OrderingContext:
-        """For the ordering of ``topic``; only an ordering that needs targets sees them. Raises ``BadInput``."""
+        """The context for the ordering of ``topic``; only an ordering that needs targets sees them. Raises ``BadInput``."""
         options, cls = self.options, ordering_class(self.options.ordering)
         judgments = self.judgments() if cls.reads_examples and self.crawl_folder else {}
         wanted = cls.reads_examples and bool(topic.positive or topic.negative or judgments)
@@ -137,6 +137,6 @@ def choose_ordering(topic: Topic, known: PriorKnowledge) -> BaseOrdering:
 
 
 def parameters_in_use(options: Options) -> dict[str, Any]:
-    """The parameters that the ordering runs with: given ones, as numbers, over defaults."""
+    """The parameters that the ordering runs with: the given ones, converted to the types of the defaults, and the defaults."""
     given, own = options.ordering_parameters, parameters_of(ordering_class(options.ordering))
     return {name: type(default)(given.get(name, default)) for name, default in own.items()}

@@ -1,4 +1,4 @@
-"""How a crawl reads URLs and pages, as its settings want it: canonical spelling, trap rules, readers."""
+"""How a crawl reads URLs and pages according to its settings: canonical spelling, trap rules, readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawlproject.urls.traps import TrapFilter
 
 
 def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter:
-    """The trap rules as the ``TRAP_*`` settings want them; some frontiers count the URLs of hosts themselves."""
+    """Make the trap rules of the ``TRAP_*`` settings; some frontiers count the URLs of hosts themselves."""
     return TrapFilter(
         max_url_length=options.trap_max_url_length,
         max_segment_repeats=options.trap_max_segment_repeats,
@@ -29,7 +29,7 @@ def make_traps(options: Options, frontier: Frontier | None = None) -> TrapFilter
 
 
 def _read_as_pages(options: Options) -> set[str]:
-    """How the files of documents end whose media type is read."""
+    """The file extensions of documents whose media types are read."""
     return {name for name, media_type in DOCUMENT_TYPES.items() if media_type in options.page_content_types}
 
 
@@ -42,10 +42,9 @@ def make_reader(
     reads: Collection[str] = (),
     agent: str = "",
 ) -> Reader:
-    """The reader as the ``PAGE_*`` settings want it; it need not read ``tag_paths`` where nobody asks for them.
+    """Make the reader of the ``PAGE_*`` settings. ``tag_paths``: whether it reads the tag paths of links.
 
-    ``reads`` is what else somebody asks for (``Part.reads``). ``agent`` is the product token by which a page may address this
-    crawler.
+    ``reads`` lists what else it reads (``Part.reads``). ``agent`` is the product token by which a page may address this crawler.
     """
     if options.page_main_text:
         need("setting PAGE_MAIN_TEXT", "content")
@@ -65,7 +64,7 @@ def make_reader(
 
 
 def topic_in_canonical_urls(topic: Topic, canonicalize: Callable[..., str]) -> Topic:
-    """The topic, and its members, with seeds and targets in the spelling of this crawl, each once."""
+    """The topic and its members, with canonical seeds and targets, each listed once."""
     seeds = tuple(dict.fromkeys(canonicalize(seed) for seed in topic.seeds))
     targets = tuple(dict.fromkeys(canonicalize(target) for target in topic.targets))
     members = tuple(topic_in_canonical_urls(member, canonicalize) for member in topic.members)

@@ -1,8 +1,8 @@
-"""After a resume: everything that learns in a crawl learns from its history once more.
+"""After a resume, everything that learns in a crawl learns from its history again.
 
-What was learned lives in memory. Kept on disk it would be one more file that must agree with the history at every instant;
-learned again it always agrees. Who has a state in the last checkpoint (``checkpoint.py``) goes on from it, and is shown what came
-after; the others are shown all lines.
+What was learned lives in memory. A file on disk would have to agree with the history at every instant; a replay always agrees.
+A learner with a state in the last checkpoint (``checkpoint.py``) continues from it and gets only the later lines; the others get
+all lines.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Value = TypeVar("Value")
 
 
 def replay(services: Services, now: float) -> None:
-    """The events of the crawl folder, learned by a crawl that has fetched nothing yet.
+    """Let a crawl that has fetched nothing yet learn from the events of its folder.
 
-    What the frontier or the history has lost is put back. When a person has judged pages, all waiting URLs get new scores.
-    Fetches that ended after ``now``, by a clock that was set since, count as ended then. At last what other workers have
-    published is learned.
+    URLs that the frontier or the history has lost are put back. If a person has judged pages, all waiting URLs get new scores.
+    Fetches that ended after ``now``, because the clock was set back since, count as ended at ``now``. Finally, the crawl learns
+    what other workers have published.
     Raises ``BadCrawlDir`` for a damaged folder, and ``StorageFailed``.
     """
     feed, peers, parts = services.feed, services.peers, services.parts
@@ -47,7 +47,7 @@ def replay(services: Services, now: float) -> None:
     begin = resumed.behind.lines if resumed.skips(services, follower) else 0
     links = follower.linked if follower else {}
     events = read_events(services, links, now, behind=resumed if begin else None)
-    behind = parts.bound("learn", without=resumed.names)  # who learns from the lines before the checkpoint, too
+    behind = parts.bound("learn", without=resumed.names)  # parts that also learn from the lines before the checkpoint
     for number, event in enumerate(events, start=begin + 1):
         is_first, is_new = event.visit.number == 1, number > resumed.behind.lines
         is_news = follower is not None and is_first and number > resumed.ordering_lines
@@ -70,7 +70,9 @@ def replay(services: Services, now: float) -> None:
 
 
 class Resumed(NamedTuple):
-    """Who knows what: learners of these ``names`` the lines and links up to some place, the ordering its first lines."""
+    """What the checkpoint covers: the learners ``names`` know the lines up to ``behind`` and the links up to ``links``, the
+    ordering knows the first ``ordering_lines`` lines.
+    """
 
     behind: TailPosition = START
     links: TailPosition = START
@@ -78,7 +80,7 @@ class Resumed(NamedTuple):
     names: frozenset[str] = frozenset()
 
     def skips(self, services: Services, follower: LinkReplay | None) -> bool:
-        """Whether nobody needs the lines before that place."""
+        """Whether no learner needs the lines before ``behind``."""
         waits = (
             services.peers.has_server
             or (follower is not None and not self.ordering_lines)
@@ -88,7 +90,7 @@ class Resumed(NamedTuple):
 
 
 def _resume(services: Services, found: Checkpoint | None) -> Resumed:
-    """Let all go on from the last checkpoint that can."""
+    """Restore all learners that can use the last checkpoint."""
     if found is None:
         return Resumed()
     if found.ordering is not None:
@@ -106,7 +108,7 @@ def _resume(services: Services, found: Checkpoint | None) -> Resumed:
 
 
 def _tell_refusals(services: Services) -> None:
-    """What was refused at its turn since the checkpoint is done, and has no line: the ordering must not wait for it."""
+    """Tell the ordering about URLs that were refused at their turn since the checkpoint: they have no line and never come."""
     if isinstance(services.frontier, DurableFrontier):
         for url in services.frontier.finished(known=services.folder.history.__contains__):
             if not is_second_look(url.key):
@@ -121,9 +123,9 @@ def read_events(
     *,
     behind: Resumed | None = None,
 ) -> Iterator[FetchEvent]:
-    """The events of a crawl folder, in order, none after ``now``. ``inherited`` is what each URL has, as far as known.
+    """Yield the events of a crawl folder in order, none later than ``now``. ``inherited`` holds known inherited values by URL.
 
-    ``steps``: how the pages are read, unless as the crawl does. ``behind``: only what came after that.
+    ``steps`` read the pages (default: those of the crawl). ``behind``: yield only the events after that checkpoint.
     """
     steps, known = steps or services.steps, behind or Resumed()
     links = InStep(read_links(services.folder.path, known.links))
@@ -149,7 +151,7 @@ class InStep(Generic[Value]):
         self._next = next(entries, None)
 
     def of(self, url: str) -> Sequence[Value]:
-        """The values of ``url``, when its entry is the next."""
+        """The values of ``url`` if its entry is the next one, else none."""
         if self._next is None or self._next[0] != url:
             return ()
         values = self._next[1]

@@ -1,8 +1,8 @@
-"""robots.txt as RFC 9309 wants it: which rules and sitemaps it has for one crawler, what a reply means, how long it is believed.
+"""robots.txt by RFC 9309: the rules and sitemaps for one crawler, the meaning of a reply, and how long it is believed.
 
-Pure: whoever fetches hands the reply in, and the time with it. Which lines are meant is decided here, to the letter of the RFC;
-matching them against URLs is Protego's. Protego alone finds a group by any part of a User-Agent header (``crawler`` in "a polite
-crawler", ``top`` in "topical"), ends lines where Python does, and opens ``/`` to whoever is allowed ``/index.html``.
+Pure: the caller passes in the reply and the time. This module selects the lines that apply, to the letter of the RFC; Protego
+matches them against URLs. Protego alone would find a group by any part of a User-Agent header (``crawler`` in "a polite
+crawler", ``top`` in "topical"), end lines where Python does, and allow ``/`` wherever ``/index.html`` is allowed.
 """
 
 from __future__ import annotations
@@ -19,32 +19,34 @@ from protego import Protego
 
 from crawlproject.urls.hosts import origin_of
 
-MAX_SITEMAPS = 100  # of one file; each is a fetch
-MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; more is cut
-MAX_REDIRECTS = 5  # section 2.3.1.2: at least so many are followed; what lies behind more is not there
-UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is asked for again
-LEAST_AGE = 600.0  # seconds that one is believed that may not be cached, as many: each fetch is a visit of the host
-LEAST_STATED = 60.0  # seconds that one is believed whose reply states a lifetime, however short
-MAX_WILDCARDS = 2_000  # of the rules that are ours: matching a URL takes 1.5 ms then
-QUICK_WILDCARDS, QUICK_RULES = 100, 2_000  # with more, only what is fetched is matched, not every link
+MAX_SITEMAPS = 100  # per file; each costs a fetch
+MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; the rest is cut off
+MAX_REDIRECTS = 5  # section 2.3.1.2: at least this many are followed; after more, the file counts as missing
+UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is requested again
+LEAST_AGE = (
+    600.0  # seconds for which a file that must not be cached is believed anyway: each fetch is a visit of the host
+)
+LEAST_STATED = 60.0  # minimum seconds for which a file with a stated lifetime is believed
+MAX_WILDCARDS = 2_000  # in the rules for this crawler: matching a URL then takes 1.5 ms
+QUICK_WILDCARDS, QUICK_RULES = 100, 2_000  # with more, URLs are matched before a fetch only, not for every link
 FORBIDDEN = "robots/forbidden"
 
-_LINES = re.compile("[^\r\n]{6,}")  # no shorter one says anything
+_LINES = re.compile("[^\r\n]{6,}")  # no shorter line can be a record
 _AGENT = ("user-agent", "useragent", "user agent")
-_DISALLOW = ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")  # people mean it
+_DISALLOW = ("disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw")  # with common misspellings
 _DELAY = ("crawl-delay", "crawl delay")
 _SITEMAP = ("sitemap", "sitemaps", "site-map")
 _KEYS = (*_AGENT, *_DISALLOW, *_DELAY, *_SITEMAP, "allow")
 _NO_COLON = re.compile(rf"({'|'.join(_KEYS)})\s+(.*)", re.IGNORECASE)
-_TOKEN = re.compile("[A-Za-z0-9_-]+")  # of the RFC, and digits, which some crawlers have in their names
+_TOKEN = re.compile("[A-Za-z0-9_-]+")  # as in the RFC, plus digits, which the names of some crawlers contain
 _COMPATIBLE = re.compile(r"\bcompatible;\s*([A-Za-z0-9_-]+)", re.IGNORECASE)
-_NO_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # Python, and so Protego, takes them for some
+_NO_LINE_ENDS = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # Python, and so Protego, takes them for line ends
 _ESCAPED_SLASH = re.compile("%2f", re.IGNORECASE)
 _TOO_MANY_REQUESTS = 429
 
 
 class RobotsFile(NamedTuple):
-    """``rules`` are lines ``Allow: x``, ``Disallow: x`` and ``Crawl-delay: x`` for one crawler; ``sitemaps`` as written."""
+    """``rules`` are lines ``Allow: x``, ``Disallow: x`` and ``Crawl-delay: x`` for one crawler; ``sitemaps`` are as written."""
 
     rules: tuple[str, ...] = ()
     sitemaps: tuple[str, ...] = ()
@@ -53,8 +55,8 @@ class RobotsFile(NamedTuple):
 def product_token(agent: str) -> str:
     """The name, in lower case, by which robots.txt addresses a crawler with this token or User-Agent header.
 
-    It is the first word: ``topical-crawler`` of ``topical-crawler/0.1 (see ...)``; of a header that begins like a browser's,
-    the word after ``compatible;``. ``*`` when there is none.
+    It is the first word: ``topical-crawler`` of ``topical-crawler/0.1 (see ...)``. If the header begins like that of a browser,
+    it is the word after ``compatible;``. ``*`` if there is none.
     """
     disguised = _COMPATIBLE.search(agent) if agent.lower().startswith("mozilla/") else None
     found = disguised[1] if disguised else (_TOKEN.match(agent.strip()) or ["*"])[0]
@@ -62,19 +64,21 @@ def product_token(agent: str) -> str:
 
 
 def wildcards_in(rule: str) -> int:
-    """How many wildcards a rule has, which take time to match."""
+    """The number of wildcards in a rule, each of which takes time to match."""
     return rule.count("*") + rule.endswith("$")
 
 
 def read_robots(text: str, token: str, most_wildcards: float = inf) -> RobotsFile:
-    """What a robots.txt says to the crawler with this product token.
+    """The rules and sitemaps of a robots.txt for the crawler with this product token.
 
-    All groups that name it count as one; without any, those for ``*`` do (section 2.2.1). Only rules end a list of user
-    agents: other records do not interfere (section 2.2.4). Reading ends when the rules that count have more than
+    All groups that name the crawler are combined; if there are none, those for ``*`` are (section 2.2.1). Only rules end a list
+    of user agents: other records do not interfere (section 2.2.4). Reading ends when the rules that apply have more than
     ``most_wildcards``.
     """
-    is_named = token in text.lower()  # perhaps: then the rules for all others do not count yet
-    wildcards = [0, 0]  # of the rules for it, and for all others
+    is_named = (
+        token in text.lower()
+    )  # possibly in a group: until that is clear, the rules for ``*`` do not end the reading
+    wildcards = [0, 0]  # of the rules for this crawler, and of those for ``*``
     named: list[str] | None = None
     others: list[str] = []
     sitemaps: list[str] = []
@@ -102,7 +106,7 @@ def read_robots(text: str, token: str, most_wildcards: float = inf) -> RobotsFil
 
 
 def in_query(pattern_or_url: str) -> str:
-    """With ``/`` for ``%2F`` behind the first ``?``, where both mean the same (section 2.2.2, table)."""
+    """Replace ``%2F`` by ``/`` after the first ``?``, where both mean the same (section 2.2.2, table)."""
     path, mark, query = pattern_or_url.partition("?")
     return f"{path}?{_ESCAPED_SLASH.sub('/', query)}" if mark and "%2" in query else pattern_or_url
 
@@ -136,23 +140,23 @@ def _rule(key: str, value: str) -> str:
 class RobotsRules:
     """The rules of one origin for one crawler, until ``expires`` (seconds since the epoch).
 
-    ``agent`` is its product token or its User-Agent. ``status`` 0 means that no reply came. A 4xx reply allows everything
-    (section 2.3.1.3), a 5xx reply or none at all forbids everything (2.3.1.4). So does a 429: that server is there, and has
-    enough, and a file with more than ``MAX_WILDCARDS``, which is there to keep a crawler busy. ``sitemaps`` are the URLs of its
-    ``Sitemap`` lines, as written.
+    ``agent`` is the product token or the User-Agent of the crawler. ``status`` 0 means that no reply came. A 4xx reply allows
+    everything (section 2.3.1.3), a 5xx reply or none at all forbids everything (2.3.1.4). So does a 429, from a server that is
+    overloaded, and a file with more than ``MAX_WILDCARDS``, which only serves to keep a crawler busy. ``sitemaps`` are the URLs
+    of the ``Sitemap`` lines, as written.
     """
 
     def __init__(self, status: int, body: bytes, expires: float, agent: str) -> None:
         self.status = status
         self.expires = expires
         self.unreachable = status == 0 or status >= 500 or status == _TOO_MANY_REQUESTS
-        self.failure = ""  # why nobody answered, where that is known
+        self.failure = ""  # why there was no answer, if that is known
         self.asked_rest = 0.0  # seconds for which the server asked to be left alone
         self.sitemaps: tuple[str, ...] = ()
         self._parser: Protego | None = None
         self.reason = "unreachable" if self.unreachable else "forbidden"  # why a URL may not be fetched
         self.is_quick = False  # whether matching costs next to nothing
-        self.forbids_some = False  # a reply that came; one that is unreachable says nothing for long
+        self.forbids_some = False  # whether a file that came has rules that forbid; not set for an unreachable one
         if 200 <= status < 300:
             found = read_robots(_decoded(body), product_token(agent), MAX_WILDCARDS)
             self.sitemaps = found.sitemaps
@@ -164,7 +168,7 @@ class RobotsRules:
             self.forbids_some = any(rule.startswith("Disallow:") for rule in rules)
 
     def allows(self, url: str) -> bool:
-        """Whether the crawler may fetch ``url``; for a POST, where it is sent."""
+        """Whether the crawler may fetch ``url``; for a POST, the URL to which it is sent counts."""
         if self._parser is None:
             return not self.unreachable
         return self._parser.can_fetch(in_query(url.partition("#")[0]), "*")
@@ -176,7 +180,7 @@ class RobotsRules:
 
 
 def _decoded(body: bytes) -> str:
-    """The text of a file; of one that is too long, the lines that are whole."""
+    """The text of a file; if it is too long, only its complete lines within ``MAX_BYTES``."""
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES]
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
@@ -184,9 +188,8 @@ def _decoded(body: bytes) -> str:
 
 
 def expiry(headers: Mapping[str, str], now: float, max_age: float) -> float:
-    """Until when a reply with these headers (lower-case names) is believed: HTTP max-age, else Expires, within ``max_age``.
-
-    RFC 9309 section 2.4: no longer than 24 hours, which is the default of ``CRAWL_ROBOTS_MAX_AGE``.
+    """The time until which a reply with these headers (lower-case names) is believed: by HTTP max-age, else by Expires, at most
+    ``max_age`` seconds. RFC 9309 section 2.4: no longer than 24 hours, the default of ``CRAWL_ROBOTS_MAX_AGE``.
     """
     for directive in headers.get("cache-control", "").lower().split(","):
         name, _, seconds = directive.strip().partition("=")
@@ -208,10 +211,10 @@ def _expires_at(value: str, now: float, max_age: float) -> float:
 
 
 class RobotsCache:
-    """Rules for ``agent`` by origin, the least recently used dropped beyond ``size``; expired ones are asked for again.
+    """An LRU cache of the rules for ``agent`` by origin, with at most ``size`` entries; expired rules are requested again.
 
-    They are believed as long as HTTP says, at least for ``LEAST_STATED`` and at most for ``max_age`` seconds; for ``LEAST_AGE``
-    where the reply has no lifetime at all (``no-store``, ``max-age=0``, an ``Expires`` that is over).
+    Rules are believed as long as HTTP says, at least for ``LEAST_STATED`` and at most for ``max_age`` seconds; for ``LEAST_AGE``
+    if the reply has no lifetime at all (``no-store``, ``max-age=0``, an ``Expires`` in the past).
     """
 
     def __init__(self, *, size: int, max_age: float, agent: str) -> None:
@@ -232,7 +235,7 @@ class RobotsCache:
         return rules
 
     def store(self, origin: str, status: int, headers: Mapping[str, str], body: bytes, now: float) -> RobotsRules:
-        """Keep what a fetch of ``origin``'s robots.txt brought; ``status`` 0: nothing came."""
+        """Keep the result of fetching the robots.txt of ``origin``; ``status`` 0: no reply came."""
         expires = expiry(headers, now, self._max_age)
         expires = max(expires, now + min(LEAST_STATED if expires > now else LEAST_AGE, self._max_age))
         rules = RobotsRules(status, body, expires, self.agent)
@@ -241,7 +244,7 @@ class RobotsCache:
         return self.share(origin, rules)
 
     def share(self, origin: str, rules: RobotsRules) -> RobotsRules:
-        """Keep ``rules`` for ``origin``, too: its robots.txt is a redirect to where they come from."""
+        """Keep ``rules`` for ``origin`` as well: its robots.txt redirects to theirs."""
         self._rules[origin] = rules
         self._rules.move_to_end(origin)
         while len(self._rules) > self._size:
@@ -249,7 +252,7 @@ class RobotsCache:
         return rules
 
     def forget(self, origin: str) -> None:
-        """Ask again at the next chance."""
+        """Forget the rules of ``origin``: its robots.txt is requested again when it is next needed."""
         self._rules.pop(origin, None)
 
     def __len__(self) -> int:
@@ -257,9 +260,9 @@ class RobotsCache:
 
 
 class KnownRobots:
-    """A host filter: what the robots.txt files that are known forbid is neither put in line nor fetched.
+    """A URL filter by known robots.txt files: forbidden URLs neither enter the frontier nor are fetched.
 
-    At most ``size`` origins, those learned last. ``now`` is the time of the latest take: rules that have expired say nothing.
+    It keeps the ``size`` origins learned last. ``now`` is the time of the latest take: expired rules do not count.
     """
 
     def __init__(self, size: int) -> None:
@@ -268,7 +271,7 @@ class KnownRobots:
         self._rules: OrderedDict[str, RobotsRules] = OrderedDict()
 
     def learn(self, origin: str, rules: RobotsRules) -> None:
-        """The robots.txt of ``origin`` came."""
+        """Keep the rules of ``origin`` if they forbid something and are quick to match."""
         self._rules.pop(origin, None)
         if rules.forbids_some and rules.is_quick:
             self._rules[origin] = rules
@@ -276,6 +279,6 @@ class KnownRobots:
                 self._rules.popitem(last=False)
 
     def refusal(self, url: str, depth: int) -> str:
-        """``FORBIDDEN`` for a canonical URL that may not be fetched, else empty."""
+        """``FORBIDDEN`` for a canonical URL that must not be fetched, else empty."""
         rules = self._rules.get(origin_of(url)) if self._rules else None
         return FORBIDDEN if rules is not None and rules.expires > self.now and not rules.allows(url) else ""

@@ -1,8 +1,8 @@
-"""Which names are one server, for politeness: those with one address, unless a content network answers there.
+"""Which host names are one server, for politeness: those with the same address, unless it belongs to a content network.
 
-What a polite crawler spares is a machine, not a name (004 section 2.3.1, footnote 2). Behind an address of a content network
-stand many machines: it is known by the registrable domains that share it and by how fast it answers. Addresses are remembered
-for as long as their records say, within bounds (RFC 1035 section 3.2.1: TTL).
+A polite crawler spares machines, not names (004 section 2.3.1, footnote 2). An address of a content network stands for many
+machines: it is recognised by the number of registrable domains that share it, and by how fast it answers. Addresses are
+remembered for as long as their records say, within bounds (RFC 1035 section 3.2.1: TTL).
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Generic, TypeVar
 
 from crawlproject.urls.hosts import domain_of
 
-MANY = 20  # registrable domains from which on an address may be a content network's
-FAST = 0.5  # seconds of a fetch, on average, below which it is one
-LEAST, MOST = 60.0, 86_400.0  # seconds that a name is remembered, whatever its records say
-UNKNOWN = 300.0  # seconds, when nobody says
-MISSING = 30.0  # seconds that it is remembered that there is no such name
+MANY = 20  # registrable domains from which an address may belong to a content network
+FAST = 0.5  # average seconds of a fetch below which it does
+LEAST, MOST = 60.0, 86_400.0  # bounds of the seconds for which a name is remembered
+UNKNOWN = 300.0  # seconds, if no TTL is known
+MISSING = 30.0  # seconds for which the absence of a name is remembered
 Found = TypeVar("Found")
 
-_SMOOTHING = 0.1  # of that average
+_SMOOTHING = 0.1  # weight of the latest fetch in that average
 _REMEMBERED = 100_000  # hosts, and addresses
 
 
 class _Server:
-    """What is known of an address. ``hosts`` are its names by registrable domain."""
+    """What is known about an address. ``hosts`` are its names by registrable domain."""
 
     __slots__ = ("hosts", "is_network", "seconds")
 
@@ -36,7 +36,7 @@ class _Server:
 
 
 class ServerAddresses:
-    """The addresses of the hosts of one crawl. ``tell`` is ``host_address`` of its frontier."""
+    """The addresses of the hosts of one crawl. ``tell`` is the method ``host_address`` of its frontier."""
 
     def __init__(self, tell: Callable[[str, str], bool]) -> None:
         self._tell = tell
@@ -48,9 +48,9 @@ class ServerAddresses:
         return host in self._addresses
 
     def found(self, host: str, addresses: Iterable[str]) -> bool:
-        """The name of ``host`` has these addresses; whether it may be visited now.
+        """Note that ``host`` has these addresses. Return whether it may be visited now.
 
-        Of several the least counts: name servers give them in any order.
+        Of several addresses the smallest counts, because name servers return them in any order.
         """
         address = min(addresses, default="")
         self._addresses[host] = address
@@ -66,7 +66,7 @@ class ServerAddresses:
         return True if server.is_network else self._tell(host, address)
 
     def answered(self, host: str, seconds: float) -> None:
-        """A fetch from ``host`` took so long."""
+        """A fetch from ``host`` took ``seconds``."""
         server = self._servers.get(self._addresses.get(host, ""))
         if server is None:
             return
@@ -74,7 +74,7 @@ class ServerAddresses:
         self._tell_apart(server)
 
     def _tell_apart(self, server: _Server) -> None:
-        """Its hosts are servers of their own from now on, if it is a content network's."""
+        """Treat the hosts of an address as separate servers from now on if it belongs to a content network."""
         if server.is_network or len(server.hosts) < MANY or server.seconds is None or server.seconds >= FAST:
             return
         server.is_network = True
@@ -92,14 +92,14 @@ class ServerAddresses:
 
 
 class KnownAddresses(Generic[Found]):
-    """What was found for at most ``size`` names; the one that was asked for longest ago is forgotten first."""
+    """An LRU cache of what was found for names, with at most ``size`` entries that expire."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._found: OrderedDict[str, tuple[Found, float]] = OrderedDict()
 
     def get(self, name: str, now: float) -> Found | None:
-        """What was found, as long as it holds; ``now`` is in seconds of any clock."""
+        """What was found, unless it has expired; ``now`` is in seconds of any clock."""
         if name not in self._found:
             return None
         found, until = self._found[name]
@@ -110,11 +110,11 @@ class KnownAddresses(Generic[Found]):
         return found
 
     def keep(self, name: str, found: Found, now: float, ttl: float | None) -> None:
-        """``found`` holds for ``ttl`` seconds from ``now``; None: nobody knows."""
+        """Keep ``found`` for ``ttl`` seconds from ``now``; None: the TTL is unknown."""
         self._keep(name, found, now + (UNKNOWN if ttl is None else min(max(ttl, LEAST), MOST)))
 
     def keep_missing(self, name: str, found: Found, now: float) -> None:
-        """There is no such name; ``found`` says so."""
+        """Keep ``found``, which says that there is no such name."""
         self._keep(name, found, now + MISSING)
 
     def _keep(self, name: str, found: Found, until: float) -> None:

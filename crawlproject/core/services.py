@@ -1,5 +1,5 @@
-"""The services of one crawl, by which handlers, parts and replays reach it; and what a crawl does with a URL, by what it
-is fetched for (``CrawlUrl.kind``): the contract of a handler, and that of pages.
+"""The services of one crawl, through which handlers, parts and replays reach it; and the contract of a handler, which treats
+the URLs of one kind (``CrawlUrl.kind``), with the handler of pages.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from crawlproject.records import CrawlUrl, Fetch, Page, Reply, Topic, Visit
 from crawlproject.storage.crawl_folder import CrawlFolder
 from crawlproject.urls.post import Post
 
-TOO_MANY_REDIRECTS = "too_many_redirects"  # the error of a page that only led on, in the history
-MAX_REDIRECTS = 20  # in a row, behind which a page that leads on by itself is not followed; as many as Scrapy follows
-UNREACHABLE = "robots/unreachable"  # a robots.txt did not come, is an error, or too much to ask for now
-NO_PART_REST = 3_600.0  # seconds until the turn of a URL comes again whose part is not here
-_REMEMBERED = 10_000  # URLs that redirects led to
+TOO_MANY_REDIRECTS = "too_many_redirects"  # error in the history of a page at the end of too many redirects
+MAX_REDIRECTS = 20  # redirects in a row after which a page that redirects is not followed; the limit of Scrapy
+UNREACHABLE = "robots/unreachable"  # a robots.txt did not come, is an error, or cannot be asked for now
+NO_PART_REST = 3_600.0  # seconds until a URL whose part is not installed is looked at again
+_REMEMBERED = 10_000  # targets of redirects
 
 
 @dataclass(frozen=True, slots=True)
 class FetchPlan:
-    """How a URL is to be fetched, besides as a page of ``PAGE_CONTENT_TYPES`` by this crawler.
+    """How to fetch a URL. By default, it is fetched as a page of ``PAGE_CONTENT_TYPES``, under the name of this crawler.
 
-    ``user_agent`` is the name to go by, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
-    error. ``any_type``: whatever its content type and file extension. ``headers`` are sent besides the usual ones. ``post`` is
-    sent in place of a GET. ``proxy`` is the URL of the proxy that asks; empty: that of all others, or none. ``without_login``: as
-    nobody whom the host knows.
+    ``user_agent`` is the User-Agent, empty for the crawler's own. ``one_try``: the first reply counts, even a redirect or an
+    error. ``any_type``: accept any content type and file extension. ``headers`` are sent in addition to the usual ones. ``post``
+    is sent in place of a GET. ``proxy`` is the URL of the proxy to use; empty: the proxy of all other requests, if any.
+    ``without_login``: do not use the login of the host.
     """
 
     user_agent: str = ""
@@ -55,63 +55,64 @@ class FetchPlan:
 
 
 class Handler:
-    """One kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``.
+    """Treats one kind of URL, from the offer to the end of its lease. Methods that write raise ``StorageFailed``.
 
     ``is_guarded``: the parts may give such a URL, or its host, a later class when its turn has come (``Part.precedence``,
-    ``Part.turn``). ``steps`` are those of a page that comes for it.
+    ``Part.turn``). ``steps`` are the steps for a page that is fetched for such a URL.
     """
 
     is_guarded: ClassVar[bool] = False
     steps: PageSteps
 
     def offer(self, url: CrawlUrl) -> bool:
-        """Put a URL into the frontier if the rules of its kind admit it; whether it may be fetched now."""
+        """Put a URL into the frontier if the rules of its kind admit it. Return whether it may be fetched now."""
         raise NotImplementedError
 
     def late_refusal(self, url: CrawlUrl) -> str:
-        """Why a URL whose turn has come is not to be fetched, as ``component/rule``; empty: it may be."""
+        """Why a URL whose turn has come must not be fetched, as ``component/rule``; empty: it may be."""
         return ""
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
-        """Until when that URL has to wait; ``now`` or earlier: it may be fetched."""
+        """The time until which such a URL has to wait; ``now`` or earlier: it may be fetched."""
         return now
 
     def plan(self, url: CrawlUrl) -> FetchPlan:
-        """What request the URL becomes."""
+        """How to fetch the URL."""
         return FetchPlan()
 
     def receive(self, url: CrawlUrl, reply: Reply, fetch: Fetch, page: Page | None = None) -> Page | None:
-        """A reply has come. The page, if it has to go through ``steps``; None: the lease is ended.
+        """Handle a reply. Return the page if it has to go through ``steps``, or None when the lease has ended.
 
-        ``page`` is the page in the reply where it was read before.
+        ``page`` is the page in the reply, if it was read before.
         """
         raise NotImplementedError
 
     def fail(self, url: CrawlUrl, error: str, fetch: Fetch) -> None:
-        """End a lease whose fetch brought nothing of use, such as an HTTP error, or no reply."""
+        """End a lease whose fetch returned nothing useful, such as an HTTP error or no reply."""
         raise NotImplementedError
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
         """End a lease without a fetch. ``reason`` reads ``component/rule``.
 
-        An unreachable host was tried: its pick counts under the k rule.
+        An unreachable host was tried, so the lease counts under the k rule.
         """
         raise NotImplementedError
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:
-        """End a lease that was answered with a redirect to a canonical ``target``; whether that may be fetched now."""
+        """End a lease whose reply was a redirect to a canonical ``target``. Return whether the target may be fetched now."""
         raise NotImplementedError
 
     def stored(self, visit: Visit, inherited: tuple[float, ...], steps: PageSteps) -> Page | None:
-        """The page that a fetch of the history has brought, or what links like one; None when its file is gone.
+        """The page, or the listing, that a fetch in the history returned; None if its file is gone.
 
-        ``inherited`` is what it has inherited; it is read by ``steps``. Asked in the order of the history, if at all.
+        ``inherited`` holds the values inherited from its parent; ``steps`` read the page. Called in the order of the history,
+        if at all.
         """
         return None
 
 
 def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
-    """Why a reply has no page to keep, as the history says it; empty when it has one."""
+    """Why a reply contains no page to keep, in the words of the history; empty when it contains one."""
     if not 200 <= reply.status < 300:
         return f"http {reply.status}"
     if reply.unread:
@@ -122,13 +123,13 @@ def why_no_page(reply: Reply, content_types: Collection[str]) -> str:
 
 
 def read_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that say how a page is to be read, as arguments of ``PageSteps.read``."""
+    """The headers that affect how a page is read, as arguments of ``PageSteps.read``."""
     names = {"content_type": "content-type", "robots_tag": "x-robots-tag", "tdm_reservation": "tdm-reservation"}
     return {argument: headers.get(name, "") for argument, name in names.items()}
 
 
 class PageHandler(Handler):
-    """Admits, fetches and ends pages. A page that comes through goes on to ``PageSteps``."""
+    """Admits and fetches pages, and ends their leases. A page that passes continues with the ``PageSteps``."""
 
     is_guarded = True
 
@@ -159,7 +160,7 @@ class PageHandler(Handler):
             page = self.steps.read(url, reply.body, **read_headers(headers), now=fetch.at)
         if not page.language and "," not in (said := reply.headers.get("content-language", "")[:40]):
             page = replace(page, language=said[:2].lower()) if said[:2].isascii() and said[:2].isalpha() else page
-        if page.redirect:  # as a browser would do: a refresh, or a script that does nothing else
+        if page.redirect:  # a browser would follow it: a refresh, or a script that only redirects
             if self._redirects.get(url.url, 0) >= MAX_REDIRECTS:
                 self.fail(url, TOO_MANY_REDIRECTS, fetch)
             else:
@@ -202,26 +203,26 @@ class PageHandler(Handler):
 
 
 class UnknownHandler(PageHandler):
-    """URLs of a kind whose part is not here, or was not asked for: they wait until it is."""
+    """Treats URLs of a kind whose part is not installed or not in use: they wait until it is."""
 
     def hold_until(self, url: CrawlUrl, now: float) -> float:
         return now + NO_PART_REST
 
 
 class Handlers(dict[str, Handler]):
-    """By kind of URL; for a kind whose part is not here there is that of "" (``UnknownHandler``)."""
+    """The handlers by kind of URL. A kind whose part is missing gets the handler of "" (``UnknownHandler``)."""
 
     def __missing__(self, kind: str) -> Handler:
         return self[""]
 
     def offer(self, url: CrawlUrl) -> bool:
-        """Offer a URL by the rules of its kind; whether it may be fetched now."""
+        """Offer a URL by the rules of its kind. Return whether it may be fetched now."""
         return self[url.kind].offer(url)
 
 
 @dataclass(slots=True)
 class Services:
-    """One object a crawl. ``steps`` and ``kinds`` are made from it, and complete when the crawl is put together.
+    """One object per crawl. ``steps`` and ``kinds`` are made from it, and complete once the crawl is put together.
 
     ``now`` is the time of the latest take, in seconds since the epoch.
     """

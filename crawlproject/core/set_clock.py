@@ -1,4 +1,4 @@
-"""Whether the clock was set back since the last run: what was noted then lies in the future now."""
+"""Detects whether the clock was set back since the last run, so that recorded times lie in the future."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import orjson
 
-WORTH_SAYING = 10.0  # seconds: clocks are adjusted all the time
-_TAIL = 2**16  # bytes that are looked at: a line is shorter
+WORTH_SAYING = 10.0  # seconds; smaller adjustments of clocks are common
+_TAIL = 2**16  # bytes that are read: a line is shorter
 
 
 def set_back(history: Path, now: float) -> float:
-    """Seconds by which the clock was set back since the last line of ``history`` was written, at least; 0: it was not."""
+    """The minimum of seconds by which the clock was set back since the last line of ``history`` was written; 0: it was not."""
     return max(0.0, _latest(history) - now)
 
 
 def warning(seconds: float) -> str:
-    """What is said of it."""
+    """The warning to show."""
     return (
         f"the clock was set back by {seconds:,.0f} s or more since the last run: "
         "hosts rest as long as they would have, by the clock as it is now"
@@ -25,7 +25,7 @@ def warning(seconds: float) -> str:
 
 
 def _latest(history: Path) -> float:
-    """When the last fetch of a history ended; 0: nobody knows. A damaged line is for whoever reads the file."""
+    """When the last fetch of a history ended; 0 if unknown. Damaged lines are reported where the file is read."""
     if not history.exists():
         return 0.0
     with history.open("rb") as file:

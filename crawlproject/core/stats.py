@@ -31,12 +31,12 @@ _LAST = {
     **dict.fromkeys((UNINFORMATIVE, REPETITIVE, REDUNDANT), "pages that say nothing new"),
     WASTE: "sites that waste time",
 }
-_LASTING = 30.0  # seconds for which nothing else was fetched: a better host would have rested by then
-_MOST = 100_000  # groups of waiting URLs that are looked at when they are counted by class
+_LASTING = 30.0  # seconds without any other fetch: a better host would have ended its rest by then
+_MOST = 100_000  # groups of waiting URLs that are examined when URLs are counted by class
 
 
 class CrawlStats:
-    """All are O(1) but ``best_waiting``, which may look at every host in memory, and ``waiting_by_class``.
+    """All are O(1) except ``best_waiting``, which may examine every host in memory, and ``waiting_by_class``.
 
     ``is_endless``: no budget ends the crawl.
     """
@@ -53,7 +53,7 @@ class CrawlStats:
         is_endless: bool = False,
     ) -> None:
         self.is_endless = is_endless
-        self._late = 0  # the class of what was fetched last, if a guard has put it behind all else
+        self._late = 0  # the class of the latest fetch, if a guard has put it behind all else
         self._late_since = self._taken_at = 0.0
         self.taken_last = ""
         self._doubting = parts.bound("is_doubted")
@@ -84,7 +84,7 @@ class CrawlStats:
 
     @property
     def unfollowed(self) -> int:
-        """Links of pages that ask that none of theirs is followed."""
+        """Links on pages that ask for none of their links to be followed."""
         return self._folder.refusals.counts[NOFOLLOW]
 
     @property
@@ -101,11 +101,11 @@ class CrawlStats:
 
     @property
     def all_that_is_left(self) -> str:
-        """What is fetched, when it was nothing but what a guard has put behind all else for a while; else empty."""
+        """What is fetched, if for a while it was only what a guard has put behind all else; otherwise empty."""
         return _LAST[self._late] if self._late and self._taken_at - self._late_since >= _LASTING else ""
 
     def taken(self, url: CrawlUrl, now: float, is_postponed: Callable[[str], bool]) -> None:
-        """A URL is fetched. ``is_postponed``: by its host. A trial of what is doubted is no better than its like."""
+        """A URL is fetched. ``is_postponed`` says whether the host of a URL is. A trial of a doubted URL counts as doubted."""
         late, self.taken_last = url.precedence, url.url
         if FIRST < late < OVER_BUDGET:
             if is_postponed(url.url):
@@ -120,9 +120,10 @@ class CrawlStats:
         self._late, self._taken_at = late, now
 
     def waiting_by_class(self, now: float, is_postponed: Callable[[str], bool]) -> dict[str, int]:
-        """How many URLs wait, as ``waiting/why`` (``reports/report.py`` has the words). ``is_postponed``: by their hosts.
+        """The number of waiting URLs by ``waiting/why`` (``reports/report.py`` explains the reasons).
 
-        Where they are of very many hosts, the first are looked at, and the others counted as ``waiting/not_counted``.
+        ``is_postponed`` says whether the host of a URL is. With very many hosts, only the first ones are examined; the URLs of
+        the others count as ``waiting/not_counted``.
         """
         counts: Counter[str] = Counter()
         for url, number in islice(self._frontier.waiting_groups(now), _MOST):

@@ -1,14 +1,15 @@
-"""When a crawl has enough, besides running dry: its budget of pages or of time is spent, or it is saturated.
+"""When a crawl stops before it runs dry: its budget of pages or of time is spent, or it is saturated.
 
-Saturated is a crawl that finds little and expects little. Both must be below the floor:
+A crawl is saturated when it finds little and expects little. Both of these must be below the floor:
 
-- the **harvest rate** of the last ``window`` pages, the share of them that were relevant (000 section 4.2);
-- the **expected worth** of the best URL that waits: the share of relevant pages among the ``NEAREST`` pages of that window whose
-  scores were nearest to its score. So no score needs a meaning of its own, and every ordering can be asked.
+- the **harvest rate** of the last ``window`` pages: the share of relevant pages among them (000 section 4.2);
+- the **expected worth** of the best waiting URL: the share of relevant pages among the ``NEAREST`` pages of that window whose
+  scores are closest to its score. So scores need no absolute meaning, and this works with every ordering.
 
 A duplicate counts as not relevant: it brought nothing new. Pages without content do not count at all.
 
-What is scarce, pages or time, says up to which precedence class a crawl goes while better hosts only rest (``CRAWL_SCARCE``).
+What is scarce, pages or time, decides up to which precedence class a crawl fetches while better hosts only rest
+(``CRAWL_SCARCE``).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from crawlproject.options import NEAREST
 from crawlproject.records import ACTIVE, SPARE, WASTE, FetchEvent
 from crawlproject.storage.history import History
 
-NAME = "stopping"  # of what it has learned, in a checkpoint
+NAME = "stopping"  # of its section in a checkpoint
 PAGE_BUDGET = "page budget"
 TIME_BUDGET = "time budget"
 SATURATED = "saturated"
@@ -34,25 +35,25 @@ DEAD_END = "frontier empty"
 FINISHED = "finished"  # nothing is left to fetch
 NO_NETWORK = "no network"
 ROUND = "round over"  # of revisits
-TOPICS_HAVE_ENOUGH = "topics have enough"  # each of several has the pages that it wanted
-DRAINED = "drained"  # a worker of several has given its hosts to the others, as it was told to
+TOPICS_HAVE_ENOUGH = "topics have enough"  # each of several topics has the pages that it wanted
+DRAINED = "drained"  # a worker has given its hosts to the other workers on request
 OVER = frozenset(
     (PAGE_BUDGET, TIME_BUDGET, SATURATED, DEAD_END, ROUND, TOPICS_HAVE_ENOUGH, FINISHED, DRAINED)
-)  # it need not go on
-EVERY = 20  # pages between two looks at the frontier
+)  # reasons after which the crawl need not be resumed
+EVERY = 20  # pages between two saturation checks
 Scarce = Literal["pages", "time", "both"]
-NEARLY = 0.9  # of the floor: hosts that are spare while pages are scarcer than time
-MOST = 0.125  # share of the fetches that may go to spare hosts then
-RECENT = 64  # fetches over which the share is taken
+NEARLY = 0.9  # share of the floor that spare hosts must reach while pages are scarcer than time
+MOST = 0.125  # share of the fetches that may then go to spare hosts
+RECENT = 64  # fetches over which this share is averaged
 
-_Z = 1.645  # one side, 95 %
+_Z = 1.645  # one-sided, 95 %
 
 
 class Stopping:
     """Watches one run of a crawl, and decides when it ends.
 
-    ``floor`` is the least share of relevant pages (0: never saturated), ``relevant`` the relevance from which a page counts,
-    ``window`` the number of pages that are looked at, ``seconds`` how long this run may take (0: no limit).
+    ``floor`` is the minimum share of relevant pages (0: never saturated), ``relevant`` the relevance from which a page is
+    relevant, ``window`` the number of latest pages considered, ``seconds`` how long this run may take (0: no limit).
     """
 
     def __init__(self, *, floor: float, window: int, relevant: float, seconds: float) -> None:
@@ -64,10 +65,10 @@ class Stopping:
         self._next_look = EVERY  # at this number of pages
         self._saturated = False
         self._began: float | None = None
-        self._now = 0.0  # when it was asked last
+        self._now = 0.0  # time of the last call of ``reason``
 
     def learn(self, event: FetchEvent) -> None:
-        """A stored page with this score before its fetch turned out to be relevant, or not."""
+        """Note the score that a stored page had before its fetch, and whether it turned out to be relevant."""
         visit = event.visit
         if visit.md5:
             self._pages.append((visit.score, visit.relevance >= self._relevant and not visit.duplicate_of))
@@ -80,12 +81,12 @@ class Stopping:
         return list(self._pages), self._count
 
     def set_learned(self, learned: Any) -> None:
-        """Know that again."""
+        """Restore the result of ``learned``."""
         pages, self._count = learned
         self._pages.extend(pages)
 
     def reason(self, now: float, best: Callable[[], float | None]) -> str:
-        """Why no more URLs are to be taken, or "". ``best`` gives the best waiting score, None when nothing waits."""
+        """Why the crawl takes no more URLs, or "". ``best`` returns the best waiting score, None when nothing waits."""
         if self._began is None:
             self._began = now
         self._now = now
@@ -105,11 +106,11 @@ class Stopping:
         return SATURATED if self._saturated else ""
 
     def deadline(self) -> float | None:
-        """When the time is up; None without a limit."""
+        """When the time budget is spent; None without a limit."""
         return self._began + self.seconds if self.seconds and self._began is not None else None
 
     def share_spent(self) -> float:
-        """The share of the time that was over when ``reason`` was asked last; 0 without a limit."""
+        """The share of the time budget that was spent at the last call of ``reason``; 0 without a limit."""
         return (self._now - self._began) / self.seconds if self.seconds and self._began is not None else 0.0
 
     def harvest(self) -> float:
@@ -117,7 +118,7 @@ class Stopping:
         return _share(self._pages)
 
     def expected_worth(self, score: float) -> float:
-        """The chance that a page with this score is relevant, judged by the pages with scores like it."""
+        """The probability that a page with this score is relevant, estimated from the pages with similar scores."""
         latest_first = reversed(self._pages)
         return _share(nsmallest(NEAREST, latest_first, key=lambda page: abs(page[0] - score)))
 
@@ -128,7 +129,7 @@ def _share(pages: Iterable[tuple[float, bool]]) -> float:
 
 
 def wilson_lower_bound(yes: float, no: float) -> float:
-    """The share of ``yes`` that is surpassed with 95 % confidence: Wilson's score bound; 0 before the first outcome."""
+    """The lower bound of the share of ``yes`` with 95 % confidence (Wilson score interval); 0 before the first outcome."""
     n = yes + no
     if n <= 0:
         return 0.0
@@ -138,19 +139,19 @@ def wilson_lower_bound(yes: float, no: float) -> float:
 
 
 class Budget(Protocol):
-    """How much may be fetched."""
+    """Limits how much may be fetched."""
 
     def is_in_flight(self) -> bool:
-        """Whether the open leases may already fill it."""
+        """Whether the open leases may already use up the budget."""
         ...
 
     def end_reason(self, now: float) -> str:
-        """Why the crawl ends, as one of the reasons of ``stopping.py``; empty while there is some left."""
+        """Why the crawl ends, as one of the reasons of ``stopping.py``; empty while some of the budget is left."""
         ...
 
 
 class PageBudget:
-    """At most ``most`` pages, of all workers together; 0: no limit."""
+    """At most ``most`` pages for all workers together; 0: no limit."""
 
     def __init__(self, most: int, history: History, frontier: Frontier, peers: Peers) -> None:
         self._most = most
@@ -159,27 +160,27 @@ class PageBudget:
         self._peers = peers
 
     def share_spent(self) -> float:
-        """The share of the budget that is spent, at least 1 when all is; 0 without a limit."""
+        """The share of the budget that is spent, 1 or more when all of it is spent; 0 without a limit."""
         return self._peers.pages(self._history.pages) / self._most if self._most else 0.0
 
     def end_reason(self, now: float) -> str:
         return PAGE_BUDGET if self._most and self._peers.pages(self._history.pages) >= self._most else ""
 
     def is_in_flight(self) -> bool:
-        """A server sees to that itself."""
+        """Leases count only without a server, which limits them itself."""
         if self._peers.has_server:
             return self.share_spent() >= 1.0
         return bool(self._most) and self._history.pages + self._frontier.leases() >= self._most
 
 
 class Scarcity:
-    """``CRAWL_SCARCE``, as the ceiling of the frontier. ``pages``: ``ACTIVE``. ``time``: every class. ``both``: what the
-    budgets say.
+    """Turns ``CRAWL_SCARCE`` into the ceiling of the frontier: ``pages``: ``ACTIVE``; ``time``: every class; ``both``: depending
+    on the budgets.
 
-    ``pages`` and ``time`` give the share of each budget that is spent; None: there is no such budget. Without one of
-    pages, waiting saves nothing: every class. With both, every class while the crawl is behind the pace that
-    spends them together. Else ``SPARE``, which are hosts that are ``NEARLY`` as good as the floor asks for, while no more than a
-    share ``MOST`` of the recent fetches went to such hosts: so a crawl never pays more than that for not waiting.
+    ``pages`` and ``time`` return the spent share of each budget; None: there is no such budget. Without a page budget, waiting
+    saves nothing, so the ceiling is every class. With both budgets, it is every class while the crawl is behind the pace that
+    spends them together. Otherwise it is ``SPARE``, hosts that are ``NEARLY`` as good as the floor requires, unless a share
+    ``MOST`` of the recent fetches went to such hosts: a crawl never pays more than that to avoid waiting.
     """
 
     def __init__(
@@ -188,26 +189,26 @@ class Scarcity:
         self._scarce = scarce
         self._pages = pages
         self._time = time
-        self._share = 0.0  # of the recent fetches, those below the floor
+        self._share = 0.0  # share of the recent fetches with scores below the floor
         self._is_late = False  # behind the pace
         self._has_room = True
 
     def limit_pages(self) -> None:
-        """Somebody else ends the crawl after some pages: that is a budget, too."""
+        """Treat the crawl as one with a page budget, because something outside ends it after some pages."""
         self._pages = self._pages or (lambda: math.inf)
 
     def ceiling(self) -> int:
-        """The highest class that is taken while a lower one has a host that is awake."""
+        """The highest class to take from while a lower one has a host that is awake."""
         if self._scarce == "time" or (self._scarce == "both" and (self._pages is None or self._is_late)):
             return WASTE
         return ACTIVE if self._scarce == "pages" or not self._has_room else SPARE
 
     def spare(self, floor: float) -> float:
-        """The second floor."""
+        """The second floor, below which hosts are not even spare."""
         return floor * NEARLY if floor > 0 else floor / NEARLY
 
     def taken(self, score: float, floor: float) -> None:
-        """A URL of this score is fetched."""
+        """A URL with this score is fetched."""
         if self._scarce != "both" or self._pages is None or floor == -math.inf:
             return
         self._share += ((score < floor) - self._share) / RECENT
