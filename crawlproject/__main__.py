@@ -1,7 +1,7 @@
-"""The command ``topical``: the sub-commands of ``scrapy`` outside of a Scrapy project, and ``topical crawl TOPIC``.
+"""The command ``topical``: the sub-commands of ``scrapy`` outside a Scrapy project, and ``topical crawl TOPIC``.
 
-Scrapy's own runner looks for a project around the current folder; this one takes the installed settings, and imports only the
-sub-command that is asked for.
+Scrapy's own runner looks for a project around the current folder; this one uses the installed settings, and imports only the
+requested sub-command.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ SPIDER = "topical"
 
 
 class TopicCrawl(CrawlCommand):
-    """``topical crawl TOPIC`` is ``scrapy crawl topical -a topic=TOPIC``, which is understood, too."""
+    """``topical crawl TOPIC`` means ``scrapy crawl topical -a topic=TOPIC``; that form also works."""
 
     usage = "TOPIC [options]"
     summary = "Crawl a topic, or resume its crawl"
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one sub-command to its end; its exit code. Options before its name are taken as if they came after it."""
+    """Run one sub-command and return its exit code. Options before its name are treated like options after it."""
     try:
         refuse_earlier(PROGRAM)
     except BadInput as wrong:
@@ -133,7 +133,7 @@ def command_names() -> list[str]:
 
 
 def make_command(name: str) -> ScrapyCommand:
-    """The sub-command ``name``, which there is."""
+    """Make the sub-command ``name``, which must exist."""
     if name in _OWN:
         return _OWN[name]()
     command: ScrapyCommand = getattr(import_module(f"{commands.__name__}.{name}"), f"{name.capitalize()}Command")()
@@ -141,7 +141,7 @@ def make_command(name: str) -> ScrapyCommand:
 
 
 def parser_of(name: str, command: ScrapyCommand, settings: Settings) -> argparse.ArgumentParser:
-    """The parser of a sub-command, which gets ``settings``."""
+    """Make the parser of a sub-command, and give the sub-command ``settings``."""
     command.settings = settings
     parser = ScrapyArgumentParser(
         prog=f"{PROGRAM} {name}",
@@ -155,7 +155,7 @@ def parser_of(name: str, command: ScrapyCommand, settings: Settings) -> argparse
 
 
 def _split(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    """The name of the sub-command and the other arguments; before the name only ``-s NAME=VALUE`` has a value."""
+    """Split off the name of the sub-command; of the options before the name, only ``-s NAME=VALUE`` takes a value."""
     rest: list[str] = []
     words = iter(arguments)
     for word in words:

@@ -1,7 +1,7 @@
 """The frontier for any Scrapy project: ``ADDONS = {"crawlproject.addon.FrontierAddon": 100}``.
 
-Spiders, callbacks, items, pipelines and middlewares stay as they are. What changes: requests wait in our frontier, one
-request a host is in flight, hosts rest after each, and with ``JOBDIR`` nothing is lost when the crawl is killed.
+Spiders, callbacks, items, pipelines and middlewares stay as they are. Requests wait in our frontier, with one request per host
+in flight; hosts rest after each request; and with ``JOBDIR``, nothing is lost when the crawl is killed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _CHOICES = {
 
 
 class FrontierAddon:
-    """Sets the scheduler, and two settings of the frontier where the project has none.
+    """Sets the scheduler, and two settings of the frontier that the project does not set.
 
-    A project with another ``SCHEDULER`` keeps that one, and is warned. Raises ``BadSetting`` for wrong settings of the
+    A project with another ``SCHEDULER`` keeps that one and gets a warning. Raises ``BadSetting`` for wrong settings of the
     frontier.
     """
 

@@ -1,18 +1,18 @@
-"""Every error the project raises on purpose, in one tree.
+"""Every error that the project raises on purpose, in one tree.
 
     TopicalError
     ├── InvalidUrl          a URL that cannot be crawled
-    ├── BadInput            something a person wrote is wrong: the message names the place and the wish
+    ├── BadInput            wrong input of a person: the message names the place and the wish
     │   ├── BadTopic        a topic file
     │   ├── BadSetting      a setting
     │   ├── BadWeb          an archive, a folder of hosts, or a name of a virtual web
     │   ├── BadCrawlDir     a crawl folder that holds another crawl, or is damaged
-    │   └── MissingExtra    something was asked for whose package is not installed
+    │   └── MissingExtra    a requested feature needs a package that is not installed
     ├── StorageFailed       the disk refused a write; the crawl stops with its state saved
-    │   └── ServerFailed    the server of the frontier did
-    ├── OutOfMemory         the memory is used up; the crawl stops with its state as the disk holds it
-    ├── Broken              a fault of the program, in the middle of something; ditto
-    └── NoAnswer            a judge, or a model that was asked, does not know
+    │   └── ServerFailed    the server of the frontier failed; likewise
+    ├── OutOfMemory         the memory is used up; the crawl stops with its state as on disk
+    ├── Broken              a fault of the program in the middle of a step; likewise
+    └── NoAnswer            a judge or a model does not know the answer
 
 Commands turn ``BadInput`` into one message on standard error and exit code 2.
 """
@@ -25,7 +25,7 @@ class TopicalError(Exception):
 
 
 class InvalidUrl(TopicalError, ValueError):
-    """A string that is not a URL a crawler can fetch. ``url`` is the offending string."""
+    """A string that is not a URL that a crawler can fetch. ``url`` is the offending string."""
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(f"{url[:200]!r} is not a URL to crawl: {why}")
@@ -34,9 +34,9 @@ class InvalidUrl(TopicalError, ValueError):
 
 
 class BadInput(TopicalError, ValueError):
-    """Something a person wrote is wrong.
+    """Wrong input of a person.
 
-    ``place`` says where (a file, a field, a setting), ``wish`` what would be right.
+    ``place`` says where it is (a file, a field, a setting), ``wish`` says what would be right.
     """
 
     def __init__(self, place: str, wish: str) -> None:
@@ -58,43 +58,43 @@ class BadWeb(BadInput):
 
 
 class BadCrawlDir(BadInput):
-    """A crawl folder that holds another crawl, or is damaged. ``advice`` is for when a crawl comes upon it."""
+    """A crawl folder that holds another crawl, or is damaged. ``advice`` completes the message when it stops a crawl."""
 
     advice = "after that, run the same command to resume"
 
 
 class MissingExtra(BadInput):
-    """What was asked for needs a package that is not installed; the wish says how to install it."""
+    """A requested feature needs a package that is not installed; the wish says how to install it."""
 
 
 class StorageFailed(TopicalError, OSError):
-    """The disk refused a write (full, read-only, gone). ``advice`` is what to do, in the imperative."""
+    """The disk refused a write (full, read-only, gone). ``advice`` says what to do, in the imperative."""
 
     advice = "free some space and run the same command to resume"
 
 
 class ServerFailed(StorageFailed):
-    """The server that keeps a frontier is away, refuses, or has lost the crawl."""
+    """The server of a frontier is unreachable, refuses, or has lost the crawl."""
 
     advice = "run the same command to resume"
 
 
 class OutOfMemory(TopicalError, MemoryError):
-    """The memory is used up, or nearly so. ``advice`` is what to do, in the imperative."""
+    """The memory is used up, or nearly so. ``advice`` says what to do, in the imperative."""
 
     advice = "give it more memory (docs/memory.md) and run the same command to resume"
 
 
 class Broken(TopicalError):
-    """An exception that nobody expected, where no page is to blame. ``advice`` is what to do, in the imperative."""
+    """An unexpected exception that no page caused. ``advice`` says what to do, in the imperative."""
 
     advice = "report the error above, and run the same command to resume"
 
 
 class NoAnswer(TopicalError):
-    """A judge, or a model, that does not know. ``reason`` is counted: a few words, without anything of the question, or of a key.
+    """A judge or a model has no answer. ``reason`` is counted: a few words that contain neither the question nor a key.
 
-    ``is_failure``: it may be out of order, and a judge is left alone after some of these.
+    ``is_failure``: the judge or model may be out of order; after several of these, a judge is no longer asked.
     """
 
     def __init__(self, reason: str, *, is_failure: bool = True) -> None:

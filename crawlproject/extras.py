@@ -1,8 +1,8 @@
-"""Packages that a default install does not have, and the extra of ours that brings them (``pyproject.toml``).
+"""Optional packages, and the extras that install them (``pyproject.toml``).
 
-Who needs one imports it where it is used. What a setting asks for is looked up before the crawl begins (``need``); what a
-command asks for is an error of that command (``named``). To add an extra: its packages in ``pyproject.toml``, a line here, and
-one in ``docs/dependencies.md``.
+A module imports an optional package where it is used. If a setting needs one, its presence is checked before the crawl begins
+(``need``); if a command needs one, a failed import becomes an error of that command (``named``). To add an extra, add its
+packages to ``pyproject.toml``, a line here, and a line in ``docs/dependencies.md``.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ EXTRAS = {  # extra -> name in ``import`` -> name of the package
 
 
 def need(what: str, extra: str, *modules: str) -> None:
-    """Raise ``MissingExtra`` when a package of the extra, of ``modules`` if any are named, is missing that ``what`` needs."""
+    """Raise ``MissingExtra`` if a package of the extra (or one of ``modules``, if given), which ``what`` needs, is missing."""
     for module in modules or EXTRAS[extra]:
         if find_spec(module) is None:
             raise _missing(what, extra, module)
 
 
 def named(failure: ModuleNotFoundError, what: str) -> Exception:
-    """The ``MissingExtra`` that a failed import amounts to; the failure itself when the package is in no extra."""
+    """Return the ``MissingExtra`` for a failed import; the failure itself if the package is in no extra."""
     module = (failure.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
         if module in packages:

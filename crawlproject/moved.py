@@ -1,8 +1,8 @@
-"""Modules that moved after 0.1.0: their old paths, which stand in settings and programs of users, still work.
+"""Modules that moved after 0.1.0: their old paths, which users have in settings and programs, still work.
 
-Who imports an old path gets the module at the new one, and a ``FutureWarning``: Python hides a ``DeprecationWarning`` where
-Scrapy loads a path of the settings. The finder stands last in ``sys.meta_path``: an import that anything else answers never
-gets here.
+An import of an old path returns the module at the new path, and issues a ``FutureWarning``, because Python hides a
+``DeprecationWarning`` where Scrapy loads a path from the settings. The finder is last in ``sys.meta_path``: it only sees imports
+that no other finder can answer.
 """
 
 import sys
@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 _HERE = "crawlproject."
-_PACKAGES = {"components", "components.extensions", "pages.verticals"}  # nothing but the way to what is below
+_PACKAGES = {"components", "components.extensions", "pages.verticals"}  # empty parent packages of old paths
 _MOVED = {
     "components.http_handler": "http.http_handler",
     "components.scheduler": "adapters.scheduler",
@@ -42,12 +42,12 @@ class _Moved:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         old = name.removeprefix(_HERE)
         if (old == name and not name.startswith("pipelines.")) or not (old in _MOVED or old in _PACKAGES):
-            return None  # in a checkout, the pipelines are beside this package
+            return None  # in a checkout, the pipelines are next to this package
         return ModuleSpec(name, _Moved(), is_package=old in _PACKAGES)  # type: ignore[arg-type]
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> None:
-        """An empty one, as usual."""
+        """Let the import system create an empty module, as usual."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
@@ -58,9 +58,9 @@ class _Moved:
 
             new = name.removesuffix(old) + new
             warnings.warn(f"{name} is now {new}", FutureWarning, stacklevel=2)
-            sys.modules[name] = import_module(new)  # which is what the import statement gets
+            sys.modules[name] = import_module(new)  # the import statement returns this entry
 
 
 def install() -> None:
-    """Let the old paths be found."""
+    """Register the finder of the old paths."""
     sys.meta_path.append(_Moved)

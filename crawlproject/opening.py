@@ -1,4 +1,4 @@
-"""Opens a crawl where it is: a folder, the folders of several workers, or a remote address, which all become one crawl folder."""
+"""Opens a crawl from a folder, from the folders of several workers, or from a remote address, as one crawl folder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from crawlproject.parts.registry import part_module
 from crawlproject.storage.append_log import write_atomically
 from crawlproject.storage.remote import is_remote
 
-_MERGED = "merged"  # of a view, what its workers were when they were merged
+_MERGED = "merged"  # file in a view with the state of its workers at the last merge
 
 
 def crawl_folder(place: str | Path, *, archives: bool = False) -> Path:
-    """The folder of the crawl at ``place``: of what is at an address what is needed, with its ``archives`` if asked for.
+    """The folder of the crawl at ``place``. From a remote address, only needed files are copied, with ``archives`` on request.
 
     Raises ``BadCrawlDir``, ``BadInput`` and ``StorageFailed``.
     """
@@ -22,12 +22,12 @@ def crawl_folder(place: str | Path, *, archives: bool = False) -> Path:
 
 
 def indexed_folder(place: str | Path) -> Path:
-    """The same for who needs the index only: folders of workers on this machine are as they were merged for it."""
+    """The same for callers that need only the index: folders of local workers are used as merged for the index."""
     return _view_of(place) or Path(place)
 
 
 def _view_of(place: str | Path, *, archives: bool = False) -> Path | None:
-    """The folder that shows what is at an address; None for a crawl folder of this machine."""
+    """The local view of a remote address; None for a crawl folder on this machine."""
     view = part_module("mirror", "view")
     if view is None or not (is_remote(str(place)) or view.is_store(Path(place))):
         return None

@@ -1,6 +1,6 @@
-"""The settings of the project: ours, as their models have them, and those of Scrapy, with our choice of value.
+"""The settings of the project: our own, with the defaults of their models, and those of Scrapy that we change.
 
-``docs/settings.md`` explains all of them. A topic file may override most of ours in its ``[crawl]`` table.
+``docs/settings.md`` explains all of them. A topic file may override most of our own in its ``[crawl]`` table.
 """
 
 from crawlproject.configuration import default_settings, installed, set_models
@@ -8,7 +8,7 @@ from crawlproject.parts import registry
 
 _inside = "crawlproject." if installed else ""
 
-# Those of ours stand in ``crawlproject/options.py`` and in the ``options.py`` of each part.
+# Our own settings are defined in ``crawlproject/options.py`` and in the ``options.py`` of each part.
 set_models(registry.settings_models())
 globals().update(default_settings())
 
@@ -24,9 +24,9 @@ ITEM_PROCESSOR = "crawlproject.adapters.extensions.failures.WatchedPipelines"
 ROBOTSTXT_OBEY = True
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.http.http_handler.HttpDownloadHandler")
 CONCURRENT_REQUESTS = 64
-CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch a host in flight
-CONCURRENT_ITEMS = 1  # one item a page; more would only start idle workers for each response
-DOWNLOAD_DELAY = 0  # politeness is the frontier's
+CONCURRENT_REQUESTS_PER_DOMAIN = 64  # the frontier keeps one fetch per host in flight
+CONCURRENT_ITEMS = 1  # one item per page; more would only start idle workers for each response
+DOWNLOAD_DELAY = 0  # the frontier is responsible for politeness
 DOWNLOAD_TIMEOUT = 30
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False  # a lying Content-Length is no reason to lose the page
@@ -34,7 +34,7 @@ RETRY_TIMES = 2
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # a page that fails is in the history and in the report
 HTTPERROR_ALLOW_ALL = True  # the spider records every status itself
 COOKIES_ENABLED = False
-WARN_ON_GENERATOR_RETURN_VALUE = False  # it reads the spider's source during the crawl: an upgrade would fail pages
+WARN_ON_GENERATOR_RETURN_VALUE = False  # reads the spider's source during the crawl: pages would fail after an upgrade
 METAREFRESH_ENABLED = False  # a refresh is a link of the page, see crawlproject/pages/html/document_builder.py
 DEPTH_STATS_VERBOSE = False
 
@@ -82,11 +82,11 @@ EXTENSIONS = {
     "crawlproject.adapters.extensions.metrics.Metrics": 30,
     "crawlproject.adapters.extensions.warc.WarcRecorder": 40,
 }
-# Both execute code for whoever reaches the port.
+# Both execute code for anyone who reaches the port.
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
-LOG_LEVEL = "WARNING"  # the progress display tells how it goes; INFO for Scrapy's own account
+LOG_LEVEL = "WARNING"  # the progress display shows the state of the crawl; INFO adds Scrapy's own messages
 LOG_FORMATTER = "crawlproject.adapters.extensions.log_formatter.QuietLogFormatter"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {"xml": "crawlproject.adapters.xml_feed.XmlFeed"}

@@ -1,4 +1,4 @@
-"""Zstandard: part of Python from 3.14 on, before that the package ``backports.zstd``."""
+"""Zstandard: part of Python from 3.14 on, otherwise the package ``backports.zstd``."""
 
 import sys
 
@@ -13,7 +13,7 @@ _OPTIONS: dict[int, int] = {zstd.CompressionParameter.compression_level: 1, zstd
 
 
 class Packer:
-    """Packs texts of some kilobytes fast, each as a frame with a checksum: a new compressor would take longer than they do."""
+    """Packs texts of a few kilobytes, each as a frame with a checksum. Reusing the compressor is faster than making new ones."""
 
     def __init__(self) -> None:
         self._compressor = zstd.ZstdCompressor(options=_OPTIONS)

@@ -1,1 +1,1 @@
-"""Downloader middlewares: canonical URLs, no traps, robots.txt, no more bytes than wanted."""
+"""Downloader middlewares: canonical URLs, trap rules, robots.txt, limits of size."""

@@ -1,4 +1,4 @@
-"""Every request that reaches the downloader has the canonical URL, whoever made it."""
+"""Ensures that every request reaches the downloader with its canonical URL, wherever the request comes from."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HTTP = ("http:", "https:")
 
 
 class CanonicalizeMiddleware(Component):
-    """Replaces a plain GET of another URL variant by one of the canonical URL, which goes through the scheduler.
+    """Replaces a plain GET of another URL variant by a GET of the canonical URL, which goes through the scheduler.
 
-    Requests with a body or another method, and variants that a server insists on (``as_spelled`` in ``meta``), stay.
+    Requests with a body or another method, and variants that a server insists on (``as_spelled`` in ``meta``), do not change.
     """
 
     def __init__(self, crawler: Crawler) -> None:

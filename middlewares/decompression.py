@@ -1,4 +1,4 @@
-"""Unpacks bodies as far as they are read: what is longer is cut, and a bomb is dropped with a reason."""
+"""Unpacks bodies up to the size that is read: longer ones are cut, and decompression bombs are dropped with a reason."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-MAX_CODINGS = 2  # servers compress once, and by mistake twice; Scrapy has no limit (docs/upstream/0004)
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # no text has these (WHATWG MIME Sniffing section 3)
-_LOOK = 1_445  # bytes that are looked at for them (section 5.2)
+MAX_CODINGS = 2  # servers compress once, or twice by mistake; Scrapy has no limit (docs/upstream/0004)
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")  # never in text (WHATWG MIME Sniffing section 3)
+_LOOK = 1_445  # bytes that are searched for them (section 5.2)
 _GZIP = b"\x1f\x8b\x08"
 
 
 class DecompressionMiddleware(HttpCompressionMiddleware):
-    """Scrapy's middleware, with limits for the number of codings and for what comes out of each: ``PAGE_MAX_BYTES``.
+    """Scrapy's middleware, with limits for the number of codings and for the size after each (``PAGE_MAX_BYTES``).
 
-    What is no coding (``utf-8``, ``none``) is not heeded, and what a body begins with says more than its header.
+    Values that are not codings (``utf-8``, ``none``) are ignored, and the first bytes of a body count more than its header.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -50,7 +50,7 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
             body = self._unpacked(request, body, coding)
         del response.headers[b"Content-Encoding"]
         kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
-        changes = {"encoding": None} if issubclass(kind, TextResponse) else {}  # found anew
+        changes = {"encoding": None} if issubclass(kind, TextResponse) else {}  # detect the encoding again
         return response.replace(cls=kind, body=body, **changes)
 
     def _unpacked(self, request: Request, body: bytes, coding: str) -> bytes:

@@ -1,4 +1,4 @@
-"""A folder that a server has only under the name of its page is asked for by that name."""
+"""Requests the default page of a folder by name, from servers that know it only by that name."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _USUAL = "index.html"
 
 
 class DefaultPageMiddleware(Component):
-    """``/a/`` stands for ``/a/index.html`` too (``CRAWL_URL_DEFAULT_PAGES``), but storage services know only the latter.
+    """The canonical URL ``/a/`` also stands for ``/a/index.html`` (``CRAWL_URL_DEFAULT_PAGES``), but storage services know only
+    the latter.
 
     When ``/a/`` is forbidden or not found, and the link that led there names a page, that page is fetched within the same
-    lease. How a seed or a page that is visited again was spelled is forgotten: then the usual name is tried.
+    lease. For a seed, whose original spelling is not kept, the usual name is tried.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:
@@ -44,12 +45,12 @@ class DefaultPageMiddleware(Component):
 
 
 def _is_of_a_page(lease: CrawlUrl) -> bool:
-    """Not of a feed, a form or a page that a browser renders."""
+    """Whether a lease is for a page, not for a feed, a form or a page that a browser renders."""
     return lease.kind == REVISIT or (lease.kind == PAGE and not lease.variant)
 
 
 def _spellings(crawl: Crawl, lease: CrawlUrl) -> Iterator[str]:
-    """The URLs of pages that stand for the folder, as the page spells them that links to it."""
+    """The URLs of pages that stand for the folder, as spelled by the page that links to them."""
     links = [f"{lease.url}{_USUAL}"] if lease.parent is None else _links(crawl, lease.parent)
     for spelled in (link.partition("#")[0] for link in links):
         name = spelled.removeprefix(lease.url)
@@ -58,7 +59,7 @@ def _spellings(crawl: Crawl, lease: CrawlUrl) -> Iterator[str]:
 
 
 def _links(crawl: Crawl, url: str) -> Iterable[str]:
-    """The links of a stored page, as it spells them."""
+    """The links of a stored page, as spelled there."""
     try:
         document = parse_document(crawl.folder.pages.load(url), url=url, tag_paths=False)
     except FileNotFoundError:  # it was not stored

@@ -1,4 +1,4 @@
-"""Redirects, where a ``Location`` that is no URL ends the page with a reason."""
+"""Follows redirects; a ``Location`` that is not a URL ends the page with a reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class PageRedirectMiddleware(RedirectMiddleware):
-    """Scrapy's own, which raises whatever reading the header raises (docs/upstream/0003)."""
+    """Scrapy's middleware, which lets errors in the header escape (docs/upstream/0003), with ``NoRedirect`` in their place."""
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         try:

@@ -1,4 +1,4 @@
-"""Retries what a server answered with a temporary error, when the host has rested; who did not answer is tried again later."""
+"""Retries temporary errors of a server once its host has rested; the crawl itself retries hosts that did not answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReplyRetryMiddleware(RetryMiddleware):
-    """Scrapy's own, which leaves it to the crawl to try a page again that nobody answered for (``Crawl.unreachable``)."""
+    """Scrapy's middleware, except that the crawl retries pages that got no answer (``Crawl.unreachable``)."""
 
     def process_exception(self, request: Request, exception: Exception) -> Request | Response | None:  # type: ignore[override]
         lease = lease_of(crawl_of(self.crawler), request) if connection_failure(exception) else None

@@ -1,7 +1,7 @@
-"""robots.txt, fetched once per origin and obeyed, also by requests that arrive at the same moment.
+"""Fetches robots.txt once per origin and obeys it, also when several requests arrive at the same moment.
 
-Scrapy's own middleware lets concurrent requests of a new host through (2.14 to 2.19; docs/upstream/0001), has one file for both
-schemes of a host (0002), keeps every parser for ever and knows neither expiry nor ``Crawl-delay``. Here a lock per origin makes
+Scrapy's own middleware lets concurrent requests of a new host through (2.14 to 2.19; docs/upstream/0001), uses one file for both
+schemes of a host (0002), keeps every parser for ever, and knows neither expiry nor ``Crawl-delay``. Here a lock per origin makes
 all requests wait for the one fetch of robots.txt; the rules live in a bounded cache; and since that fetch was a visit of the
 host, the page waits in the frontier until the host may be visited again.
 """
@@ -54,11 +54,11 @@ logger = logging.getLogger(__name__)
 PATIENCE = 30.0  # seconds that a redirect of a robots.txt waits for another host
 
 _REDIRECTS = (301, 302, 303, 307, 308)
-_ALLOWED = "robots_allowed"  # meta: the rules were read and allow it
+_ALLOWED = "robots_allowed"  # meta key: the rules were read and allow the request
 
 
 class HostBusy(Exception):
-    """The host that a redirect of a robots.txt leads to could not be visited in time."""
+    """The target host of a robots.txt redirect could not be visited in time."""
 
 
 class RobotsMiddleware(Component):
@@ -81,17 +81,17 @@ class RobotsMiddleware(Component):
         if request.meta.get("dont_obey_robotstxt") or not request.url.startswith(("http:", "https:")):
             return None
         if request.meta.pop(_ALLOWED, False):
-            return None  # checked when robots.txt came, before the host had to rest; the rules may have expired since
+            return None  # checked when robots.txt came, before the host had to rest; the rules may since have expired
         origin = _origin(request)
         crawl = crawl_of(self.crawler)
         if crawl and crawl.connections.is_in_doubt(origin):
-            self.cache.forget(origin)  # it shows whether the host answers, when a page of it did not
+            self.cache.forget(origin)  # a page got no answer: fetching robots.txt shows whether the host answers
         rules = self.cache.get(origin, time())
         fetched = False
         if rules is None:
             rules, fetched = await self._fetch_once(origin, retry=not self._is_leased(request))
             if fetched and RESOURCE in request.meta:
-                await self._turns.rest(0.0)  # its host is being visited for a page in the browser
+                await self._turns.rest(0.0)  # this visit of the host continues for a page in the browser
         if fetched and rules.sitemaps and crawl and (lease := lease_of(crawl, request)):
             crawl.robots_read(rules, lease)
         if fetched and rules.asked_rest:
@@ -110,7 +110,7 @@ class RobotsMiddleware(Component):
         return None
 
     async def _fetch_once(self, origin: str, *, retry: bool) -> tuple[RobotsRules, bool]:
-        """The rules of ``origin``, and whether it was this call that fetched them."""
+        """The rules of ``origin``, and whether this call fetched them."""
         lock = self._locks.setdefault(origin, asyncio.Lock())
         async with lock:
             rules = self.cache.get(origin, time())
@@ -125,7 +125,7 @@ class RobotsMiddleware(Component):
             crawl.learn_robots(origin, rules, time())
 
     def _share(self, rules: RobotsRules, passed: Iterable[str]) -> RobotsRules:
-        """``rules`` are those of every origin whose robots.txt, one of ``passed``, is a redirect to where they come from."""
+        """Keep ``rules`` also for every origin whose robots.txt, one of the URLs ``passed``, redirected to them."""
         for url in passed:
             origin = origin_of(url)
             if url == f"{origin}/robots.txt" and self.cache.get(origin, time()) is None:
@@ -147,18 +147,18 @@ class RobotsMiddleware(Component):
                 passed.append(target)
                 response = await self._follow(target, passed[-2], response, retry=retry)
         except (ExchangeLost, NotSupported):
-            raise  # the page waits again, and with it its robots.txt; or nothing can be fetched at all
+            raise  # the page will wait again, and its robots.txt with it; or nothing can be fetched at all
         except Exception as failure:
             if lacking := memory_error(failure):
                 raise lacking from failure
             if isinstance(failure, Refused) and (failure.url == url or failure.reason.startswith(FLOOD)):
-                raise  # its address is refused, and with it that of the page; or it is a flood, and there are more
-            # Whatever else kept robots.txt from arriving (timeout, refused connection, a broken reply, another middleware)
+                raise  # the address is refused, which is also that of the page; or a flood, which pages would be, too
+            # Any other reason why robots.txt did not arrive (timeout, refused connection, a broken reply, another middleware)
             # means "unreachable" in RFC 9309; the crawl continues.
             logger.debug("robots.txt of %s is unreachable: %r", origin, failure)
             count(self.crawler, f"robots/failed/{type(failure).__name__}")
             rules = self.cache.store(origin, 0, {}, b"", time())
-            if host_of(passed[-1]) == host_of(url):  # else another host is away, not that of the page
+            if host_of(passed[-1]) == host_of(url):  # otherwise another host failed, not that of the page
                 rules.failure = connection_failure(failure)
             return rules
         headers = {
@@ -170,7 +170,7 @@ class RobotsMiddleware(Component):
         return self._share(rules, passed)
 
     async def _follow(self, target: str, url: str, redirect: Response, *, retry: bool) -> Response:
-        """What a redirect of a robots.txt leads to, asked for when its host has rested; ``url`` is the one before."""
+        """Fetch the target of a robots.txt redirect once its host has rested; ``url`` is the source of the redirect."""
         if crawl_of(self.crawler) is None:
             return await self._download(target, retry=retry)
         host, before = host_of(target), host_of(url)
@@ -186,14 +186,14 @@ class RobotsMiddleware(Component):
             self._turns.end(host, time() - began)
 
     def _known(self, url: str) -> RobotsRules | None:
-        """The rules at ``url``, when it is the robots.txt of an origin that was asked before."""
+        """The known rules at ``url``, if it is the robots.txt of an origin that was fetched before."""
         origin = origin_of(url)
         rules = self.cache.get(origin, time()) if url == f"{origin}/robots.txt" else None
         return None if rules is None or rules.unreachable else rules
 
     async def _download(self, url: str, *, retry: bool) -> Response:
-        """One hop. Redirects are followed here, each through the middlewares: Scrapy's would follow twenty."""
-        # A retry at once would visit the host without a pause: a leased page waits in the frontier for the next try.
+        """Fetch one hop. Redirects are followed here, each through the middlewares: Scrapy would follow twenty."""
+        # An immediate retry would visit the host without a pause: a leased page waits in the frontier for the next try.
         meta = {"dont_obey_robotstxt": True, "dont_retry": not retry, "dont_redirect": True, ROBOTS: True}
         request = Request(url, callback=NO_CALLBACK, meta=meta)
         response: Response = await self.crawler.engine.download_async(request)
@@ -216,7 +216,7 @@ class RobotsMiddleware(Component):
                 )
 
     def _host_must_rest(self, request: Request, rules: RobotsRules) -> bool:
-        """Whether the frontier wants a pause between robots.txt and the page."""
+        """Whether the host must rest between robots.txt and the page."""
         asked = rules.crawl_delay(self.options.politeness_max_crawl_delay)
         return self._is_leased(request) and bool(
             self.options.politeness_min_delay or self.options.politeness_factor or asked
@@ -228,7 +228,7 @@ class RobotsMiddleware(Component):
 
 
 def _target(response: Response) -> str | None:
-    """Where a redirect of robots.txt leads to, on whatever host; None for a reply that is none."""
+    """The target of a robots.txt redirect, on any host; None if the reply is no redirect."""
     location = response.headers.get(b"Location")
     if response.status not in _REDIRECTS or not location:
         return None
@@ -236,7 +236,7 @@ def _target(response: Response) -> str | None:
 
 
 def _origin(request: Request) -> str:
-    """Whose robots.txt it is; a POST comes as the spider spelled it, perhaps without any path."""
+    """The origin whose robots.txt applies; the URL of a POST is not canonical, and may lack a path."""
     try:
         return origin_of(canonical_url(request.url))
     except InvalidUrl as invalid:

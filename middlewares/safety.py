@@ -1,4 +1,4 @@
-"""Checks port and literal address of a URL before it is fetched: of pages, redirects and robots.txt alike."""
+"""Checks the port and any literal address of a URL before it is fetched, for pages, redirects and robots.txt alike."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SafetyMiddleware(Component):
-    """Refuses a request when ``AddressPolicy.refusal`` gives a reason. Off for a virtual web, which uses no network.
+    """Refuses a request when ``AddressPolicy.refusal`` returns a reason. Off for a virtual web, which uses no network.
 
     Names are not resolved here: ``http_handler.py`` checks the addresses that they resolve to.
     """

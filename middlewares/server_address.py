@@ -1,7 +1,7 @@
-"""Finds out which hosts are names of one server, so that the frontier visits a server once at a time.
+"""Finds out which hosts are names of one server, so that the frontier makes one visit to a server at a time.
 
-A host is looked up before its first fetch, robots.txt included. When another host of its address is being visited or has just
-been, its page waits in the frontier.
+A host is looked up before its first fetch, including that of robots.txt. If another host with the same address is being visited,
+or has just been visited, the page waits in the frontier.
 """
 
 from __future__ import annotations
@@ -29,17 +29,16 @@ if TYPE_CHECKING:
 
     from crawlproject.core.crawl import Crawl
 
-_HOSTS = 10_000  # that are remembered
+_HOSTS = 10_000  # size of the cache
 
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
 
 
 class ServerAddressMiddleware(Component):
-    """Active with ``POLITENESS_PER = "address"``, in crawls of a topic that use the network and no proxy for a host.
+    """Active with ``POLITENESS_PER = "address"``, in topical crawls on the network, for hosts without a proxy.
 
-    Names of this machine (loopback addresses) are told apart: what stands behind them are programs, not names of one server.
-    ``look_up`` gives the addresses of a name, none when there are none; those that will be connected to,
-    unless given.
+    Names of this machine (loopback addresses) stay separate servers, because different programs answer there.
+    ``look_up`` returns the addresses of a name, if any (default: those that the crawler will connect to).
     """
 
     def __init__(self, crawler: Crawler, look_up: Lookup | None = None) -> None:
@@ -49,7 +48,7 @@ class ServerAddressMiddleware(Component):
         super().__init__(crawler)
         self._look_up = look_up or self._ask
         self._addresses: ServerAddresses | None = None
-        # Schemes, and which hosts are left out: reading the environment costs more than a link.
+        # Schemes with a proxy, and the hosts exempt from it: reading the environment costs more than a link.
         self._proxied = frozenset(getproxies())
         self._bypasses = lru_cache(_HOSTS)(proxy_bypass)
 
@@ -62,7 +61,7 @@ class ServerAddressMiddleware(Component):
             return None
         looked_up = await self._look_up(urlsplit(request.url).hostname or "")
         if not looked_up:
-            return None  # it is looked up again for the next page
+            return None  # the next page looks it up again
         found = list(filter(_tells, looked_up))
         if addresses.found(host, found) or lease_of(crawl, request) is None:
             return None
@@ -76,14 +75,14 @@ class ServerAddressMiddleware(Component):
         return response
 
     async def _ask(self, name: str) -> Sequence[str]:
-        """A name that cannot be resolved has no address here; the fetch tells why."""
+        """The addresses of a name; none if it cannot be resolved, in which case the fetch reports the reason."""
         try:
             return await names_of(self.crawler).addresses(name)
         except OSError:
             return ()
 
     def _is_proxied(self, request: Request) -> bool:
-        """Whether a proxy fetches it, by ``meta`` or by the environment: it looks up the name, nobody here does."""
+        """Whether a proxy fetches the request, by ``meta`` or by the environment: then the proxy resolves the name."""
         if "proxy" in request.meta:
             return bool(request.meta["proxy"])
         if not self._proxied:
@@ -98,6 +97,6 @@ class ServerAddressMiddleware(Component):
 
 
 def _tells(text: str) -> bool:
-    """Whether an address says which server it is."""
+    """Whether an address identifies a server."""
     address = read_address(text)
     return address is not None and not address.is_loopback

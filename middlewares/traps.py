@@ -1,4 +1,4 @@
-"""The trap rules, applied again before the download: to redirects and to requests of other spiders."""
+"""Applies the trap rules again before the download, for redirects and for requests of other spiders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TrapMiddleware(Component):
-    """Refuses a request whose URL breaks a rule that the URL alone decides (length, segments, extension, scheme)."""
+    """Refuses a request whose URL breaks a rule that depends only on the URL (length, segments, extension, scheme)."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

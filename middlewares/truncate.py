@@ -1,4 +1,4 @@
-"""Read no more of a response than is wanted: unwanted content types stop at the headers, long bodies are cut."""
+"""Reads no more of a response than is wanted: unwanted content types stop after the headers, long bodies are cut."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Headers
 
-_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", ANY_TYPE))  # meta of what is no page, whatever its content type
+_ANOTHER_KIND = frozenset(("dont_obey_robotstxt", ANY_TYPE))  # meta keys of requests with any content type
 
 
 class TruncateMiddleware(Component):
-    """Cuts every body at ``PAGE_MAX_BYTES``, and robots.txt where RFC 9309 allows it.
+    """Cuts every body at ``PAGE_MAX_BYTES``, and robots.txt at the size that RFC 9309 allows.
 
     A page of the topical crawl must also be of ``PAGE_CONTENT_TYPES``.
 
-    Works by Scrapy's signals while the body arrives (``StopDownload``), whatever length was declared. A response without a
-    content type is read.
+    It works through Scrapy's signals while the body arrives (``StopDownload``), whatever length was declared. A response
+    without a content type is read.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -46,7 +46,7 @@ class TruncateMiddleware(Component):
         return middleware
 
     def process_request(self, request: Request) -> None:
-        """Scrapy drops what says that it is longer than ``DOWNLOAD_MAXSIZE``; here it is cut like any other."""
+        """Turn ``DOWNLOAD_MAXSIZE`` off: Scrapy would drop a response with a larger declared length, here it is cut."""
         request.meta.setdefault("download_maxsize", 0)
 
     def headers_received(self, headers: Headers, body_length: int, request: Request, spider: Spider) -> None:

@@ -1,4 +1,4 @@
-"""The steps of a page that came, in the order of ``ITEM_PIPELINES``; other items pass."""
+"""The steps of a fetched page, in the order of ``ITEM_PIPELINES``; other items pass unchanged."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class PagePipeline(Component):
-    """A step with a page: subclasses say which in ``step``.
+    """One step with a page, which subclasses define in ``step``.
 
-    An exception that nobody expected costs the page. From the history line on, ``is_committed``, it stops the crawl: else the
-    links of the page would be lost for good.
+    An unexpected exception costs the page. From the history line on (``is_committed``) it stops the crawl, because otherwise
+    the links of the page would be lost for good.
     """
 
     is_committed: ClassVar[bool] = False
@@ -42,7 +42,7 @@ class PagePipeline(Component):
 
 
 class ExaminePipeline(PagePipeline):
-    """Captcha pages, soft 404s and the like end here; duplicates and spam are marked and pass."""
+    """Examines the page: captcha pages, soft 404s and the like end here; duplicates and spam are marked and pass."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         item.page = crawl.steps_for(item.lease).examine(item.page, item.fetch)
@@ -52,14 +52,14 @@ class ExaminePipeline(PagePipeline):
 
 
 class RelevancePipeline(PagePipeline):
-    """Cosine of page and keywords (paper 000 eq. 1)."""
+    """Judges the page: the cosine of page and keywords (paper 000 eq. 1), or another judge of ``TOPIC_RELEVANCE``."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         item.page = crawl.steps_for(item.lease).score_page(item.page)
 
 
 class LinksPipeline(PagePipeline):
-    """Context score of each link: cosine of its aggregation node's text and the keywords (paper 003 section 4.4)."""
+    """Scores the context of each link: the cosine of its aggregation node's text and the keywords (paper 003 section 4.4)."""
 
     def step(self, item: PageItem, crawl: Crawl) -> None:
         item.page = crawl.steps_for(item.lease).score_links(item.page)
@@ -73,7 +73,7 @@ class PagesPipeline(PagePipeline):
 
 
 class HistoryPipeline(PagePipeline):
-    """Writes links and the item for the index, then the history line that commits them: all or none."""
+    """Writes the links and the item for the index, then the history line that commits them: all or nothing."""
 
     is_committed = True
 
@@ -84,10 +84,10 @@ class HistoryPipeline(PagePipeline):
 
 
 class FrontierPipeline(PagePipeline):
-    """The ordering observes the page and scores its links; the frontier takes them in one atomic step.
+    """Lets the ordering observe the page and score its links, which enter the frontier in one atomic step.
 
-    A page that is not stored (it asks not to be indexed, or needs a browser) ends here: feed exports and pipelines behind this
-    one do not see it.
+    A page that is not stored (it asks not to be indexed, or needs a browser) ends here: feed exports and later pipelines do not
+    see it.
     """
 
     is_committed = True

@@ -1,4 +1,4 @@
-"""The topical spider: bytes in, one ``PageItem`` out. No scoring, no policy."""
+"""The topical spider turns each response into at most one ``PageItem``. It contains no scoring and no policy."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-MAX_CONTENT_TYPE = 200  # characters of the header that are noted
+MAX_CONTENT_TYPE = 200  # characters of the header that are kept
 ARGUMENTS = ("topic", "topics", "ordering", "judge")
-ASSEMBLE = "assemble"  # argument of a program, not of a command line: puts the crawl together, as ``assemble`` does
-SCRAPYD = "_"  # arguments that Scrapyd adds begin with it
+ASSEMBLE = "assemble"  # argument for programs, not for the command line: a replacement for ``assemble``
+SCRAPYD = "_"  # prefix of arguments that Scrapyd adds
 logger = logging.getLogger(__name__)
 
 _ALLOWING = {ADDRESS: "CRAWL_ALLOWED_ADDRESSES", PORT: "CRAWL_ALLOWED_PORTS"}
-# What Scrapy brings and a topical crawl has no use for: its spider yields no requests, and admission knows the scope.
+# Components of Scrapy that a topical crawl does not need: its spider yields no requests, and admission knows the scope.
 _IDLE = {
     "DOWNLOADER_MIDDLEWARES_BASE": ("scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",),
     "SPIDER_MIDDLEWARES_BASE": (
@@ -83,17 +83,16 @@ VIRTUAL_HANDLER = "crawlproject.http.virtual_web_handler.VirtualWebDownloadHandl
 
 
 class TopicalSpider(scrapy.Spider):
-    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME] [-a judge=NAME]``, or ``-a topics=DIR`` for those of a folder.
+    """``scrapy crawl topical -a topic=TOPIC [-a ordering=NAME] [-a judge=NAME]``, or ``-a topics=DIR`` for a folder of topics.
 
     ``topic`` is a topic file (TOML), the name of a topic of the project, the text of a topic file, or a ``Topic``. Its
-    ``[crawl]`` table overrides the project's settings and is overridden by ``-s`` and by what a script sets; ``ordering``
-    overrides the setting ``ORDERING``, ``judge`` the setting ``TOPIC_RELEVANCE``. Raises ``BadInput`` for whatever is wrong with
-    any of them.
+    ``[crawl]`` table overrides the project's settings, and is overridden by ``-s`` and by settings of a script; ``ordering``
+    overrides the setting ``ORDERING``, ``judge`` the setting ``TOPIC_RELEVANCE``. Raises ``BadInput`` if any of them is wrong.
     """
 
     name = "topical"
     crawl: Crawl
-    _hinted: set[str]  # reasons for which a setting was named
+    _hinted: set[str]  # refusal reasons for which a setting was suggested
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -115,9 +114,11 @@ class TopicalSpider(scrapy.Spider):
         file = str(kwargs.get("topic")).strip()
         for each in topic.members or (topic,):
             refuse_wordless(each, options, file if file.endswith(".toml") else f"topic {each.name!r}")
-        make_safety(options)  # a wrong entry is told before anything starts
+        make_safety(options)  # raises for a wrong entry before anything starts
         if options.virtual_web:
-            open_web(options.virtual_web, cache_dir=cache_dir()).close()  # a wrong name is told before anything starts
+            open_web(
+                options.virtual_web, cache_dir=cache_dir()
+            ).close()  # raises for a wrong name before anything starts
             for scheme in ("http", "https"):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
         for setting, names in _IDLE.items():
@@ -143,13 +144,13 @@ class TopicalSpider(scrapy.Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """The seeds wait in the frontier already, so that even the first take is the best of all."""
+        """Yield no requests: the seeds already wait in the frontier, so that even the first take is the best of all."""
         nothing: tuple[scrapy.Request, ...] = ()
         for request in nothing:
             yield request
 
     def page_request(self, url: CrawlUrl) -> scrapy.Request:
-        """The request for a URL that the frontier gave."""
+        """Make the request for a URL taken from the frontier."""
         plan = self.crawl.plan(url)
         meta: dict[str, Any] = {LEASE: url.key} if url.variant or plan.post else {}
         if plan.one_try:
@@ -174,7 +175,7 @@ class TopicalSpider(scrapy.Spider):
         )
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
-        """One response, at most one item; what is no page ends here with a reason."""
+        """Turn a response into at most one item; a response that is not a page ends here with a reason."""
         request = response.request
         lease = lease_of(self.crawl, request) if request and not stopped(self.crawler) else None
         if request is None or lease is None:
@@ -200,13 +201,13 @@ class TopicalSpider(scrapy.Spider):
             yield PageItem(page, body, lease, fetch, headers["x-robots-tag"], cookies, logged_in=logged_in)
 
     def failed(self, failure: Failure) -> None:
-        """A fetch that brought no response, or a request that a middleware refused."""
+        """Handle a fetch without a response, or a request that a middleware refused."""
         request = failure.request  # type: ignore[attr-defined]
         lease = None if stopped(self.crawler) else lease_of(self.crawl, request)
         if lease is None:
             return
         with stopping(self.crawler):
-            if isinstance(failure.value, FATAL):  # while a middleware told the frontier something
+            if isinstance(failure.value, FATAL):  # raised while a middleware updated the frontier
                 raise failure.value
             if lacking := memory_error(failure.value):
                 raise lacking
@@ -225,14 +226,14 @@ class TopicalSpider(scrapy.Spider):
             if isinstance(failure.value, IgnoreRequest) and not fetched:
                 self.crawl.refuse(lease, reason or "scrapy/ignored")
                 return
-            if reason:  # refused as it came
+            if reason:  # refused while or after it was received
                 self.crawl.folder.refusals.add(reason, lease.url, lease.parent)
             elif request.meta.get("redirect_times", 0) >= self.crawler.settings.getint("REDIRECT_MAX_TIMES"):
                 reason = TOO_MANY_REDIRECTS
             self.crawl.fail(lease, reason or type(failure.value).__name__, fetch_of(request, 0, time()))
 
     def _hint_at(self, reason: str, url: str) -> None:
-        """Once a crawl for each: which setting allows what was refused for safety, for whoever crawls a network of theirs."""
+        """Log which setting allows a URL that was refused for safety, once per reason: useful when crawling a private network."""
         setting = _ALLOWING.get(reason)
         if setting and reason not in self._hinted:
             self._hinted.add(reason)
@@ -242,7 +243,7 @@ class TopicalSpider(scrapy.Spider):
 
 
 def _asked_topic(topic: Any, topics: Any) -> Topic:
-    """The topic to crawl, or those of a folder together."""
+    """The topic to crawl, or the combined topics of a folder."""
     if topic and topics:
         raise BadInput("topic", "expected one of the two, -a topic=TOPIC, or -a topics=DIR for those of a folder")
     if not (topic or topics):
@@ -273,10 +274,10 @@ def _headers_of(response: Response) -> dict[str, str]:
 
 
 def _folder_under_scrapyd(crawler: Crawler, job: str | None, topic_name: str) -> Path | None:
-    """Where Scrapyd wants the state of jobs, when it has a ``jobs_dir`` and no ``CRAWL_DIR`` was asked for.
+    """The crawl folder under Scrapyd, if Scrapyd has a ``jobs_dir`` and ``CRAWL_DIR`` is not set; else None.
 
-    It gives each job a ``JOBDIR`` of its own, ``<jobs_dir>/<project>/<spider>/<job>``. The crawl folder is beside these,
-    by the name of its topic, so that the next job of the topic goes on with it.
+    Scrapyd gives each job a separate ``JOBDIR``, ``<jobs_dir>/<project>/<spider>/<job>``. The crawl folder is next to these,
+    under the name of its topic, so that the next job of the topic resumes the crawl.
     """
     jobdir = Path(crawler.settings.get("JOBDIR") or "")
     if not job or jobdir.name != job or crawler.settings.get("CRAWL_DIR"):

@@ -99,9 +99,7 @@ class Crawl:
         self._brakes: list[Callable[[], float]] = [*(brake.next_time for brake in brakes), *parts.bound("next_time")]
         self._taken: list[Callable[[float], None]] = [*(brake.taken for brake in brakes), *parts.bound("taken")]
         self._end_reasons: list[Callable[[float], str]] = [self.budget.end_reason, *parts.bound("end_reason")]
-        self._nothing_until = (
-            0.0  # when the next URL is due, if all waiting URLs belong to parts that are not installed
-        )
+        self._nothing_until = 0.0  # when the next URL is due, if all waiting URLs belong to missing parts
         self._looked_until = 0.0  # the due time for which this was last checked
         self.budget_in_flight = (
             self.budget.is_in_flight

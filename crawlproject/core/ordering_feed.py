@@ -32,9 +32,7 @@ class OrderingFeed:
         self._followed = parts.bound("followed")
         self._implied = parts.bound("implied")
         self._offered: set[str] = set()  # URLs of implied links
-        self._latest: tuple[Page, Page] | None = (
-            None  # orderings recognise the page object that they have just observed
-        )
+        self._latest: tuple[Page, Page] | None = None  # orderings recognise a page object just observed
 
     def replace(self, ordering: BaseOrdering, judgments: Mapping[str, bool]) -> None:
         """Give the ordering what ``ordering``, of the same class, has learned with these judgments."""

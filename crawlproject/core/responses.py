@@ -10,8 +10,8 @@ A response that exceeds a limit is a flood. It is counted and noted under its re
     flood/head         more than ``CRAWL_MAX_HEADERS`` headers, or one of more than ``CRAWL_MAX_HEADER_BYTES``
     flood/interim      more than ``MAX_INTERIM`` responses 1xx before the one that counts
     flood/overhead     more than ``HEADS`` times ``CRAWL_MAX_HEADER_BYTES`` outside the body: head, chunk sizes, trailers;
-                       or, after the head, more than ``MAX_FRAMING`` plus half the size of the body; or, with the end
-                       of the body, as much plus the whole size of the body again after that end
+                       or, after the head, more than ``MAX_FRAMING`` plus half the size of the body; or, in the read
+                       that ends the body, more than ``MAX_FRAMING`` plus the size of the body after its end
     flood/work         reading it took more than ``MAX_WORK`` of CPU time
     flood/slow         bytes were still coming, at less than ``LEAST_RATE``, when the time-out was reached
     ================== ==========================================================================================

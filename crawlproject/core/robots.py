@@ -23,9 +23,7 @@ MAX_SITEMAPS = 100  # per file; each costs a fetch
 MAX_BYTES = 512_000  # RFC 9309 section 2.5: at least 500 KiB must be parsed; the rest is cut off
 MAX_REDIRECTS = 5  # section 2.3.1.2: at least this many are followed; after more, the file counts as missing
 UNREACHABLE_AGE = 600.0  # seconds until an unreachable robots.txt is requested again
-LEAST_AGE = (
-    600.0  # seconds for which a file that must not be cached is believed anyway: each fetch is a visit of the host
-)
+LEAST_AGE = 600.0  # seconds for which an uncacheable file is believed: each fetch is a visit of the host
 LEAST_STATED = 60.0  # minimum seconds for which a file with a stated lifetime is believed
 MAX_WILDCARDS = 2_000  # in the rules for this crawler: matching a URL then takes 1.5 ms
 QUICK_WILDCARDS, QUICK_RULES = 100, 2_000  # with more, URLs are matched before a fetch only, not for every link
@@ -75,9 +73,7 @@ def read_robots(text: str, token: str, most_wildcards: float = inf) -> RobotsFil
     of user agents: other records do not interfere (section 2.2.4). Reading ends when the rules that apply have more than
     ``most_wildcards``.
     """
-    is_named = (
-        token in text.lower()
-    )  # possibly in a group: until that is clear, the rules for ``*`` do not end the reading
+    is_named = token in text.lower()  # possibly by a group, so the rules for ``*`` may not apply
     wildcards = [0, 0]  # of the rules for this crawler, and of those for ``*``
     named: list[str] | None = None
     others: list[str] = []

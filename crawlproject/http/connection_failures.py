@@ -1,7 +1,7 @@
-"""What a failed or refused exchange means, and TLS settings that would make all fail.
+"""Interprets failed exchanges, and refuses TLS settings with which all exchanges would fail.
 
-Some failures of a download mean that nobody answered: these say nothing about the page. Scrapy's settings of TLS are tried
-before a crawl begins: Scrapy would log them and crawl without a handler.
+Some failures of a download mean that the host did not answer: these say nothing about the page. Scrapy's TLS settings are
+checked before a crawl begins, because Scrapy would only log an error and crawl without a handler.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SILENT = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadTimeo
 
 
 class Unanswered(Exception):
-    """No robots.txt came that can be followed; ``error`` names the failure."""
+    """No usable robots.txt came; ``error`` names the failure."""
 
     def __init__(self, error: str) -> None:
         super().__init__(error)
@@ -36,7 +36,7 @@ class Unanswered(Exception):
 
 
 class ExchangeLost(DownloadFailedError):
-    """An exchange came to nothing by no fault of the host: the page waits for another try, and nobody counts a failure.
+    """An exchange failed through no fault of the host: the page waits for another try, and no failure is counted.
 
     ``reason``: the process was ``suspended`` or ``busy``, or the server had closed an ``idle_connection``.
     """
@@ -47,7 +47,7 @@ class ExchangeLost(DownloadFailedError):
 
 
 class TlsFailed(DownloadConnectionRefusedError):
-    """A server and this crawler do not agree on TLS; ``error`` says why, in the words of OpenSSL."""
+    """The TLS handshake with a server failed; ``error`` says why, in the words of OpenSSL."""
 
     def __init__(self, failure: ssl.SSLError) -> None:
         super().__init__(str(failure))
@@ -55,7 +55,7 @@ class TlsFailed(DownloadConnectionRefusedError):
 
 
 def tls_failure(failure: aiohttp.ClientError) -> TlsFailed | None:
-    """What ``failure`` says of TLS, if it is about that: a connection that only ends is not."""
+    """The TLS failure behind ``failure``, or None. A connection that merely ends is not a TLS failure."""
     cause = failure.os_error if isinstance(failure, aiohttp.ClientConnectorError) else failure.__cause__
     if not isinstance(cause, ssl.SSLError) or isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError):
         return None
@@ -63,7 +63,7 @@ def tls_failure(failure: aiohttp.ClientError) -> TlsFailed | None:
 
 
 def connection_failure(failure: BaseException) -> str:
-    """The name of a failure to connect (no address, refused, no TLS, broken off, timeout); empty for any other."""
+    """The name of a connection failure (no address, refused, no TLS, aborted, time-out); empty for any other failure."""
     if isinstance(failure, ExchangeLost):
         return failure.reason
     if isinstance(failure, Unanswered | TlsFailed):
@@ -75,7 +75,7 @@ def connection_failure(failure: BaseException) -> str:
 
 
 def refuse_tls_settings(settings: BaseSettings) -> None:
-    """Raise ``BadSetting`` for ``DOWNLOAD_TLS_MIN_VERSION``, ``_MAX_VERSION`` or ciphers that OpenSSL does not know."""
+    """Raise ``BadSetting`` if OpenSSL does not know ``DOWNLOAD_TLS_MIN_VERSION``, ``_MAX_VERSION`` or the ciphers."""
     try:
         _make_ssl_context(settings)
     except ValueError as wrong:

@@ -1,11 +1,9 @@
-"""Makes connections, each a ``GuardedProtocol``, to addresses that are permitted, within the number of files that may be
-open.
+"""Makes connections (``GuardedProtocol``) to permitted addresses, within the number of files that may be open.
 
-A host is connected to only at an address that ``address_policy.py`` permits. It is asked about the addresses that the name
-server gave, remembered or not, and once more about the one that a socket is made for: nothing is resolved between that and
-the connection.
+The crawler connects only to addresses that ``address_policy.py`` permits. It checks the addresses from the name server, cached
+or not, and again the one address that a socket is made for: nothing is resolved between that check and the connection.
 
-Of the files that a process may have open, as many are left to sockets as the crawl's own files, which come first, leave.
+Sockets get the share of the open files that the crawl's own files, which come first, leave to them.
 """
 
 from __future__ import annotations
@@ -41,21 +39,21 @@ AddrInfo = tuple[int, int, int, str, tuple[Any, ...]]
 logger = logging.getLogger(__name__)
 
 KEEP_ALIVE = 15.0  # seconds that an idle connection stays open: longer than most hosts rest
-WANTED = 65_536  # open files: more are no use
-RESERVED = 256  # files that are never sockets of ours, at most half of all: the crawl folder, look-ups of names
-FULL = (errno.EMFILE, errno.ENFILE)  # the table of this process, that of the machine
-WAIT = 0.1  # seconds until the next look at a full table
+WANTED = 65_536  # open files: more are not needed
+RESERVED = 256  # open files reserved for the crawl folder and look-ups of names, at most half of all
+FULL = (errno.EMFILE, errno.ENFILE)  # the file table of this process, or that of the machine
+WAIT = 0.1  # seconds until the next check of a full table
 MAKE_ROOM = 16  # idle connections that are closed when it is full
 
 _REMEMBERED = 10_000  # servers
 
 
 class AddressRefused(OSError):
-    """The host has no address that may be connected to."""
+    """The host has no permitted address."""
 
 
 class GuardedConnector(aiohttp.TCPConnector):
-    """``safety``: what may be connected to, anything unless given. ``max_overhead``: as in ``GuardedProtocol``."""
+    """``safety`` says which addresses are permitted (None: all). ``max_overhead`` is as in ``GuardedProtocol``."""
 
     def __init__(
         self,
@@ -67,12 +65,12 @@ class GuardedConnector(aiohttp.TCPConnector):
     ) -> None:
         self._sockets = sockets
         self._safety = safety
-        # Servers that close what is kept without a word: they get a connection for each request.
+        # Servers that close idle connections without notice: each request to them gets a new connection.
         self._impatient: OrderedDict[tuple[str, int | None], None] = OrderedDict()
         super().__init__(
             limit=sockets.most_in_use,
             keepalive_timeout=KEEP_ALIVE,
-            use_dns_cache=False,  # it has one TTL for all names
+            use_dns_cache=False,  # aiohttp's cache has one TTL for all names
             resolver=SafeResolver(safety, resolver) if safety else resolver,
             socket_factory=self._make_socket,
             **options,
@@ -81,7 +79,7 @@ class GuardedConnector(aiohttp.TCPConnector):
         self._factory = partial(connection, self._loop, max_overhead)
 
     def _make_socket(self, address: AddrInfo) -> socket.socket:
-        """The socket for a connection to one address: what spells an address in its URL is never resolved."""
+        """Make the socket for a connection to one address. It is checked here because a literal address is never resolved."""
         family, kind, protocol, _, target = address
         if self._safety and not _permits(self._safety, str(target[0])):
             raise AddressRefused(f"{target[0]} is not public")
@@ -94,16 +92,13 @@ class GuardedConnector(aiohttp.TCPConnector):
             if len(self._impatient) > _REMEMBERED:
                 self._impatient.popitem(last=False)
         super()._release(key, protocol, should_close=should_close or server in self._impatient)
-        if protocol.is_connected() and isinstance(protocol, GuardedProtocol):  # else aiohttp has closed it
+        if protocol.is_connected() and isinstance(protocol, GuardedProtocol):  # otherwise aiohttp has closed it
             protocol.idle = True
             self._sockets.keep(protocol)
 
 
 class SafeResolver(AbstractResolver):
-    """Resolves a name to those of its addresses that are permitted; ``AddressRefused`` when none of them is.
-
-    ``resolver`` is who is asked.
-    """
+    """Resolves a name, through ``resolver``, to its permitted addresses. Raises ``AddressRefused`` when none is permitted."""
 
     def __init__(self, safety: AddressPolicy, resolver: AbstractResolver) -> None:
         self._safety = safety
@@ -128,7 +123,7 @@ def _permits(safety: AddressPolicy, host: str) -> bool:
 
 
 def raise_limit() -> int:
-    """Let this process open as many files as it may, ``WANTED`` at most; return the limit."""
+    """Raise the limit of open files of this process as far as allowed, at most to ``WANTED``; return the limit."""
     if resource is None:
         return WANTED
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -137,20 +132,20 @@ def raise_limit() -> int:
         return WANTED if soft == resource.RLIM_INFINITY else soft
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wish, hard))
-    except (OSError, ValueError) as refused:  # macOS has a lower limit of its own
+    except (OSError, ValueError) as refused:  # macOS has another, lower limit
         logger.info("at most %d files may be open: %s", soft, refused)
         return soft
     return wish
 
 
 class TableFull(OSError):
-    """No more sockets may be opened until others are closed."""
+    """No more sockets can be opened until others are closed."""
 
 
 class Sockets:
     """The sockets of one crawl: ``limit`` files may be open, and ``in_use`` connections are used at the same time.
 
-    Connections that nobody uses are kept, as far as there is room; the one that was used longest ago is closed first.
+    Idle connections are kept as far as there is room; the least recently used one is closed first.
     """
 
     def __init__(self, limit: int, in_use: int) -> None:
@@ -160,26 +155,26 @@ class Sockets:
         self._kept: OrderedDict[GuardedProtocol, None] = OrderedDict()  # in order of use; some are in use again
 
     def open(self, family: int, kind: int, protocol: int) -> socket.socket:
-        """A new socket. Raises ``OSError`` with ``EMFILE`` when the rest of the table is for files."""
+        """Make a new socket. Raises ``OSError`` with ``EMFILE`` when the rest of the table is reserved for files."""
         made = socket.socket(family, kind, protocol)
-        if made.fileno() >= self.limit:  # the kernel gives the lowest number that is free
+        if made.fileno() >= self.limit:  # the kernel assigns the lowest free number
             made.close()
             raise OSError(errno.EMFILE, "no room for another socket")
         return made
 
     def keep(self, connection: GuardedProtocol) -> None:
-        """Nobody uses ``connection`` any more; the next request to its host may."""
+        """Keep an idle ``connection``, which the next request to its host may use."""
         self._kept[connection] = None
         self._kept.move_to_end(connection)
         self._close_oldest(len(self._kept) - self._most_kept)
 
     async def wait_for_room(self) -> None:
-        """The table is full: close some connections that nobody uses, and give others time to end."""
+        """The table is full: close some idle connections, and give others time to end."""
         self._close_oldest(MAKE_ROOM)
         await asyncio.sleep(WAIT)
 
     def close_kept(self) -> None:
-        """Close what nobody uses: it may lead nowhere any more."""
+        """Close all idle connections, which may be dead."""
         self._close_oldest(len(self._kept))
 
     def _close_oldest(self, number: int) -> None:

@@ -1,11 +1,11 @@
-"""Connections that read no more of a response than ``core/responses.py`` allows, in bites that keep nobody else waiting.
+"""Connections that read no more of a response than ``core/responses.py`` allows, in pieces small enough not to delay others.
 
-aiohttp reads as much as a socket holds, a quarter of a megabyte at a time, and takes any number of 1xx responses, trailers
-and chunks of one byte. Its class for a connection and that for a response are extended here; what is used of them, some of
-it private to aiohttp, is tried by ``tests/security/test_floods.py``.
+aiohttp reads as much as a socket holds, a quarter of a megabyte at a time, and accepts any number of 1xx responses, trailers
+and chunks of one byte. This module extends its classes for a connection and for a response;
+``tests/security/test_floods.py`` checks what is used of them, some of which is private to aiohttp.
 
-What servers send that is not quite HTTP is read as browsers do: by aiohttp's parser, once its head is put right. Only a
-response that this parser refuses is looked at again, so others cost nothing. ``tests/scrapy/test_odd_responses.py`` has the
+Responses that are not quite valid HTTP are read as in browsers: their heads are corrected and then parsed by aiohttp. Only
+responses that the parser refuses are handled this way, so others cost nothing. ``tests/scrapy/test_odd_responses.py`` lists the
 kinds that are read.
 """
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from aiohttp import StreamReader
     from aiohttp.connector import Connection
 
-HEAD_BITE = 2**14  # bytes of a head that are parsed between two looks at the limits
+HEAD_BITE = 2**14  # bytes of a head that are parsed between two checks of the limits
 BODY_BITE = 2**16
-FEW = 512  # bytes of a read: packets have more
-FREE_READS = 16  # reads of few bytes before they have to gather
-GATHERING = 0.05  # seconds, at least
-GATHERING_SHARE, LONGEST_GATHERING = 0.2, 2.0  # of the time that a response has taken; seconds
-TOO_MANY = "Too many headers"  # what aiohttp says of them
-Fed = tuple[Any, bool, bytes]  # messages, whether the connection is another protocol's now, and the bytes of that
+FEW = 512  # bytes: a smaller read is less than a packet
+FREE_READS = 16  # such reads before the connection pauses to let bytes gather
+GATHERING = 0.05  # minimum seconds of a pause
+GATHERING_SHARE, LONGEST_GATHERING = 0.2, 2.0  # pause as a share of the time that a response has taken; maximum seconds
+TOO_MANY = "Too many headers"  # in the error message of aiohttp
+Fed = tuple[Any, bool, bytes]  # messages, whether the connection was upgraded, and the bytes of the new protocol
 
 _CLOSED = aiohttp.ClientOSError, aiohttp.ServerDisconnectedError
 _END = re.compile(rb"\r?\n\r?\n")
@@ -47,28 +47,28 @@ _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class IdleConnectionLost(aiohttp.ClientConnectionError):
-    """The server closed a connection that was kept, as the next request was on its way: no byte of an answer came."""
+    """The server closed a kept connection while the next request was on its way: no byte of an answer came."""
 
 
 class GuardedProtocol(ResponseHandler):
-    """One connection to a server. ``max_overhead``: bytes of a response that are no body.
+    """One connection to a server. ``max_overhead`` limits the bytes of a response outside its body.
 
-    A flood ends in ``Flood`` for whoever reads, and in a closed connection. A server that sends its bytes one by one is read
-    twenty times a second, and less often the longer it takes. What comes while the connection is ``idle`` closes it.
+    A flood raises ``Flood`` in the reader and closes the connection. A server that sends its bytes one by one is read twenty
+    times a second, and less often the longer it takes. Bytes that come while the connection is ``idle`` close it.
     """
 
     def __init__(self, loop: AbstractEventLoop, max_overhead: int) -> None:
         super().__init__(loop)
         self.idle = False
         self.requests = 0
-        self.kept_in_vain = False  # whether the server closed it instead of answering another request
+        self.kept_in_vain = False  # whether the server closed it instead of answering a further request
         self.meter = ResponseMeter(max_overhead, loop.time())
         self._max_overhead = max_overhead
-        self._body: StreamReader | None = None  # of the response that counts
+        self._body: StreamReader | None = None  # of the final response, not of a response 1xx
         self._over = False
 
     def set_response_params(self, **parameters: Any) -> None:
-        """A request is sent; its response comes next."""
+        """Prepare for the response to a request that is being sent."""
         self.idle = False
         self.requests += 1
         self.meter = ResponseMeter(self._max_overhead, self._loop.time())
@@ -104,7 +104,7 @@ class GuardedProtocol(ResponseHandler):
                 if left and self._body.is_eof():
                     self._refuse_more(left, self._body)
                     return
-            # While reading pauses, aiohttp holds bytes back that may be of the body.
+            # While reading pauses, aiohttp holds back bytes that may belong to the body.
             if not self._reading_paused and (reason := meter.excess(self._body.total_bytes if self._body else 0)):
                 self._stop(Flood(reason))
                 return
@@ -114,7 +114,7 @@ class GuardedProtocol(ResponseHandler):
                 self._gather()
 
     def set_exception(self, exc: BaseException, exc_cause: BaseException = _EXC_SENTINEL) -> None:
-        """What is read is no HTTP, or more of it than aiohttp takes."""
+        """Handle an error of aiohttp: a response that is not HTTP, a head beyond its limits, or a lost connection."""
         if is_flood(exc_cause):
             self._stop(Flood(HEAD))
         elif (
@@ -128,7 +128,7 @@ class GuardedProtocol(ResponseHandler):
             super().set_exception(exc, exc_cause)
 
     def feed_data(self, data: Any, size: int = 0) -> None:
-        """The head of a response came, as ``(message, payload)``."""
+        """Receive the head of a response, as ``(message, payload)``."""
         message, payload = data
         if 100 <= message.code < 200:
             self.meter.interim += 1
@@ -146,11 +146,11 @@ class GuardedProtocol(ResponseHandler):
                 return
 
     def _refuse_more(self, more: int, body: StreamReader) -> None:
-        """Nobody asked for what comes behind the end of a response: ``more`` bytes by now."""
+        """Refuse unrequested bytes after the end of a response: ``more`` so far."""
         if more > MAX_FRAMING + body.total_bytes:
             body.set_exception(Flood(OVERHEAD))
             self._stop(Flood(OVERHEAD))
-        elif self.idle and self.transport is not None:  # whoever read the response has let go of the connection
+        elif self.idle and self.transport is not None:  # the reader of the response has released the connection
             self.transport.abort()
         self._over = True
         self.force_close()
@@ -167,7 +167,7 @@ class GuardedProtocol(ResponseHandler):
         super().set_exception(flood)
         if self._body is not None and not self._body.is_eof():
             self._body.set_exception(flood)
-        self._parser = self._payload = None  # the end of the connection is no news to whoever reads
+        self._parser = self._payload = None  # so that the end of the connection raises nothing else in the reader
         self._buffer.clear()
         if self.transport is not None:
             self.transport.abort()
@@ -180,13 +180,13 @@ class GuardedProtocol(ResponseHandler):
 
 
 class GuardedResponse(_ClientResponse):
-    """A response over a ``GuardedProtocol``, to a request that began at ``began``."""
+    """A response over a ``GuardedProtocol`` to a request that began at ``began``."""
 
     guard: GuardedProtocol
     began: float
 
     async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        """Read the head. Raises ``Flood``, also for one that dripped until its time was over, and ``TimeoutError``."""
+        """Read the head. Raises ``Flood``, also for a head that came too slowly before the time-out, and ``TimeoutError``."""
         assert isinstance(connection.protocol, GuardedProtocol)
         self.guard = connection.protocol
         try:
@@ -197,9 +197,9 @@ class GuardedResponse(_ClientResponse):
             raise Flood(SLOW) from None
 
     def late(self) -> Exception | None:
-        """What it means that the time is over before the body is: a flood, or an end that comes early.
+        """The meaning of a time-out before the end of the body: a flood, or a body that is cut short.
 
-        None when the server fell silent: nobody knows why.
+        None if the server fell silent, because the reason is unknown.
         """
         now, meter = self._loop.time(), self.guard.meter
         if meter.is_silent(now):
@@ -208,19 +208,19 @@ class GuardedResponse(_ClientResponse):
 
 
 def is_flood(refusal: BaseException | None) -> bool:
-    """Whether aiohttp refused a head for its size."""
+    """Whether aiohttp refused a head because of its size."""
     return isinstance(refusal, LineTooLong) or TOO_MANY in str(refusal)
 
 
 class TolerantParser:
-    """``parser`` reads one response. When it refuses that, ``renew()`` reads it again with its head put right.
+    """Reads one response with ``parser``. If that refuses it, a new parser (``renew()``) reads it again with a corrected head.
 
-    Raises what ``parser`` raises for what no browser reads either, and for heads that are too long.
+    For responses that no browser reads either, and for heads that are too long, the error of ``parser`` is raised.
     """
 
     def __init__(self, parser: Any, renew: Callable[[], Any]) -> None:
         self._parser, self._renew = parser, renew
-        self._seen: bytes | None = b""  # what came of the response; None: its head was read
+        self._seen: bytes | None = b""  # the bytes of the response so far; None: its head was parsed
         self._refusal: BadHttpMessage | None = None
 
     def feed_data(self, data: bytes) -> Fed:
@@ -242,7 +242,7 @@ class TolerantParser:
         return self._read_again(self._seen)
 
     def _read_again(self, seen: bytes) -> Fed:
-        """As soon as the head is whole. What comes behind the end of a body was not asked for."""
+        """Parse the response again, once its head is complete. Unrequested bytes after the end of the body are ignored."""
         assert self._refusal is not None
         if (end := _END.search(seen.lstrip(b"\r\n"))) is None:
             return (), False, b""
@@ -270,10 +270,10 @@ class TolerantParser:
 
 
 def put_right(head: bytes) -> bytes | None:
-    """The head of a response with what any parser needs of it; None when it is none, or says that another one follows.
+    """Correct the head of a response so that any parser accepts it; None if it is no head, or that of a response 1xx.
 
-    Lines that are no header are left out, and so are lengths that contradict each other or a chunked body. The connection
-    ends with such a response.
+    Lines that are not headers are left out, and so are lengths that contradict each other or a chunked body. The connection
+    ends after such a response.
     """
     first, *lines = re.split(rb"\r?\n", head)
     status = _STATUS.fullmatch(first)
@@ -286,7 +286,7 @@ def put_right(head: bytes) -> bytes | None:
         name, colon, value = line.partition(b":")
         name, value = name.rstrip(), _CONTROLS.sub(b" ", value).strip()
         if not colon or _NAME.fullmatch(name) is None:
-            continue  # no header, or the rest of the one before
+            continue  # not a header, or the continuation of the one before
         kind = name.lower()
         if kind == b"content-length":
             lengths.update(length.strip().lstrip(b"+") for length in value.split(b","))

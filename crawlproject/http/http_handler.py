@@ -1,11 +1,11 @@
 """Fetching over HTTP: Scrapy's aiohttp handler, set up for a crawl of many hosts.
 
-It costs less than the one on Twisted. All that Scrapy promises of a download handler holds: proxies, TLS settings, timeouts,
-``headers_received`` and ``bytes_received`` with ``StopDownload``, ``DOWNLOAD_MAXSIZE``, ``DOWNLOAD_FAIL_ON_DATALOSS``, the
-exceptions of ``scrapy.exceptions``. The module of the class that is built on is private to Scrapy:
-``tests/scrapy/test_http_handler.py`` tries what is used of it.
+It costs less than Scrapy's handler on Twisted. It keeps all promises of a Scrapy download handler: proxies, TLS settings,
+time-outs, ``headers_received`` and ``bytes_received`` with ``StopDownload``, ``DOWNLOAD_MAXSIZE``,
+``DOWNLOAD_FAIL_ON_DATALOSS``, the exceptions of ``scrapy.exceptions``. The module of its base class is private to Scrapy:
+``tests/scrapy/test_http_handler.py`` checks what is used of it.
 
-``connector.py`` says where it connects to and how many connections there are, ``guarded_protocol.py`` how much is read.
+``connector.py`` decides where to connect and how many connections there are, ``guarded_protocol.py`` how much is read.
 """
 
 from __future__ import annotations
@@ -39,39 +39,39 @@ from crawlproject.http.connector import FULL, AddressRefused, GuardedConnector, 
 from crawlproject.http.guarded_protocol import GuardedResponse, IdleConnectionLost
 from crawlproject.http.name_resolver import names_of
 
-READ_AHEAD = 2**18  # bytes of a body that wait to be read: most pages are one piece
+READ_AHEAD = 2**18  # bytes of a body that are buffered: most pages fit
 
-_OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that requests have or have not
+_OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")  # headers that aiohttp must not add to requests
 
 
 class HttpDownloadHandler(AiohttpDownloadHandler):
     """``DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "crawlproject.http.http_handler.HttpDownloadHandler")``.
 
-    Where it differs from Scrapy's: a URL is sent letter by letter as the request spells it, headers may be long, an idle
-    connection lives as long as most rests of a host, addresses are checked, responses have limits, and a host that was quick
-    may be silent for a short time only. No request is repeated: what is lost with a connection that was kept, or while nobody
-    looked, raises ``ExchangeLost``. Raises ``Refused`` for an address that is not permitted, and for a flood. A proxy is
-    the operator's choice, and so is a host that ``AddressPolicy.is_named``: their addresses are not checked.
+    Differences from Scrapy's handler: a URL is sent exactly as the request spells it, headers may be long, an idle
+    connection lives longer than most hosts rest, addresses are checked, responses have limits, and a host that was fast
+    may be silent for a short time only. No request is repeated: an exchange that is lost with a kept connection, or while the
+    process was suspended or busy, raises ``ExchangeLost``. An address that is not permitted, and a flood, raise ``Refused``.
+    Proxies, and hosts that are ``AddressPolicy.is_named``, are chosen by the operator: their addresses are not checked.
     """
 
     experimental: ClassVar[bool] = False
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._safety: AddressPolicy | None = None  # of the spider, which is not there yet
-        self._unused = self._session  # of the parent; it has opened no connection
+        self._safety: AddressPolicy | None = None  # that of the spider, which does not exist yet
+        self._unused = self._session  # of the parent class; it has opened no connection
         options = read_options(crawler.settings)
         self._max_header_bytes, self._max_headers = options.crawl_max_header_bytes, options.crawl_max_headers
         self._timeouts = HostTimeouts(options.crawl_min_timeout)
-        in_use = self._pool_size_total * (1 + SLOW_BESIDE)  # slow ones are made beside the others
+        in_use = self._pool_size_total * (1 + SLOW_BESIDE)  # slow fetches run in addition to the others
         self._sockets = Sockets(raise_limit(), in_use)
         self._resolver = names_of(crawler)
-        self._session = self._make_session()  # to proxies, and to hosts that the operator named
+        self._session = self._make_session()  # for proxies, and for hosts that the operator named
         self._guarded: aiohttp.ClientSession | None = None
         self._suspensions = heartbeat.suspensions
 
     def _make_session(self, safety: AddressPolicy | None = None) -> aiohttp.ClientSession:
-        """A session that connects to what ``safety`` permits, to anything without it."""
+        """Make a session that connects to the addresses that ``safety`` permits (None: to all)."""
         session = aiohttp.ClientSession(
             connector=GuardedConnector(
                 self._sockets,
@@ -90,7 +90,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
             max_headers=self._max_headers,
             read_bufsize=READ_AHEAD,
         )
-        session._retry_connection = False  # else what a server resets is sent again at once, without a rest
+        session._retry_connection = False  # otherwise requests on reset connections are repeated at once
         return session
 
     def _session_for(self, url: URL, proxy: str | None) -> aiohttp.ClientSession:
@@ -103,7 +103,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
 
     @staticmethod
     def _extract_headers(response: aiohttp.ClientResponse) -> Headers:
-        headers = Headers()  # of bytes: Scrapy encodes what aiohttp has decoded (docs/upstream/0005)
+        headers = Headers()  # from bytes: Scrapy would encode what aiohttp has decoded (docs/upstream/0005)
         for name, value in response.raw_headers:
             dict.setdefault(headers, name.title(), []).append(value)
         return headers
@@ -171,7 +171,7 @@ class HttpDownloadHandler(AiohttpDownloadHandler):
 
 
 def _meaning(failure: Exception, request: Request, timeout: float, began: float) -> Exception:
-    """What Scrapy or the crawl calls a failure of an exchange that began at ``began``."""
+    """The exception of Scrapy or of the crawl for the failure of an exchange that began at ``began``."""
     if isinstance(failure, aiohttp.ClientConnectorError) and isinstance(failure.os_error, AddressRefused):
         return Refused(ADDRESS, request.url)
     if isinstance(failure, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
@@ -189,7 +189,7 @@ def _meaning(failure: Exception, request: Request, timeout: float, began: float)
 
 
 def _excuse(failure: Exception, began: float) -> ExchangeLost | None:
-    """The failure, if it is nobody's fault."""
+    """The failure as an ``ExchangeLost``, if it is not the fault of the host."""
     if isinstance(failure, ExchangeLost):
         return failure
     if isinstance(failure, IdleConnectionLost):
@@ -201,7 +201,7 @@ def _excuse(failure: Exception, began: float) -> ExchangeLost | None:
 
 
 def _as_pairs(headers: Headers) -> list[tuple[str, str]]:
-    """The headers of a request as they go out; what is for the proxy goes another way (``_extract_proxy``)."""
+    """The headers of a request as sent, without those for the proxy, which are handled separately (``_extract_proxy``)."""
     return [
         (name.decode(), value.decode())
         for name, values in dict.items(headers)

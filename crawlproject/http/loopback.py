@@ -1,9 +1,8 @@
-"""Servers on a port of ours. On loopback, each request to the table of routes passes a guard first, which looks at headers
-alone.
+"""Small HTTP servers. On loopback, each request first passes a guard, which examines only its headers.
 
-A page of the web that is open in the same browser can send requests to loopback, and after rebinding its name to 127.0.0.1
-it can read the answers. So a request must name this machine by address, which no rebound name does; and whatever changes
-something must carry a token that only our own page has. Where what is read is private, all requests carry it.
+A web page that is open in the same browser can send requests to loopback, and after rebinding its name to 127.0.0.1
+it can read the answers. So a request must name this machine by address, which a rebound name does not; and a request that
+changes something must carry a token that only our own page has. Where the content is private, all requests must carry it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 TOKEN = "X-Dashboard-Token"
 PRIVATE_TOKEN = "X-Companion-Token"
 EXTENSIONS = ("chrome-extension://", "moz-extension://")  # origins of a browser's extensions
-# No script but ours, nothing from elsewhere, no site may frame it.
+# Only our scripts, nothing from other sites, and no site may frame our pages.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
@@ -45,7 +44,7 @@ _MOST_BODY = 64 * 1024  # bytes of a request
 
 
 class ListeningServer(ABC):
-    """Serves on a socket that listens already, while an event loop runs."""
+    """Serves on a socket that is already listening, while an event loop runs."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
@@ -53,7 +52,7 @@ class ListeningServer(ABC):
 
     @property
     def url(self) -> str:
-        """The address to open, without a slash at its end."""
+        """The address to open, without a trailing slash."""
         host, port = self._listening.getsockname()[:2]
         shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
         return f"http://{shown}:{port}"
@@ -72,14 +71,14 @@ class ListeningServer(ABC):
 
     @abstractmethod
     def _server(self) -> web.Server:
-        """What makes a handler for each connection."""
+        """Return the aiohttp server, which makes a handler for each connection."""
 
 
 class LoopbackServer(ListeningServer):
-    """For browsers on this machine, behind a guard.
+    """A server for browsers on this machine, behind a guard.
 
-    A subclass sets ``routes``, by method and path, and ``assets``, files and their content types by path, before ``begin``.
-    ``objection`` says why a request is refused. A handler may raise ``BadInput`` (400) and ``StorageFailed`` (507).
+    A subclass sets ``routes`` (handlers by method and path) and ``assets`` (files and their content types by path) before
+    ``begin``. ``objection`` says why a request is refused. A handler may raise ``BadInput`` (400) and ``StorageFailed`` (507).
     """
 
     def __init__(self, listening: socket.socket) -> None:
@@ -89,7 +88,7 @@ class LoopbackServer(ListeningServer):
 
     @abstractmethod
     def objection(self, method: str, request: web.BaseRequest) -> str | None:
-        """Why a request is refused; None: it may pass. A HEAD comes as a GET."""
+        """Why a request is refused; None: it may pass. ``method`` is GET for a HEAD request."""
 
     def _server(self) -> web.Server:
         from aiohttp import web
@@ -102,7 +101,7 @@ class LoopbackServer(ListeningServer):
         if objection:
             return json_answer({"error": objection}, 403)
         if method == "GET" and request.path in self.assets:
-            file, kind = self.assets[request.path]  # which may be in a zip file
+            file, kind = self.assets[request.path]  # the file may be in a zip file
             return answer(file.read_bytes(), kind)
         handler = self.routes.get((method, request.path))
         if handler is None:
@@ -117,7 +116,7 @@ class LoopbackServer(ListeningServer):
 
 
 def listen(host: str, port: int, setting: str) -> socket.socket:
-    """A socket for a server; raises ``BadSetting`` for the ``setting`` of its port when nothing can listen there."""
+    """Open a listening socket. Raises ``BadSetting`` for ``setting``, that of its port, if the port cannot be used."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, OverflowError) as refused:
@@ -126,7 +125,7 @@ def listen(host: str, port: int, setting: str) -> socket.socket:
 
 
 async def json_body(request: web.BaseRequest, most: int = _MOST_BODY) -> Mapping[str, Any]:
-    """The JSON object of a request with at most so many bytes. Raises ``BadInput``."""
+    """The JSON object in a request of at most ``most`` bytes. Raises ``BadInput``."""
     raw = bytearray()
     async for chunk in request.content.iter_any():
         raw += chunk
@@ -153,7 +152,7 @@ def answer(body: bytes, kind: str, headers: Mapping[str, str] | None = None, sta
 
 
 class Guard:
-    """``name`` is the setting ``DASHBOARD_HOST``: whoever set a name may use it. ``token`` is a secret."""
+    """The guard of the dashboard. ``name`` is the setting ``DASHBOARD_HOST``, which is also accepted. ``token`` is a secret."""
 
     def __init__(self, name: str, token: str) -> None:
         self._name = name
@@ -180,10 +179,11 @@ class Guard:
 
 
 class PrivateGuard:
-    """For what nobody else at this machine may see. Every request carries the token, but for pages and files without secrets.
+    """The guard of content that no other user of this machine may see. Every request must carry the token, except for pages and
+    files without secrets.
 
-    The token is in no page: the person brings it, in the address that the command prints, or in an extension of the browser.
-    So requests of extensions pass, whose origin no page of the web can have.
+    The token is in no page: it comes from the address that the command prints, or from a browser extension.
+    So requests of extensions pass; no web page can have their origin.
     """
 
     def __init__(self, token: str) -> None:

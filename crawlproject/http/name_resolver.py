@@ -1,8 +1,8 @@
-"""The addresses of names: c-ares asks the name servers, which say for how long an answer holds, or else the system is asked.
+"""Resolves host names: c-ares queries the name servers, whose answers have a TTL, or else the system is asked.
 
-c-ares reads ``/etc/resolv.conf`` and ``/etc/hosts``, and needs no thread a name. What only the system knows (mDNS, LDAP,
-``nsswitch.conf``), the system tells: names that no stranger can give away are asked of it alone, and others that c-ares does
-not find. The system gives no TTL.
+c-ares reads ``/etc/resolv.conf`` and ``/etc/hosts``, and needs no thread per name. Some names only the system knows (mDNS, LDAP,
+``nsswitch.conf``): it resolves the names that no outsider can assign, and other names that c-ares does not find. The
+system gives no TTL.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 REMEMBERED = 10_000  # names
-SILENCES = 3  # time-outs of name servers that have never answered, after which they are asked no more
+SILENCES = 3  # time-outs after which name servers that have never answered are no longer asked
 TRIES = 6  # each twice as long as the one before
-PATIENCE = 10.0  # seconds: as long as the C library waits
-THREADS = 64  # names that the system looks up at the same time, at most
+PATIENCE = 10.0  # seconds, as in the C library
+THREADS = 64  # maximum number of names that the system looks up at the same time
 
 _ATTRIBUTE = "topical_names"
 _NUMERIC = socket.NI_NUMERICHOST | socket.NI_NUMERICSERV
@@ -42,7 +42,7 @@ SystemLookup = Callable[[str, int], Sequence[str]]
 
 
 class NotFound(OSError):
-    """c-ares has no address for a name. ``is_late``: nobody answered in time; ``is_answer``: there is none."""
+    """c-ares has no address for a name. ``is_late``: no server answered in time; ``is_answer``: a server says there is none."""
 
     def __init__(self, status: int) -> None:
         super().__init__(strerror(status))
@@ -51,9 +51,9 @@ class NotFound(OSError):
 
 
 class NameServers:
-    """Asks the name servers of the system, or those in ``options`` (of ``pycares.Channel``), for ``patience`` seconds.
+    """Queries the name servers of the system, or those in ``options`` (of ``pycares.Channel``), for ``patience`` seconds.
 
-    c-ares asks again after a time that quick answers make short, a quarter of a second: a slow name needs several tries.
+    Fast answers shorten the time after which c-ares tries again, down to a quarter of a second: a slow name needs several tries.
     """
 
     def __init__(self, patience: float = PATIENCE, **options: Any) -> None:
@@ -61,7 +61,7 @@ class NameServers:
         self._options = {"tries": TRIES, **options}
         self._channel: pycares.Channel | None = None
         self._asked = 0
-        self._families = socket.AF_UNSPEC  # those that this machine has a way for
+        self._families = socket.AF_UNSPEC  # those that this machine has a route for
 
     async def look_up(self, name: str, family: int) -> tuple[list[str], float]:
         """Addresses, best first (RFC 6724), and the seconds for which they hold. Raises ``NotFound``."""
@@ -77,7 +77,7 @@ class NameServers:
                 future.set_exception(NotFound(status))
 
         def answered(result: pycares.AddrInfoResult, status: int | None) -> None:
-            with suppress(RuntimeError):  # the crawl has ended, and its loop with it
+            with suppress(RuntimeError):  # raised when the crawl, and with it the loop, has ended
                 loop.call_soon_threadsafe(settle, result, status)
 
         try:
@@ -107,7 +107,7 @@ class NameServers:
             self._families = _families()
         self._asked += 1
         if self._asked % REMEMBERED == 0:
-            self._channel.reinit()  # c-ares keeps every answer for up to an hour, 2 KB each, and forgets them now
+            self._channel.reinit()  # clears the cache of c-ares, which keeps every answer for up to an hour, 2 KB each
         return self._channel
 
     def close(self) -> None:
@@ -116,12 +116,12 @@ class NameServers:
 
 
 class NameResolver(AbstractResolver):
-    """Remembers what it found. Concurrent calls for one name ask once. Raises ``OSError`` when there is no address.
+    """A caching resolver. Concurrent calls for one name make one query. Raises ``OSError`` when there is no address.
 
-    ``servers`` None: only the system is asked, in ``THREADS`` threads at most, through ``ask_system(name, family)``. It is asked
-    for what the servers do not find, but not when they are late: a slow name is slow for the system, too. Only servers that have
-    never answered may be out of reach; they are dropped after ``SILENCES`` of that kind, when the system finds the name.
-    Several addresses take turns. ``clock`` is in seconds.
+    ``servers`` None: only the system is asked, in at most ``THREADS`` threads, through ``ask_system(name, family)``. Otherwise
+    it is asked for names that the servers do not find, but not after a time-out: a slow name is slow for the system, too.
+    Servers that have never answered may be unreachable: after a time-out the system is asked, and if it finds a name after
+    ``SILENCES`` time-outs, they are dropped. Several addresses take turns. ``clock`` is in seconds.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class NameResolver(AbstractResolver):
         self._clock = clock
         self._known: KnownAddresses[Found] = KnownAddresses(REMEMBERED)
         self._asking: dict[str, asyncio.Task[Found]] = {}
-        self._answered = False  # whether the servers ever did
+        self._answered = False  # whether the servers have ever answered
         self._silences = 0
 
     async def resolve(
@@ -163,7 +163,7 @@ class NameResolver(AbstractResolver):
             if task is None:
                 task = self._asking[key] = asyncio.create_task(self._find(key, name, family))
                 task.add_done_callback(lambda _: self._asking.pop(key))
-            found = await asyncio.shield(task)  # whoever asked first may give up
+            found = await asyncio.shield(task)  # the first caller may be cancelled
         if isinstance(found, OSError):
             raise OSError(*found.args)
         in_turn = list(found)
@@ -219,7 +219,7 @@ def names_of(crawler: Crawler) -> NameResolver:
 
 
 def _families() -> socket.AddressFamily:
-    """The one kind of addresses that this machine can reach, ``AF_UNSPEC`` for both: what ``AI_ADDRCONFIG`` is for."""
+    """The only family of addresses that this machine can reach, or ``AF_UNSPEC`` for both: a substitute for ``AI_ADDRCONFIG``."""
     reached = []
     for family, address in _FAR:
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -230,7 +230,7 @@ def _families() -> socket.AddressFamily:
 
 def _look_up(name: str, family: int) -> Sequence[str]:
     found = socket.getaddrinfo(name, None, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-    return [socket.getnameinfo(address, _NUMERIC)[0] for *_, address in found]  # of IPv6 with the scope, if it has one
+    return [socket.getnameinfo(address, _NUMERIC)[0] for *_, address in found]  # for IPv6, including any scope
 
 
 def _spelled(address: tuple[Any, ...]) -> str:

@@ -1,8 +1,8 @@
-"""The download handler of ``VIRTUAL_WEB``: full Scrapy, no network.
+"""The download handler of ``VIRTUAL_WEB``: all of Scrapy without a network.
 
-It replaces Scrapy's own HTTP handler, so every middleware, signal and retry works as on the network: a
-timeout or a refused connection of the web is the exception that the real handler raises, ``headers_received`` and
-``bytes_received`` are sent and may stop the download, ``DOWNLOAD_MAXSIZE`` and ``download_timeout`` hold.
+It replaces Scrapy's own HTTP handler, so every middleware, signal and retry works as on the network: for a timeout or a
+refused connection in the web it raises the same exceptions as the real handler, ``headers_received`` and
+``bytes_received`` are sent and may stop the download, ``DOWNLOAD_MAXSIZE`` and ``download_timeout`` apply.
 
     DOWNLOAD_HANDLERS = dict.fromkeys(
         ("http", "https"), "crawlproject.http.virtual_web_handler.VirtualWebDownloadHandler"
@@ -40,14 +40,14 @@ from crawlproject.webs.open import open_web
 
 logger = logging.getLogger(__name__)
 
-CHUNK = 2**16  # bytes of a body between two bytes_received signals: what a socket gives at best
+CHUNK = 2**16  # bytes of a body between two bytes_received signals, as a socket returns at best
 _LOOPBACK = IPv4Address("127.0.0.1")
 
 
 class VirtualWebDownloadHandler(BaseDownloadHandler):
     """Answers requests from the web named by ``VIRTUAL_WEB``.
 
-    ``VIRTUAL_WEB_LATENCY`` times ``Reply.seconds`` is how long a fetch takes; 0, the default, answers at once. Needs
+    A fetch takes ``VIRTUAL_WEB_LATENCY`` times ``Reply.seconds``; with 0, the default, it is answered at once. Needs
     Scrapy's asyncio support (its default).
     """
 
@@ -93,7 +93,7 @@ class VirtualWebDownloadHandler(BaseDownloadHandler):
             raise DownloadTimeoutError(f"Getting {request.url} took longer than {timeout} seconds.")
 
     def _received(self, request: Request, reply: Reply) -> Response:
-        """The response, after the signals of its reception, which may cut it short."""
+        """Send the signals of reception, which may cut the response short, and return the response."""
         headers = Headers(dict(reply.headers))
         size = len(reply.body)
         if stop := self._stopped(signals.headers_received, request, headers=headers, body_length=size):
@@ -123,7 +123,7 @@ def _text(headers: Headers) -> dict[str, str]:
 def _response(
     request: Request, reply: Reply, headers: Headers, body: bytes, stop: StopDownload | None = None
 ) -> Response:
-    """The response of the right class; ``StopDownload(fail=True)`` is raised with it, as Scrapy's handlers do."""
+    """Make a response of the right class; raise ``StopDownload(fail=True)`` with it, as Scrapy's handlers do."""
     kind = responsetypes.from_args(headers=headers, url=request.url, body=body)
     flags = ["download_stopped"] if stop else None
     response = kind(request.url, reply.status, headers, body, flags=flags, ip_address=_LOOPBACK, protocol="HTTP/1.1")

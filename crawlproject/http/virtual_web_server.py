@@ -1,17 +1,17 @@
-"""Any virtual web as an HTTP proxy on loopback: the whole stack over real sockets.
+"""Serves any virtual web as an HTTP proxy on loopback, to exercise the whole stack over real sockets.
 
-A client with ``http_proxy=http://127.0.0.1:PORT`` asks for absolute URLs (RFC 9112 section 3.2.2) and gets what the web
-holds. A request in origin form is answered for its Host header, so that the server can also replace a single host.
-Connections are kept alive. A refused connection of the web is a connection closed without an answer, and a timeout is a 504:
-what a proxy can say about either.
+A client with ``http_proxy=http://127.0.0.1:PORT`` requests absolute URLs (RFC 9112 section 3.2.2) and gets the replies of the
+web. A request in origin form is answered for its Host header, so that the server can also replace a single host.
+Connections are kept alive. A refused connection in the web becomes a connection closed without an answer, and a timeout becomes
+a 504, which is all that a proxy can express.
 
 The access log has one JSON line per request, in the order in which the requests ended:
 
     {"start": 1700000000.25, "end": 1700000000.26, "host": "h.example", "url": "http://h.example/", "method": "GET",
      "status": 200, "agent": "topical-crawler/0.1", "bytes": 4711}
 
-``start`` is when the request was read and ``end`` when its response began to be written, in seconds since the epoch: what a
-client has of a response, it has after that, however busy the machine is. ``status`` is 0 when the connection was closed
+``start`` is when the request was read, and ``end`` when its response began to be written, in seconds since the epoch: a client
+receives a response only after that, however busy the machine is. ``status`` is 0 when the connection was closed
 without a response; ``bytes`` is the size of the body sent.
 """
 
@@ -34,8 +34,8 @@ from crawlproject.webs.base import Web, answer
 
 LOOPBACK = "127.0.0.1"
 
-_GRACE = 0.5  # seconds that open requests have to end when the server stops
-_MAX_LINE = 2**16  # bytes of a request line or header: crawlers meet long URLs
+_GRACE = 0.5  # seconds for open requests to finish when the server stops
+_MAX_LINE = 2**16  # bytes of a request line or header: crawlers encounter long URLs
 
 
 class Access(TypedDict):
@@ -75,7 +75,7 @@ def read_log(path: Path) -> list[Access]:
 class WebServer:
     """Serves ``web`` on ``port`` (0: any free port) of ``address``. Not started until ``start``.
 
-    With ``latency`` every reply is held back for its ``Reply.seconds``. Requests go to ``log`` as they end.
+    With ``latency``, every reply is delayed by its ``Reply.seconds``. Requests are written to ``log`` as they end.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        """What to set ``http_proxy`` to."""
+        """The value for ``http_proxy``."""
         return f"http://{LOOPBACK}:{self.port}"
 
     async def start(self) -> None:
@@ -153,7 +153,7 @@ class WebServer:
         return reply
 
     def _held_as(self, url: str) -> str:
-        """The https URL in place of one with http that is not held, or only leads there."""
+        """The https URL in place of an http URL that is not in the web, or only redirects there."""
         if not url.startswith("http://"):
             return url
         secure = f"https://{url.removeprefix('http://')}"
@@ -167,7 +167,7 @@ class WebServer:
 def running(
     web: Web, port: int = 0, *, address: str = LOOPBACK, latency: bool = False, log: AccessLog | None = None
 ) -> Iterator[WebServer]:
-    """A server that runs in a thread of its own while the context lasts; for trials and tests."""
+    """Run a server in a separate thread while the context lasts, for experiments and tests."""
     server = WebServer(web, port, address=address, latency=latency, log=log)
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="virtual web", daemon=True)
@@ -185,7 +185,7 @@ def running(
 
 
 async def _sent(request: http.BaseRequest) -> bytes:
-    """The body of a request, as far as a form may be long."""
+    """The body of a request, up to the maximum length of a form."""
     return await request.content.read(_MAX_LINE) if request.can_read_body else b""
 
 
@@ -200,7 +200,7 @@ async def _send(response: http.Response, request: http.BaseRequest) -> bool:
 
 
 def _response(reply: Reply) -> http.Response:
-    # A reply without a content type says so by an empty one: aiohttp would make it application/octet-stream.
+    # A missing content type is sent as an empty one, because aiohttp would send application/octet-stream.
     headers = reply.headers if "content-type" in reply.headers else {**reply.headers, "content-type": ""}
     return http.Response(status=reply.status or 502, body=reply.body, headers=headers)
 
@@ -213,7 +213,7 @@ def _asked_url(request: http.BaseRequest) -> str:
 
 
 def _host(url: str) -> str:
-    """The host of an absolute URL, with its port when it names one."""
+    """The host of an absolute URL, with its port if the URL names one."""
     authority = url.partition("://")[2].partition("/")[0].partition("?")[0]
     return authority.rpartition("@")[2].lower()
 
