@@ -27,7 +27,7 @@ class DefaultPageMiddleware(Component):
     the latter.
 
     When ``/a/`` is forbidden or not found, and the link that led there names a page, that page is fetched within the same
-    lease. For a seed, whose original spelling is not kept, the usual name is tried.
+    lease. For a seed or a revisited page, whose original spelling is not kept, the usual name is tried.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:

@@ -1,4 +1,4 @@
-"""Asks for what a topic file needs, on the terminal."""
+"""Asks on the terminal for the content of a topic file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Asker:
         return self._until("What is the topic about? Keywords, separated by commas: ", keywords_of)
 
     def urls(self, *, more: bool = False) -> list[str]:
-        """One or more; ``more``: besides others, so that there may be none."""
+        """Ask for one or more URLs; ``more``: in addition to other seeds, so the list may be empty."""
         what = "Further seeds" if more else "Seeds, good pages to start from"
         print(f"{what}: one URL per line; end with an empty line.", file=sys.stderr)
         urls: list[str] = []
@@ -67,7 +67,7 @@ def keywords_of(answer: str) -> list[str]:
 
 
 def canonical(url: str) -> str:
-    """A URL as people type it. Raises ``BadInput``."""
+    """The canonical form of a URL as people type it. Raises ``BadInput``."""
     from crawlproject.urls.canonical import canonical_url, with_scheme
 
     try:

@@ -1,4 +1,4 @@
-"""Scripts by which a shell completes sub-commands and their options, written from the parsers of the sub-commands."""
+"""Scripts with which a shell completes sub-commands and their options, generated from the parsers of the sub-commands."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the add-on needs of Scrapy and versions before 2.18 lack: down to 2.13 it is made of what they have.
+"""Functions that the add-on needs and that Scrapy before 2.18 lacks, implemented for versions down to 2.13.
 
-All else needs 2.19, whose handler for aiohttp ours is built on. This file goes when the add-on may ask for 2.18.
+Everything else needs 2.19, whose aiohttp handler is the base of ours. This file can go when the add-on may require 2.18.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ __all__ = [
 
 
 def refuse_earlier(what: str) -> None:
-    """Raise ``BadInput``, which says that ``what`` needs 2.19, where Scrapy is earlier than that."""
+    """Raise ``BadInput`` if Scrapy is earlier than 2.19, which ``what`` needs."""
     if find_spec("scrapy.core.downloader.handlers._aiohttp") is None:
         raise BadInput(f"Scrapy {scrapy.__version__}", f"only the add-on works with it; {what} needs 2.19")
 
@@ -63,7 +63,7 @@ async def close_spider(engine: ExecutionEngine, reason: str) -> None:
 
 
 def hear_of_robots(crawler: Crawler, hear: Callable[[Any, Request], Awaitable[None]]) -> None:
-    """Before the rules of a robots.txt are used for the first time, ``await hear(robotparser=..., request=...)``."""
+    """Await ``hear(robotparser=..., request=...)`` before the rules of a robots.txt are used for the first time."""
     if hasattr(signals, "robots_parsed"):
         crawler.signals.connect(hear, signals.robots_parsed)
         return
@@ -87,6 +87,6 @@ def hear_of_robots(crawler: Crawler, hear: Callable[[Any, Request], Awaitable[No
 
 
 def crawl_delay(parser: Any, agent: str) -> float:
-    """Seconds that a robots.txt asks this agent to wait between visits; 0: it says nothing."""
+    """Seconds that a robots.txt asks this agent to wait between visits; 0 if it asks for none."""
     ask = getattr(parser, "crawl_delay", None) or getattr(getattr(parser, "rp", None), "crawl_delay", None)
     return float((ask and ask(agent)) or 0.0)

@@ -1,7 +1,7 @@
-"""What a person is told who ends a crawl by a signal: a first one stops it after the fetches in flight, a second one at once.
+"""Messages for users who end a crawl by a signal: a first one stops it after the fetches in flight, a second one at once.
 
-Scrapy's own handlers do that, and say nothing. SIGHUP, which comes when a terminal is closed or a connection is lost, ends a
-crawl as SIGTERM does.
+Scrapy's own handlers do that without a message. SIGHUP, which is sent when a terminal is closed or a connection is lost, ends a
+crawl like SIGTERM.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _AGAIN: dict[int, str] = {signal.SIGINT: "Ctrl-C again", signal.SIGTERM: "a seco
 
 
 def stop_on_hangup() -> None:
-    """Let SIGHUP do what SIGTERM does, once: a shell and the system may both send it. ``nohup`` is obeyed."""
+    """Let SIGHUP act like SIGTERM, but only once, because a shell and the system may both send it. ``nohup`` is respected."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, _hang_up)
 
@@ -44,7 +44,7 @@ def _hang_up(number: int, frame: FrameType | None) -> None:
 
 
 def tell_of_signals(crawler: Crawler) -> None:
-    """While the spider runs, say at once what the first signal that ends it waits for."""
+    """While the spider runs, report at once what the crawl waits for after the first signal."""
 
     def install() -> None:
         if is_asyncio_available():
@@ -53,12 +53,12 @@ def tell_of_signals(crawler: Crawler) -> None:
                 tell = partial(call_soon, partial(_tell, crawler, number))
                 signal.signal(number, _telling(tell, signal.getsignal(number)))
 
-    crawler.signals.connect(install, signals.spider_opened, weak=False)  # Scrapy's handlers are there by then
+    crawler.signals.connect(install, signals.spider_opened, weak=False)  # Scrapy has installed its handlers by then
 
 
 def _telling(tell: Callable[[], object], handler: Any) -> Callable[[int, FrameType | None], None]:
-    """``handler``, which puts another one in place of this, and a message from the event loop: here the interrupted code may be
-    in the middle of a write.
+    """A signal handler that calls ``handler``, which replaces this one, and prints a message from the event loop, because the
+    signal may have interrupted a write.
     """
 
     def tell_and_stop(number: int, frame: FrameType | None) -> None:
@@ -77,12 +77,12 @@ def _tell(crawler: Crawler, number: int) -> None:
 
 
 def tell_of_forced_end(crawler: Crawler) -> None:
-    """A second signal has ended the crawl, or what comes after its report."""
-    from crawlproject.adapters.extensions.report import ReportWriter  # takes a while to import
+    """Report that a second signal has ended the crawl, or the steps after its report."""
+    from crawlproject.adapters.extensions.report import ReportWriter  # slow to import
 
     close_displays()
     writer = None
-    with suppress(RuntimeError):  # the crawl is still being put together
+    with suppress(RuntimeError):  # raised while the crawl is still being put together
         writer = crawler.get_extension(ReportWriter)
     lacking = "" if writer is not None and writer.written else ", without a report"
     show(crawler, f"Stopped at once{lacking}. Nothing is lost: run the same command again to go on.")

@@ -1,4 +1,4 @@
-"""Why a URL was, or was not, fetched: what ``scrapy why`` prints, programs and agents get."""
+"""Explains why a URL was, or was not, fetched: for ``scrapy why``, for programs and for agents."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def canonicalizer_of(folder: Path) -> Canonicalizer:
 
 
 def _frontier_status(folder: Path, frontier: FrontierView | None, url: str) -> FrontierStatus | None:
-    """The status of ``url`` in the frontier; None when the frontier never held it, or is not on disk."""
+    """The status of ``url`` in the frontier; None if the frontier never contained it, or is not on disk."""
     from crawlproject.frontier.views.view import place_of
     from crawlproject.reports.why.asked import why_waits
     from crawlproject.reports.why.lookup import FrontierStatus

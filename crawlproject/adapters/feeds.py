@@ -1,7 +1,7 @@
-"""The one item a page becomes on its way through the pipelines, and feeds of items that survive ``kill -9``.
+"""The item that a page becomes in the pipelines, and feeds of items that survive ``kill -9``.
 
-Scrapy writes feeds through buffers that it empties when the crawl ends. So the scheduler flushes them before it ends a
-request. A kill can still leave half a line: in a feed of JSON lines that is appended to, it is cut off at the next start,
+Scrapy writes feeds through buffers that it flushes when the crawl ends. So the scheduler flushes them before it ends the lease
+of a request. A kill can still leave half a line: in a feed of JSON lines that is appended to, it is cut off at the next start,
 and the item comes again with its request. Other formats cannot be appended to safely, and feeds that are uploaded at the
 end are lost in a kill.
 """
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LINES = ("jsonlines", "jsonl", "jl")
-_PARAMETER = "%("  # what follows is filled in when the crawl has begun
+_PARAMETER = "%("  # begins a parameter that is filled in when the crawl has begun
 
 
 def refuse_feeds(settings: BaseSettings, crawl_dir: Path) -> None:
-    """Raise ``BadInput`` when ``-o``, ``-O`` or ``FEEDS`` names a file of a crawl, such as this one in ``crawl_dir``, or one that
+    """Raise ``BadInput`` if ``-o``, ``-O`` or ``FEEDS`` names a file of a crawl (in ``crawl_dir`` or another one), or a file that
     cannot be written.
     """
     for uri in map(str, settings.getdict("FEEDS")):
@@ -59,13 +59,13 @@ def refuse_feeds(settings: BaseSettings, crawl_dir: Path) -> None:
 
 
 def _try_to_open(path: Path) -> None:
-    """Open ``path`` for writing, as Scrapy will when the first item is there. Leaves no new file."""
+    """Open ``path`` for writing, as Scrapy will for the first item. Leaves no new file."""
     with suppress(FileExistsError):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.open("xb").close()
         path.unlink()
         return
-    if not (path.is_fifo() or path.is_socket()):  # a pipe would end for its reader
+    if not (path.is_fifo() or path.is_socket()):  # the reader of a pipe would see its end
         path.open("ab").close()
 
 
@@ -76,16 +76,16 @@ class SafeFeeds:
         self._crawler = crawler
 
     def mend(self) -> None:
-        """Cut half a line off the feeds that are appended to. Raises ``StorageFailed``."""
+        """Cut a half-written last line off the feeds that are appended to. Raises ``StorageFailed``."""
         for slot, storage in self._slots():
             path = Path(storage.path)
-            # Compressed, a feed has no lines.
+            # A compressed feed has no lines.
             is_text = slot.format in _LINES and not slot.feed_options.get("postprocessing")
             if is_text and storage.write_mode == "ab" and path.is_file():
                 AppendLog(path).close()
 
     def flush(self) -> None:
-        """Hand what was written to the operating system."""
+        """Flush the buffers of all feeds to the operating system."""
         for slot, _ in self._slots():
             if slot.file is not None and not slot.file.closed:
                 slot.file.flush()
@@ -98,8 +98,8 @@ class SafeFeeds:
 
 
 class FileStorage(FileFeedStorage):
-    """A file. When it cannot be opened after all, as one whose name has a parameter, or takes no more, as on a full disk, the
-    crawl ends, with one message.
+    """A feed in a file. When the file cannot be opened (such as one whose name has a parameter) or written (such as on a full
+    disk), the crawl ends with one message.
     """
 
     def open(self, spider: Spider) -> IO[bytes]:
@@ -116,7 +116,7 @@ class FileStorage(FileFeedStorage):
 
 
 class ItemFile(io.BufferedWriter):
-    """A file; from the first failure on, which is told, it swallows everything."""
+    """A file that reports its first failure to ``failed``, and discards all further output."""
 
     def __init__(self, raw: io.RawIOBase, failed: Callable[[OSError], None]) -> None:
         super().__init__(raw)
@@ -131,7 +131,7 @@ class ItemFile(io.BufferedWriter):
         return len(data)
 
     def flush(self) -> None:
-        """``close`` calls it, too."""
+        """Flush; ``close`` also calls this."""
         if self._failed is not None:
             try:
                 super().flush()
@@ -145,7 +145,7 @@ class ItemFile(io.BufferedWriter):
 
 
 class PipeStorage(StdoutFeedStorage):
-    """Standard output (``-o -:jsonl``). When its reader goes away, as ``head`` does, the crawl ends, with one message."""
+    """A feed on standard output (``-o -:jsonl``). When its reader exits, as ``head`` does, the crawl ends with one message."""
 
     _crawler: Crawler
 
@@ -165,7 +165,7 @@ class PipeStorage(StdoutFeedStorage):
 
 
 class Pipe(io.BufferedIOBase):
-    """Passes on what is written, at once. From the first failure on, which is told, it swallows everything."""
+    """Passes output on at once. It reports the first failure to ``failed``, and discards all further output."""
 
     def __init__(self, stream: IO[bytes], failed: Callable[[OSError], None]) -> None:
         self._stream = stream
@@ -179,7 +179,7 @@ class Pipe(io.BufferedIOBase):
             self._stream.write(data)
             self._stream.flush()
         except OSError as failure:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # where the rest of the buffer goes
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())  # discards the rest of the buffer
             self._failed(failure)
         return len(data)
 
@@ -188,9 +188,9 @@ class Pipe(io.BufferedIOBase):
 class PageItem:
     """A fetched page.
 
-    Its fields are what feed exports and pipelines behind ours see; they are filled when the page is kept. The attributes
+    Feed exports, and pipelines after ours, see its fields, which are filled when the page is kept. The attributes
     ``page``, ``body``, ``lease``, ``fetch``, ``robots_tag`` (the header ``X-Robots-Tag``), ``cookies`` (of ``Set-Cookie``),
-    ``logged_in`` (a login was sent for it), ``visit`` and ``is_committed`` are no fields: they are for the pipelines of the
+    ``logged_in`` (whether a login was sent), ``visit`` and ``is_committed`` are not fields: they are for the pipelines of the
     project.
     """
 
@@ -247,11 +247,11 @@ class PageItem:
         self.topics = {}
 
     def __repr__(self) -> str:
-        """Short: Scrapy writes an item to the log when a pipeline drops it or fails on it."""
+        """A short form, because Scrapy logs an item when a pipeline drops it or fails on it."""
         return f"PageItem({self.page.url!r})"
 
     def publish(self, visit: Visit) -> None:
-        """Fill the fields."""
+        """Fill the fields from the page and its history line."""
         self.visit = visit
         for name, value in item_fields(self.page, visit).items():
             setattr(self, name, value)

@@ -21,7 +21,7 @@ _NO_TOPIC = Topic("page", ("page",), ())
 _KNOWN = (
     *("url", "title", "author", "published", "language", "license", "reserved", "status", "content_type", "digest"),
     "spam",
-)  # fields of the item that say something of the page by itself
+)  # fields of the item that describe the page itself
 
 
 class FetchCommand(Subcommand):
@@ -78,13 +78,13 @@ class FetchCommand(Subcommand):
 
 
 def _front_matter(known: Mapping[str, Any]) -> str:
-    """What is known of the page, in YAML: a value of JSON is one of YAML, too."""
+    """What is known about the page, as YAML front matter: JSON values are also YAML values."""
     said = (f"{name}: {orjson.dumps(value).decode()}" for name, value in known.items() if value != "")
     return "\n".join(("---", *said, "---"))
 
 
 def _links(page: Page, topic: str | None) -> list[dict[str, Any]]:
-    """The links in the order of the page; with a topic, what the text around each says of it."""
+    """The links in the order of the page; with a topic, each with its context score."""
     return [
         {"url": link.url, "anchor": link.anchor, **({"context_score": link.context_score} if topic else {})}
         for link in page.links

@@ -1,5 +1,5 @@
-"""Visits of hosts for what is no URL of the frontier: what a page in the browser asks of other hosts, and the robots.txt that
-that of another host is a redirect to. They come one at a time, when the host has rested, as all others do.
+"""Visits of hosts for requests outside the frontier: requests of a page in the browser to other hosts, and the target of another
+host's robots.txt redirect. As for all visits, a host gets one at a time, and rests in between.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from crawlproject.frontier.factory import MARGIN
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-LOOK = 0.1  # seconds between two looks at a host that is being visited
+LOOK = 0.1  # seconds between two checks of a host that is being visited
 
 
 class HostTurns:
-    """Of the crawl of ``crawler``, callable while it has one."""
+    """Visits of hosts in the crawl of ``crawler``; usable while it has one."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     async def begin(self, host: str, patience: float, beside: str = "") -> bool:
-        """Wait until ``host`` may be visited, and begin; False when that takes more than ``patience`` seconds.
+        """Wait until ``host`` may be visited, and begin the visit; False if that would take more than ``patience`` seconds.
 
-        A visit to another name of the server of ``beside``, which is being visited, begins at once.
+        If ``host`` is another name of the server of ``beside``, which is being visited, the visit begins at once.
         """
         deadline = time() + patience
         while not stopped(self._crawler):
@@ -40,14 +40,14 @@ class HostTurns:
         return False
 
     def end(self, host: str, seconds: float) -> None:
-        """The visit has ended, and took so many seconds."""
+        """The visit has ended, and took ``seconds``."""
         crawl = crawl_of(self._crawler)
         if crawl is not None and not stopped(self._crawler):
             with stopping(self._crawler):
                 crawl.frontier.visited(host, time(), seconds)
 
     async def rest(self, seconds: float) -> None:
-        """Rest as long as a host does after ``seconds``, inside the visit of a page of it."""
+        """Rest for as long as a host does after a visit of ``seconds``, during the visit of one of its pages."""
         crawl = crawl_of(self._crawler)
         if crawl is not None:
             options = crawl.options
@@ -57,6 +57,6 @@ class HostTurns:
     async def _visit(self, host: str, now: float, beside: str) -> float:
         crawl = crawl_of(self._crawler)
         assert crawl is not None, "its pages are being fetched"
-        if crawl.peers.has_server:  # which is asked
+        if crawl.peers.has_server:  # the call waits for the server
             return await asyncio.to_thread(crawl.frontier.visit, host, now, beside)
         return crawl.frontier.visit(host, now, beside)

@@ -1,6 +1,6 @@
-"""The requests behind the open leases of a frontier: those the engine was given, and those kept to be given again; how
-long a server asks to wait (``Retry-After``, RFC 9110 section 10.2.3); and what both schedulers share: the calls of
-Scrapy's engine, none of which may raise.
+"""What both schedulers share: the requests of the open leases (those given to the engine, and those kept to be given again);
+how long a server asks to wait (``Retry-After``, RFC 9110 section 10.2.3); and the methods that Scrapy's engine calls, none of
+which may raise.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from crawlproject.records import CrawlUrl
 
 logger = logging.getLogger(__name__)
-SLOW = 3.0  # seconds under way, after which a fetch takes no other's place: it costs a socket and hardly anything else
-SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: so many slow fetches at most are made beside the others
+SLOW = 3.0  # seconds after which a fetch does not count as concurrent: it costs a socket and hardly anything else
+SLOW_BESIDE = 3  # times CONCURRENT_REQUESTS: the maximum number of slow fetches in addition to the others
 ASKING = frozenset((429, 503))  # statuses whose Retry-After counts: too many requests, service unavailable
 
 _KEPT = 10_000  # request objects that a worker of a shared frontier keeps for retries and redirects
@@ -57,44 +57,44 @@ _UNLIMITED = 1000  # leases of a worker whose CONCURRENT_REQUESTS is 0
 
 
 class Leases:
-    """What the engine does with the URLs that were taken from ``frontier``.
+    """Tracks what the engine does with the URLs that were taken from ``frontier``.
 
-    ``longest_rest`` is the most seconds that a ``Retry-After`` may ask for. Methods that end a lease raise
+    ``longest_rest`` is the maximum of seconds that a ``Retry-After`` may ask for. Methods that end a lease raise
     ``StorageFailed``.
     """
 
     def __init__(self, crawler: Crawler, frontier: Frontier, peers: Peers, longest_rest: float) -> None:
         self.frontier = frontier
-        self.is_shared = peers.has_server  # other processes take from it, too
+        self.is_shared = peers.has_server  # whether other processes also take from it
         self._peers = peers
         self._crawler = crawler
         self._longest_rest = longest_rest
-        self._issued: dict[str, Request] = {}  # frontier key -> what the engine was given
+        self._issued: dict[str, Request] = {}  # frontier key -> the request given to the engine
         self.kept: dict[str, Request] = {}  # frontier key -> a request object to use again
         crawler.signals.connect(self._note_end, signals.response_downloaded)
 
     def start(self, wake: Callable[[], None]) -> None:
-        """Stop waiting for the answers of a shared frontier; it calls ``wake`` when there is something to take."""
+        """From now on, do not wait for answers of a shared frontier: it calls ``wake`` when there is something to take."""
         if self.is_shared:
             call_soon = asyncio.get_running_loop().call_soon_threadsafe
             limit = self._crawler.settings.getint("CONCURRENT_REQUESTS") or _UNLIMITED
             self._peers.start(limit, CallerLoop(call_soon, wake, partial(stop, self._crawler)))
 
     def pending(self) -> bool:
-        """Whether anything waits, or is leased by another worker."""
+        """Whether any URL waits, or is leased by another worker."""
         return self._peers.pending(self.frontier)
 
     def issue(self, key: str, request: Request, now: float) -> Request:
-        """``request``, marked as the one that the engine is given for the lease ``key``."""
+        """Return ``request``, marked as the one that the engine gets for the lease ``key``."""
         request.meta[TAKEN_AT] = now
-        for stale in (ENDED_AT, ASKED_REST, "download_latency"):  # of an earlier fetch: a retry, a redirect
+        for stale in (ENDED_AT, ASKED_REST, "download_latency"):  # from an earlier fetch, before a retry or a redirect
             request.meta.pop(stale, None)
         self._issued[key] = request
         count(self._crawler, "scheduler/dequeued")
         return request
 
     def slow(self, now: float) -> tuple[int, float | None]:
-        """How many fetches have been under way for ``SLOW`` seconds, and when the next one will have been."""
+        """The number of fetches that have taken ``SLOW`` seconds so far, and the time at which the next one will have."""
         active = self._crawler.engine.downloader.active if self._crawler.engine else ()
         number = 0
         for request in self._issued.values():  # in the order of their issue
@@ -106,26 +106,26 @@ class Leases:
         return number, None
 
     def issued(self, key: str, request: Request) -> Request | None:
-        """The request that was issued for ``key``, when ``request`` carries its moment of issue.
+        """The request that was issued for ``key``, if ``request`` carries its time of issue.
 
-        Middlewares copy ``meta``, and with it that moment; a spider's new request to the same URL has none.
+        Middlewares copy ``meta``, and with it that time; a spider's new request to the same URL has none.
         """
         issued = self._issued.get(key)
         return issued if issued is not None and request.meta.get(TAKEN_AT) == issued.meta[TAKEN_AT] else None
 
     def keep(self, key: str, request: Request) -> None:
-        """Use this object when ``key`` is taken."""
+        """Keep this request object for the next time that ``key`` is taken."""
         self.kept[key] = request
         if self.is_shared and len(self.kept) > _KEPT:
-            del self.kept[next(iter(self.kept))]  # other workers may have fetched the oldest: it can be made again
+            del self.kept[next(iter(self.kept))]  # another worker may have fetched the oldest; it can be made again
 
     def wait_again(self, key: str, request: Request, now: float) -> None:
-        """A retry, a page behind robots.txt or another host's visit, or a redirect to a variant: release the lease."""
+        """Release the lease for a retry, a page that waits for robots.txt or another host's visit, or a redirect to a variant."""
         if request.meta.get("redirect_urls"):
             request.meta[AS_SPELLED] = True
         picked = not request.meta.pop(AWAITED_ROBOTS, False)
         if request.meta.pop(AWAITED_ADDRESS, False):
-            self.frontier.hold(key, 0.0)  # nobody was visited
+            self.frontier.hold(key, 0.0)  # no host was visited
         else:
             fetch = fetch_of(request, 0, now)
             self.frontier.release(key, fetch.rests_from, fetch.seconds, picked=picked)
@@ -133,7 +133,7 @@ class Leases:
         self.keep(key, request)
 
     def forget(self, key: str) -> None:
-        """The engine's request for ``key`` was replaced; its lease ends."""
+        """Forget the engine's request for ``key``, which was replaced; its lease ends."""
         self._issued.pop(key, None)
 
     def finish(self, key: str, request: Request, now: float) -> None:
@@ -142,9 +142,10 @@ class Leases:
         self.frontier.done(key, fetch.rests_from, fetch.seconds)
 
     def left(self) -> Iterator[tuple[CrawlUrl, Request]]:
-        """The open leases whose requests have left the engine, each handed over once.
+        """Yield the open leases whose requests have left the engine, each once.
 
-        What is with the spider or in the item pipelines has not left: what it leads to is not in the frontier yet.
+        A request whose response is with the spider or in the item pipelines has not left: the URLs and requests that it leads
+        to are not in the frontier yet.
         """
         engine = self._crawler.engine
         if engine is None or engine._slot is None:
@@ -155,13 +156,13 @@ class Leases:
                 continue
             lease = self.frontier.leased(key)
             if lease is None:
-                del self._issued[key]  # ended by the last pipeline or by the spider's errback
+                del self._issued[key]  # the lease was ended by the last pipeline or by the spider's errback
             elif request not in in_progress:
                 del self._issued[key]
                 yield lease, request
 
     def _note_end(self, request: Request, response: Response) -> None:
-        """The politeness clock starts when the response has come, not when its turn in the pipelines comes."""
+        """Start the politeness clock when the response has come, not when the pipelines process it."""
         request.meta[ENDED_AT] = now = time()
         value = (response.headers.get(b"Retry-After") or b"").decode("latin-1")
         rest = asked_rest(response.status, value, now, self._longest_rest)
@@ -171,7 +172,7 @@ class Leases:
 
 
 def asked_rest(status: int, value: str, now: float, longest: float) -> float:
-    """Seconds of rest that a response asks for, ``longest`` at most; 0 when it asks for none or the header is invalid.
+    """Seconds of rest that a response asks for, at most ``longest``; 0 if it asks for none or the header is invalid.
 
     ``value`` is the header: seconds, or an HTTP date, which is compared with ``now``, seconds since the epoch.
     """
@@ -213,8 +214,8 @@ class WakeUp:
 
 
 class GuardedScheduler(BaseScheduler):
-    """When a subclass raises, the crawl stops. Scrapy would only log it, and lose the request; or ask again every 5 seconds,
-    for ever.
+    """A scheduler that stops the crawl when a method of a subclass raises. Scrapy would only log the exception and lose the
+    request, or ask again every 5 seconds for ever.
 
     ``now`` is in seconds since the epoch.
     """
@@ -229,7 +230,7 @@ class GuardedScheduler(BaseScheduler):
 
     @abstractmethod
     def _next(self, now: float) -> Request | None:
-        """The next request; None when there is none yet, after setting the timer."""
+        """The next request. If there is none yet, set the timer and return None."""
 
     @abstractmethod
     def _has_pending(self) -> bool:
@@ -275,6 +276,6 @@ class GuardedScheduler(BaseScheduler):
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Inside, any exception stops the crawl and is not raised."""
+        """A context in which any exception stops the crawl and is not raised."""
         with stopping(self.crawler), breaking():
             yield

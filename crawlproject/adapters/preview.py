@@ -1,6 +1,6 @@
-"""Fetches a few URLs before the crawl, with the crawler itself: politely, and refused for the same reasons.
+"""Fetches a few URLs before the crawl with the crawler itself: politely, and with the same reasons for refusals.
 
-Each preview is a crawl of its own that follows no links, in a temporary folder.
+Each preview is a separate crawl, in a temporary folder, that follows no links.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from crawlproject.topic.edits import Draft, topic_text
 from crawlproject.urls.canonical import make_canonicalizer
 from crawlproject.urls.hosts import host_of
 
-SECONDS = 120.0  # a look may take
+SECONDS = 120.0  # that a preview may take
 _OWN = {
     "FRONTIER": "memory",
     "ORDERING": "breadth_first",
-    "TOPIC_RELEVANCE": "terms",  # pages are judged here, and vectors take seconds to load
-    "PAGE_MAX_LINKS": 0,  # what they link to is read from the stored pages
+    "TOPIC_RELEVANCE": "terms",  # pages are judged in this module, and vectors take seconds to load
+    "PAGE_MAX_LINKS": 0,  # links are read from the stored pages
     "CRAWL_MAX_PAGES": 0,
     "CRAWL_MIN_HARVEST": 0,
     "CRAWL_REVISIT": "",
@@ -45,7 +45,7 @@ _OWN = {
 
 
 class Preview:
-    """Looks at URLs for one topic. ``settings`` are those of the command line; ``folder`` is empty, and filled."""
+    """Fetches URLs for one topic. ``settings`` are those of the command line; ``folder`` must be empty, and is filled."""
 
     def __init__(self, topic: Topic, options: Options, settings: Mapping[str, Any], folder: Path) -> None:
         self.topic = topic
@@ -59,7 +59,7 @@ class Preview:
         self._looks = 0
 
     def look(self, urls: Sequence[str]) -> list[SeedPreview]:
-        """Fetch the URLs and what they redirect to. Raises ``BadInput`` for what a crawl would refuse to start with."""
+        """Fetch the URLs and the targets of their redirects. Raises ``BadInput`` if a crawl would refuse to start."""
         if not urls:
             return []
         self._looks += 1
@@ -71,16 +71,16 @@ class Preview:
         return [self._probed(self._canonicalize(url), visits, refused, pages) for url in urls]
 
     def stored(self, url: str) -> tuple[Item, str]:
-        """The item of a page that the last look has found, and its main content in Markdown."""
+        """The item of a page that the last call of ``look`` found, and its main content in Markdown."""
         folder = self._folder / str(self._looks)
         item = next(item for item in read_items(folder) if item["url"] == url)
         body = PageRepository(folder / "pages").load(url)
         return item, markdown(body, url=url, content_type=item["content_type"])
 
     def sample(self, pages: Sequence[Page], most: int, random: Random) -> list[SeedPreview]:
-        """A look at up to ``most`` of the pages that ``pages`` link to, drawn by chance.
+        """Fetch a random sample of up to ``most`` of the pages that ``pages`` link to.
 
-        They become seeds of a crawl, which may lie in the operator's own network; these links may not.
+        Seeds of a crawl may be in the operator's private network, but these links must not be.
         """
         safety = make_safety(self._options, self.topic.seeds)
         known = {page.url for page in pages}
@@ -95,10 +95,10 @@ class Preview:
         chosen = [part for name, value in own.items() for part in ("-s", f"{name}={_spelled(value)}")]
         command = [*SCRAPY, "crawl", "topical", "-a", f"topic={topic_text(draft)}", *chosen]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        is_over = (folder / MARKER).exists()  # no seed led to a page, which is seen below
+        is_over = (folder / MARKER).exists()  # the crawl ran, but no seed led to a page: handled below
         if done.returncode == BAD_INPUT and not is_over:
             raise BadInput("crawl", done.stderr.strip().rpartition(f"{program}: ")[2])
-        if done.returncode not in (0, STOPPED, BAD_INPUT):  # no host answers: what is missing shows that
+        if done.returncode not in (0, STOPPED, BAD_INPUT):  # STOPPED: no host answered, so pages are missing
             raise TopicalError(f"the look at {len(urls)} pages failed:\n{done.stderr.strip()}")
 
     def _probed(
@@ -126,5 +126,5 @@ class Preview:
 
 
 def _spelled(value: Any) -> str:
-    """A setting as the command line spells it."""
+    """A value as it is written on the command line."""
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

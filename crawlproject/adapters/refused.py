@@ -1,4 +1,4 @@
-"""The exceptions by which a middleware ends a request for a reason that is counted."""
+"""The exceptions with which a middleware ends a request for a reason that is counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Refused(IgnoreRequest):
 
 
 class NoRedirect(IgnoreRequest):
-    """The response, of this ``status``, leads to what is no URL."""
+    """The response, with this ``status``, redirects to something that is not a URL."""
 
     def __init__(self, status: int) -> None:
         super().__init__("redirect to no URL")

@@ -1,9 +1,9 @@
-"""Scrapy requests as text, so that a spider's own requests wait in the frontier and survive a crash.
+"""Serialises Scrapy requests, so that a spider's own requests wait in the frontier and survive a crash.
 
-JSON, not pickle: reading a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) come back without their
-constructors being called, as pickle does it, and only when their class is imported already or belongs to the ``package``
-of the spider. What would not come back as it was (objects in ``meta``, an infinite number) is refused; such a request is then
-kept in memory only.
+The format is JSON, not pickle: reading a crawl folder must never run code. Items (of Scrapy, dataclasses, attrs) are restored
+without calling their constructors, as pickle does, and only if their class is already imported or belongs to the ``package``
+of the spider. A value that would not be restored exactly (objects in ``meta``, an infinite number) is refused; such a request
+is then kept in memory only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # A JSON object with one of these names represents a type that JSON does not have.
 _BYTES = "__bytes__"
-_PAIRS = "__pairs__"  # a dict whose keys are not text, or that has one of these names for a key
+_PAIRS = "__pairs__"  # a dict with keys that are not text, or with one of these names as a key
 _ITEM = "__item__"  # module, class and fields
 _LISTS: dict[str, Callable[[Iterable[Any]], Any]] = {"__tuple__": tuple, "__set__": set, "__frozenset__": frozenset}
 _TEXTS: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
@@ -56,7 +56,7 @@ _TEXT_MARK = {kind: mark for mark, (kind, _, _) in _TEXTS.items()}
 
 
 def dump_request(request: Request, spider: Spider) -> str:
-    """The request as JSON; callbacks by name. Raises ``TypeError`` or ``ValueError`` when it cannot be written down."""
+    """Serialise a request as JSON, with callbacks by name. Raises ``TypeError`` or ``ValueError`` if that is impossible."""
     try:
         return orjson.dumps(to_plain(request.to_dict(spider=spider))).decode()
     except RecursionError:
@@ -64,13 +64,13 @@ def dump_request(request: Request, spider: Spider) -> str:
 
 
 def load_request(text: str, spider: Spider) -> Request:
-    """The request again, with the spider's callbacks. Raises ``ValueError`` when it cannot be made any more."""
+    """Restore a request, with the spider's callbacks. Raises ``ValueError`` if that is no longer possible."""
     fields = orjson.loads(text)
     package = type(spider).__module__.partition(".")[0]
     try:
         fields = from_plain(fields, package)
         module, _, name = fields.get("_class", "scrapy.Request").rpartition(".")
-        kind = find(module, name, package)  # before Scrapy, which would import any module
+        kind = find(module, name, package)  # checked before Scrapy, which would import any module
         if not (isinstance(kind, type) and issubclass(kind, Request)):
             raise ValueError(f"{fields['_class']} is no Request")
         return request_from_dict(fields, spider=spider)
@@ -79,46 +79,46 @@ def load_request(text: str, spider: Spider) -> Request:
 
 
 def lease_key(request: Request, canonicalize: Callable[[str], str]) -> str | None:
-    """What the frontier knows a request of the topical crawl by: the key it names, else its canonical URL if it has one."""
+    """The frontier key of a request of the topical crawl: the key in its ``meta``, else its canonical URL, if it has one."""
     key: str | None = request.meta.get(LEASE)
     return key or canonical_or_none(canonicalize, request.url)
 
 
 def lease_of(crawl: Crawl | None, request: Request) -> CrawlUrl | None:
-    """The open lease of a topical crawl that a request was made for; None when there is none."""
+    """The open lease of a topical crawl for which a request was made, or None."""
     key = lease_key(request, crawl.canonicalize) if crawl else None
     return crawl.frontier.leased(key) if crawl and key else None
 
 
 def post_key(request: Request, canonicalize: Callable[[str], str]) -> str:
-    """What the frontier of the topical crawl knows a POST by; empty for any other request."""
+    """The frontier key of a POST of the topical crawl; empty for any other request."""
     url = canonical_or_none(canonicalize, request.url) if request.method == POST else None
     body = request.body.decode("ascii", "replace")
     return post_url(url, body) if url and is_form_body(body) else ""
 
 
 def canonical_identity(request: Request, canonicalize: Callable[[str], str]) -> str:
-    """Requests are the same when their canonical URLs are, and for anything but a plain GET their fingerprints, too.
+    """The identity of a request: its canonical URL and, unless it is a plain GET, its fingerprint.
 
-    The fingerprint follows a ``#``, which no canonical URL has.
+    The fingerprint follows a ``#``, which no canonical URL contains.
     """
     url = _url_of(request, canonicalize)
     return url if request.method == "GET" and not request.body else f"{url}#{fingerprint(request).hex()}"
 
 
 def fingerprint_identity(request: Request, canonicalize: Callable[[str], str], crawler: Crawler) -> str:
-    """Requests are the same when ``REQUEST_FINGERPRINTER_CLASS`` says so, as in Scrapy."""
+    """The identity of a request by ``REQUEST_FINGERPRINTER_CLASS``, as in Scrapy."""
     assert crawler.request_fingerprinter is not None, "the crawler makes it before the scheduler"
     return f"{_url_of(request, canonicalize)}#{crawler.request_fingerprinter.fingerprint(request).hex()}"
 
 
 def _url_of(request: Request, canonicalize: Callable[[str], str]) -> str:
-    """The canonical URL, or for ``ftp:``, ``data:`` and whatever else Scrapy has handlers for the URL without fragment."""
+    """The canonical URL; for ``ftp:``, ``data:`` and other schemes that Scrapy handles, the URL without its fragment."""
     return canonical_or_none(canonicalize, request.url) or request.url.partition("#")[0]
 
 
 def to_plain(value: Any) -> Any:
-    """``value`` as JSON has it. Raises ``TypeError`` or ``ValueError`` for what would come back as something else."""
+    """Convert ``value`` to JSON types. Raises ``TypeError`` or ``ValueError`` for a value that would not be restored exactly."""
     kind = type(value)
     if kind in _PLAIN:
         if kind is float and not math.isfinite(value):
@@ -133,7 +133,7 @@ def to_plain(value: Any) -> Any:
     if kind in _LIST_MARK:
         return {_LIST_MARK[kind]: [to_plain(part) for part in value]}
     if kind is XPathText:
-        return str(value)  # equal, without the tree that it was found in
+        return str(value)  # equal, but without the tree in which it was found
     if kind in _TEXT_MARK:
         return _plain_text(_TEXT_MARK[kind], value)
     if kind is timedelta:
@@ -144,9 +144,9 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any, package: str = "") -> Any:
-    """The value again. ``package``: the top-level package whose item classes may be imported.
+    """Restore a value. ``package`` is the top-level package whose item classes may be imported.
 
-    Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what was not written by ``to_plain``.
+    Raises ``ValueError``, ``TypeError`` or ``KeyError`` for values that ``to_plain`` did not write.
     """
     if isinstance(value, list):
         return [from_plain(part, package) for part in value]
@@ -180,7 +180,7 @@ def _plain_text(mark: str, value: Any) -> dict[str, str]:
     _, write, read = _TEXTS[mark]
     text = write(value)
     if repr(read(text)) != repr(value):
-        raise _refused(value)  # a time zone with a name
+        raise _refused(value)  # such as a named time zone
     return {mark: text}
 
 
@@ -200,7 +200,7 @@ def _plain_item(value: Any) -> dict[str, list[Any]]:
 
 
 def _hidden(value: Any, fields: dict[str, Any]) -> set[str]:
-    """Attributes of an item that are none of its fields."""
+    """Attributes of an item that are not among its fields."""
     return set() if isinstance(value, Item) else set(getattr(value, "__dict__", ())) - set(fields)
 
 
@@ -216,12 +216,12 @@ def _rich_item(module: str, name: str, fields: dict[str, Any], package: str) -> 
         return item
     thing: Any = kind.__new__(kind)
     for field, part in values.items():
-        object.__setattr__(thing, field, part)  # a frozen one, too
+        object.__setattr__(thing, field, part)  # works for frozen classes, too
     return thing
 
 
 def find(module: str, name: str, package: str = "") -> Any:
-    """What an imported module has by that name; None when it has not. Only a module of ``package`` is imported."""
+    """The object with this name in an imported module, or None. Only modules of ``package`` are imported."""
     if package and module.partition(".")[0] == package:
         import_module(module)
     found: Any = sys.modules.get(module)

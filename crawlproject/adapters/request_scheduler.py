@@ -1,9 +1,9 @@
-"""The scheduler for any spider: does what Scrapy's own promises, in our frontier, and survives ``kill -9``.
+"""The scheduler for any spider: it keeps the promises of Scrapy's own, uses our frontier, and survives ``kill -9``.
 
-The lease of a request ends when its response has gone through callbacks and item pipelines and all requests that these
-made are in the frontier. So a killed crawl resumes with exactly the requests that were not finished. What reached no
-server (refused by a middleware, answered by a cache) costs its host no rest. ``Crawl-delay`` is obeyed, too, where a crawl reads
-robots.txt with Scrapy's own middleware, which does not.
+The lease of a request ends when its response has passed callbacks and item pipelines, and all requests that these
+made are in the frontier. So a killed crawl resumes with exactly the requests that were not finished. A request that reached no
+server (refused by a middleware, answered by a cache) costs its host no rest. ``Crawl-delay`` is obeyed even if the crawl reads
+robots.txt with Scrapy's own middleware, which ignores it.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# A project may have settings of its own that start like our others do.
+# Another project may have unrelated settings with our other prefixes.
 _READ = ("FRONTIER", "POLITENESS_", "REDIS_", "CRAWL_WORKER")
 
 
 def frontier_options(settings: BaseSettings) -> Options:
-    """Our settings in somebody else's project, whose ``DOWNLOAD_DELAY`` is our rest. Raises ``BadSetting``."""
+    """Read our settings in another project, whose ``DOWNLOAD_DELAY`` becomes ``POLITENESS_MIN_DELAY``. Raises ``BadSetting``."""
     chosen = {name: settings[name] for name in settings if name.startswith(_READ)}
-    if (settings.getpriority("DOWNLOAD_DELAY") or 0) > 0:  # it is not Scrapy's default
+    if (settings.getpriority("DOWNLOAD_DELAY") or 0) > 0:  # not Scrapy's default
         chosen.setdefault("POLITENESS_MIN_DELAY", settings.getfloat("DOWNLOAD_DELAY"))
     return read_options(chosen)
 
@@ -63,10 +63,10 @@ def frontier_options(settings: BaseSettings) -> Options:
 class RequestScheduler(GuardedScheduler):
     """``SCHEDULER = "crawlproject.adapters.request_scheduler.RequestScheduler"``, which the add-on sets.
 
-    The frontier is in ``JOBDIR`` when that is set, else in memory; with ``FRONTIER = "redis"``, which shares the hosts out
-    to several processes, in a folder of ``.scrapy``. One request a host
-    is in flight, whatever its ``download_slot``. ``identity`` decides which requests are the same, unless the project has a
-    ``DUPEFILTER_CLASS`` of its own; a request with ``dont_filter`` is always new.
+    The frontier is in ``JOBDIR`` if that is set, else in memory; with ``FRONTIER = "redis"``, which distributes the hosts among
+    several processes, it is in a folder of ``.scrapy`` unless ``JOBDIR`` is set. One request per host is in flight, whatever its
+    ``download_slot``. ``identity`` decides which requests are the same, unless the project sets a ``DUPEFILTER_CLASS``; a
+    request with ``dont_filter`` is always new.
     """
 
     def __init__(self, crawler: Crawler, options: Options, identity: Callable[[Request], str]) -> None:
@@ -131,7 +131,7 @@ class RequestScheduler(GuardedScheduler):
         return None
 
     def _open_frontier(self, name: str) -> Frontier:
-        """Raises ``BadCrawlDir`` for a ``JOBDIR`` that is in use or damaged."""
+        """Open the frontier. Raises ``BadCrawlDir`` for a ``JOBDIR`` that is in use or damaged."""
         if self._folder is not None:
             self._lock = FolderLock(self._folder)
             if any(self._folder.parent.glob("requests.queue/*")):
@@ -160,9 +160,9 @@ class RequestScheduler(GuardedScheduler):
         return accepted
 
     def _is_made_of(self, request: Request, issued: Request) -> bool:
-        """Whether a middleware made ``request`` of what was issued; spiders pass ``meta`` on, too.
+        """Whether a middleware made ``request`` from the issued one, rather than a spider that passed ``meta`` on.
 
-        One that a spider's errback sends again without ``dont_filter`` is known, as with Scrapy's own scheduler.
+        A request that a spider's errback sends again without ``dont_filter`` is known, as with Scrapy's own scheduler.
         """
         if request is issued:
             return True
@@ -194,7 +194,7 @@ class RequestScheduler(GuardedScheduler):
 
 
 class FetchTracker:
-    """Listens to the downloader. Requests carry the key of their lease in ``meta``."""
+    """Tracks which requests reached a server or were answered. Requests carry the key of their lease in ``meta``."""
 
     def __init__(self, crawler: Crawler, leases: Leases) -> None:
         self._leases = leases
@@ -204,16 +204,16 @@ class FetchTracker:
         crawler.signals.connect(self._note_answer, signals.response_received)
 
     def begin(self, key: str, request: Request) -> None:
-        """The engine is given this request for the lease ``key``."""
+        """The engine gets this request for the lease ``key``."""
         request.meta[LEASE] = key
         self._answered.discard(request)
 
     def reached(self, request: Request) -> bool:
-        """Whether it left for a server."""
+        """Whether the request was sent to a server."""
         return request in self._reached
 
     def answered(self, issued: Request) -> bool:
-        """Whether its response is with the spider."""
+        """Whether the response to the request was passed to the spider."""
         return issued in self._answered
 
     def _note_reached(self, request: Request) -> None:
@@ -226,7 +226,7 @@ class FetchTracker:
 
 
 class RobotsRest:
-    """Passes the ``Crawl-delay`` to the frontier, and makes the page wait for the rest after its robots.txt was fetched."""
+    """Passes the ``Crawl-delay`` to the frontier, and makes a page wait for the rest of its host after robots.txt."""
 
     def __init__(self, crawler: Crawler, leases: Leases, options: Options) -> None:
         self._leases = leases

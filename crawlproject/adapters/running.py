@@ -1,4 +1,4 @@
-"""Where the core meets a running Scrapy crawler: finding the crawl, stopping it when the disk fails, the settings of its
+"""Connects the core with a running Scrapy crawler: finding the crawl, stopping it when the disk fails, the settings of its
 topic, its clock, and the keys of ``request.meta``.
 """
 
@@ -47,22 +47,22 @@ OUT_OF_MEMORY = "out_of_memory"  # likewise
 FAILED = "failed"  # a fault of the program; exit code 1
 MEMUSAGE = "memusage_exceeded"  # of Scrapy's extension, likewise
 INTERRUPTED = "shutdown"  # Scrapy's finish reason after a signal
-OUTPUT_FAILED = "output_failed"  # whoever read the items is gone, or a file for them cannot be opened
+OUTPUT_FAILED = "output_failed"  # the reader of the items is gone, or a file for them cannot be opened
 TAKEN_AT = "frontier_taken_at"  # when the request left the frontier, seconds since the epoch
 ENDED_AT = "frontier_ended_at"  # when the last byte of the response had come, seconds since the epoch
 ASKED_REST = "frontier_asked_rest"  # seconds for which the server asked to be left alone (Retry-After)
-LEASE = "frontier_lease"  # the key of the lease inside which the request is fetched
+LEASE = "frontier_lease"  # the key of the lease to which the request belongs
 AS_SPELLED = "as_spelled"  # do not canonicalize, the server insists on this spelling
-LONGEST = "longest_body"  # bytes of the body that are read, where they are not as many as of a page
+LONGEST = "longest_body"  # bytes of the body that are read, if the limit is not that of pages
 UNREAD = "unread"  # why the body of the response could not be read
-ANY_TYPE = "any_content_type"  # a content type that is no page's is wanted, too
-RESOURCE = "page_resource"  # the request is of a page in the browser
-EXCHANGE = "exchange"  # of a request of a page in the browser, as it went over the network, when the crawl is archived
-NO_LOGIN = "no_login"  # it goes without the login of its host
-SECRETS = "secret_headers"  # names of headers that no archive may have
+ANY_TYPE = "any_content_type"  # content types that are not those of pages are wanted, too
+RESOURCE = "page_resource"  # the request was made by a page in the browser
+EXCHANGE = "exchange"  # of a request by a page in the browser: what went over the network, for the archive of the crawl
+NO_LOGIN = "no_login"  # the request is sent without the login of its host
+SECRETS = "secret_headers"  # names of headers that must not enter an archive
 ROBOTS = "robots"  # the request is for a robots.txt
-AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host of its address is being visited
-AWAITED_ROBOTS = "awaited_robots"  # the fetch was robots.txt; the page itself is still to come
+AWAITED_ADDRESS = "awaited_address"  # nothing was fetched: another host with the same address is being visited
+AWAITED_ROBOTS = "awaited_robots"  # only robots.txt was fetched; the page itself is still to come
 LONGEST_RESOURCE = 2**22  # bytes of a script, or of its data
 
 _LONGEST_CHAIN = 20  # failures, each the cause of the next
@@ -71,12 +71,12 @@ _STOPPED = "topical_stopped"
 _SAFETY = "topical_safety"
 _UNREAD = "topical_unread"
 _tasks: set[asyncio.Task[None]] = set()  # the event loop keeps weak references only
-_reserve: list[bytearray] = [bytearray(2**24)]  # of the address space; nothing is stored there
+_reserve: list[bytearray] = [bytearray(2**24)]  # reserved address space, freed when memory runs out
 _PROJECT = SETTINGS_PRIORITIES["project"]
 
 
 class Component:
-    """A middleware, pipeline or extension of a running crawler. Scrapy makes it when the spider is there."""
+    """A middleware, pipeline or extension of a running crawler. Scrapy makes it after the spider."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
@@ -87,7 +87,7 @@ class Component:
 
 
 def attach(crawler: Crawler, crawl: Crawl) -> None:
-    """Make ``crawl`` the crawl of this crawler, and say what its folder had lost."""
+    """Make ``crawl`` the crawl of this crawler, and log the warnings of its folder."""
     setattr(crawler, _ATTRIBUTE, crawl)
     for warning in crawl.folder.warnings:
         logger.warning("%s", warning)
@@ -99,7 +99,7 @@ def crawl_of(crawler: Crawler) -> Crawl | None:
 
 
 def safety_of(crawler: Crawler) -> AddressPolicy:
-    """Where this crawler may connect to: what the settings allow, and the seeds of its topic, or of another spider.
+    """Where this crawler may connect to: what the settings allow, and the seeds of its topic, or the start URLs of its spider.
 
     Callable only once the spider exists.
     """
@@ -113,20 +113,20 @@ def safety_of(crawler: Crawler) -> AddressPolicy:
 
 
 def count(crawler: Crawler, name: str, times: int = 1) -> None:
-    """Add to a statistic."""
+    """Add ``times`` to a statistic of Scrapy."""
     if crawler.stats:
         crawler.stats.inc_value(name, times)
 
 
 def stopped(crawler: Crawler) -> bool:
-    """Whether the disk refused a write, or the server of the frontier, or the memory is used up: nothing more is written
-    then, so that the files stay consistent.
+    """Whether a fatal failure stops the crawl: of the disk, of the frontier's server, of memory, of the program. Nothing more
+    is written then, so that the files stay consistent.
     """
     return hasattr(crawler, _STOPPED)
 
 
 def torn(crawler: Crawler) -> bool:
-    """Whether memory ran out, or the program failed, in the middle of something: what the process holds is not to be written
+    """Whether memory ran out, or the program failed, in the middle of a step: the state of the process must not be written
     any more.
     """
     failure = getattr(crawler, _STOPPED, None)
@@ -139,18 +139,18 @@ def broken(crawler: Crawler) -> bool:
 
 
 def interrupted(crawler: Crawler) -> bool:
-    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or for want of a network, of memory or of a reader."""
+    """Whether a topical crawl was ended by a signal, such as Ctrl-C, or by a lack of network, memory or a reader of its items."""
     crawl = crawl_of(crawler)
-    if hasattr(crawler, _UNREAD):  # perhaps after the crawl had its reason
+    if hasattr(crawler, _UNREAD):  # possibly set after the crawl had another finish reason
         return True
     endings = (INTERRUPTED, NO_NETWORK, MEMUSAGE, OUTPUT_FAILED)
     return crawl is not None and crawl.folder.manifest.found.get("reason") in endings
 
 
 def fruitless(crawler: Crawler) -> Path | None:
-    """The folder of a topical crawl that had nothing left to fetch and has no page; None for any other.
+    """The folder of a topical crawl that had nothing left to fetch and has no page; None for any other crawl.
 
-    One of several workers may have none.
+    A worker of several may rightly have no pages, so it does not count.
     """
     crawl = crawl_of(crawler)
     if crawl is None or crawl.folder.history.pages or crawl.peers.has_server:
@@ -159,20 +159,20 @@ def fruitless(crawler: Crawler) -> Path | None:
 
 
 def wake(crawler: Crawler) -> None:
-    """Let the engine ask the scheduler for requests now: else it would wait up to 5 seconds."""
-    slot = crawler.engine._slot if crawler.engine else None  # there is no public way (docs/upstream/0006)
+    """Let the engine ask the scheduler for requests now: otherwise it would wait up to 5 seconds."""
+    slot = crawler.engine._slot if crawler.engine else None  # there is no public API (docs/upstream/0006)
     if slot is not None:
         slot.nextcall.schedule()
 
 
 def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir | Broken) -> None:
-    """End the crawl with its state as the disk holds it; pages in flight are fetched again after a resume.
+    """End the crawl with its state as on disk; pages in flight are fetched again after a resume.
 
     Only the first failure is logged.
     """
     if stopped(crawler):
         return
-    _reserve.clear()  # so that there is room for the end
+    _reserve.clear()  # make room for the end of the crawl
     setattr(crawler, _STOPPED, failure)
     if isinstance(failure, MemoryError) and not isinstance(failure, OutOfMemory):
         failure = OutOfMemory("no more memory is to be had")
@@ -182,7 +182,7 @@ def stop(crawler: Crawler, failure: StorageFailed | MemoryError | BadCrawlDir | 
 
 
 def end(crawler: Crawler, reason: str) -> None:
-    """Let the crawl end after what is in flight, unless it does so already."""
+    """Let the crawl end after the fetches in flight, unless it is already ending."""
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
         closing = close_spider(engine, reason)
@@ -195,13 +195,13 @@ def end(crawler: Crawler, reason: str) -> None:
 
 
 def output_failed(crawler: Crawler) -> None:
-    """Nobody takes the items any more: the crawl ends, and if it was ending it is not complete all the same."""
+    """End the crawl because its items can no longer be written. It counts as interrupted, even if it was already ending."""
     setattr(crawler, _UNREAD, True)
     end(crawler, OUTPUT_FAILED)
 
 
 def memory_error(failure: BaseException | None) -> MemoryError | None:
-    """The want of memory that a failure came from, if it did."""
+    """The ``MemoryError`` that caused a failure, or None."""
     seen = 0
     while failure is not None and not isinstance(failure, MemoryError) and seen < _LONGEST_CHAIN:
         failure, seen = failure.__cause__ or failure.__context__, seen + 1
@@ -209,7 +209,7 @@ def memory_error(failure: BaseException | None) -> MemoryError | None:
 
 
 def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None:
-    """Call ``work`` every so many seconds, from the beginning of the crawl until its frontier is about to be closed."""
+    """Call ``work`` every ``seconds``, from the beginning of the crawl until its frontier is about to be closed."""
     loop: AsyncioLoopingCall | LoopingCall | None = None
 
     def begin() -> None:
@@ -227,7 +227,7 @@ def repeated(crawler: Crawler, work: Callable[[], None], seconds: float) -> None
 
 @contextmanager
 def stopping(crawler: Crawler) -> Iterator[None]:
-    """Inside, what is ``FATAL`` stops the crawl and is not raised."""
+    """A context in which a ``FATAL`` error stops the crawl and is not raised."""
     try:
         yield
     except FATAL as failure:
@@ -236,7 +236,7 @@ def stopping(crawler: Crawler) -> Iterator[None]:
 
 @contextmanager
 def breaking() -> Iterator[None]:
-    """Inside, any exception that nobody expected is ``FATAL``."""
+    """A context in which any unexpected exception becomes ``FATAL``."""
     try:
         yield
     except (*FATAL, DropItem):
@@ -247,10 +247,10 @@ def breaking() -> Iterator[None]:
 
 
 def apply_topic_settings(settings: BaseSettings, wanted: Mapping[str, Any]) -> None:
-    """Let the ``[crawl]`` table of a topic override the project's settings, but not ``-s`` or what a script has set.
+    """Let the ``[crawl]`` table of a topic override the project's settings, but not ``-s`` or settings made by a script.
 
-    ``settings.set(name, value)`` in a script, and the settings given to a ``CrawlerProcess``, have the priority of the project's
-    own; so they are told apart by their values: those of the project are in its settings module.
+    ``settings.set(name, value)`` in a script, and the settings given to a ``CrawlerProcess``, have the same priority as those of
+    the project. They are recognised by values that differ from those in the project's settings module.
     """
     name_of_module = os.environ.get(ENVVAR)
     project = vars(import_module(name_of_module)) if name_of_module else {}
@@ -261,7 +261,7 @@ def apply_topic_settings(settings: BaseSettings, wanted: Mapping[str, Any]) -> N
 
 
 class SteadyClock:
-    """``wall`` shows seconds since the epoch, ``elapsed`` seconds since any moment."""
+    """A wall clock that is never set. ``wall`` returns seconds since the epoch, ``elapsed`` seconds since any moment."""
 
     def __init__(self, wall: Callable[[], float], elapsed: Callable[[], float]) -> None:
         self._elapsed = elapsed
@@ -272,7 +272,7 @@ class SteadyClock:
 
 
 _elapsed: Callable[[], float] = system.monotonic
-if hasattr(system, "CLOCK_BOOTTIME"):  # Linux, where the sleep of the machine counts, too
+if hasattr(system, "CLOCK_BOOTTIME"):  # Linux: includes the sleep of the machine
     _elapsed = partial(system.clock_gettime, system.CLOCK_BOOTTIME)
 time = SteadyClock(system.time, _elapsed)
 """Instead of ``time.time`` in everything that runs in a crawl."""
@@ -281,7 +281,7 @@ heartbeat = Heartbeat(time, system.thread_time)
 
 
 class HeartbeatWatch:
-    """Keeps the heartbeat going while a crawl runs, and says when the process stood still."""
+    """Keeps the heartbeat going while a crawl runs, and warns when the process was suspended."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -303,21 +303,21 @@ class HeartbeatWatch:
 
 
 def fetch_of(request: Request, status: int, now: float) -> Fetch:
-    """How the fetch of a request that was taken from the frontier went; it ended ``now``, unless its end was noted."""
+    """The ``Fetch`` of a request that was taken from the frontier. It ended ``now``, unless its end was noted earlier."""
     at = request.meta.get(ENDED_AT, now)
     taken = request.meta.get(TAKEN_AT, at)
-    seconds = max(0.0, at - taken - heartbeat.lost(taken, at))  # in which the host was at work
+    seconds = max(0.0, at - taken - heartbeat.lost(taken, at))  # the time that the host took
     return Fetch(status, at, seconds, request.meta.get(ASKED_REST, 0.0))
 
 
 def robots_agent(settings: BaseSettings) -> str:
-    """What robots.txt and robots tags are read for: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
+    """The agent whose rules in robots.txt and robots tags apply: Scrapy's ``ROBOTSTXT_USER_AGENT``, else ``USER_AGENT``."""
     agent: str = settings.get("ROBOTSTXT_USER_AGENT") or settings["USER_AGENT"]
     return agent
 
 
 def longest_body(request: Request, page_max_bytes: int) -> int:
-    """How many bytes of the body are read, unpacked or not: of a robots.txt as many as RFC 9309 allows to stop at."""
+    """How many bytes of the body are read, unpacked or not; for a robots.txt, the limit that RFC 9309 allows."""
     meta = request.meta
     longest: int = meta.get(LONGEST, page_max_bytes)
     return ROBOTS_MAX_BYTES if ROBOTS in meta else LONGEST_RESOURCE if RESOURCE in meta else longest

@@ -1,14 +1,14 @@
-"""The ``SCHEDULER`` of this project, which decides what a spider gets: ``CrawlScheduler`` for a topical crawl, a thin
-adapter between the engine and the crawl's frontier, else ``RequestScheduler``.
+"""The ``SCHEDULER`` of this project. A topical crawl gets a ``CrawlScheduler``, a thin adapter between the engine and the crawl's
+frontier; any other spider gets a ``RequestScheduler``.
 
-The engine asks ``next_request`` and gets the best URL of a polite host, as a ``Request`` made that moment. When no host is
-due, the engine is woken exactly when one will be. Links of pages never come by ``enqueue_request``: the last pipeline puts
-them into the frontier as records. What does come that way:
+The engine calls ``next_request`` and gets the best URL of a host that has rested, as a ``Request`` made at that moment. When no
+host is due, the engine is woken exactly when one will be. Links of pages never pass through ``enqueue_request``: the last
+pipeline puts them into the frontier as records. These requests do:
 
 - a retry, or a page that had to wait for robots.txt: its lease is released, and it waits again;
 - a redirect: the lease of its source ends, and the target enters the frontier in its place;
-- a redirect back to the same canonical URL: fetched without canonicalization, inside the lease;
-- a request that a spider or an extension made itself: kept as text with a default score.
+- a redirect back to the same canonical URL: it is fetched without canonicalization, within the same lease;
+- a request that a spider or an extension made itself: it is kept as text with a default score.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ logger = logging.getLogger(__name__)
 class FrontierScheduler(BaseScheduler):
     """``SCHEDULER = "crawlproject.adapters.scheduler.FrontierScheduler"``.
 
-    A topical crawl is served by ``CrawlScheduler``. Any other spider is served by ``RequestScheduler``, which here reads
-    all settings of ours and takes requests for the same when their canonical URLs are.
+    ``CrawlScheduler`` serves a topical crawl. ``RequestScheduler`` serves any other spider; here it reads all settings of the
+    project, and requests with the same canonical URL count as the same.
     """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> BaseScheduler:  # type: ignore[override]
-        """Scrapy calls this when the spider is made, and with it its crawl."""
+        """Make the scheduler. Scrapy calls this after the spider, and with it the crawl, was made."""
         crawl = crawl_of(crawler)
         if crawl is not None:
             return CrawlScheduler(crawler, crawl)
@@ -62,7 +62,7 @@ class FrontierScheduler(BaseScheduler):
 
 
 class RequestMaker(Protocol):
-    """What the spider of a crawl has besides what any has."""
+    """What the spider of a topical crawl provides in addition to ``scrapy.Spider``."""
 
     def page_request(self, url: CrawlUrl) -> Request:
         """The request for a leased URL."""
@@ -72,9 +72,9 @@ class RequestMaker(Protocol):
 class CrawlScheduler(GuardedScheduler):
     """Serves ``crawl``, whose spider makes the request for a URL: ``page_request(url)``.
 
-    At most ``CONCURRENT_REQUESTS`` leases are open, pages in the pipelines included, so with one request at a time every
-    take knows all links of the pages before. With several, fetches that take long do not count, up to ``SLOW_BESIDE`` times
-    as many: else so many servers that drip keep all others waiting.
+    At most ``CONCURRENT_REQUESTS`` leases are open, including pages in the pipelines, so with one request at a time every
+    take knows all links of the pages before. With several, slow fetches do not count, up to ``SLOW_BESIDE`` times as many:
+    otherwise that many slow servers would keep all others waiting.
     """
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
@@ -85,7 +85,7 @@ class CrawlScheduler(GuardedScheduler):
         self._limit = crawler.settings.getint("CONCURRENT_REQUESTS") or float("inf")
         self._slow_beside = SLOW_BESIDE * self._limit if 1 < self._limit < float("inf") else 0
         self._leases = Leases(crawler, crawl.frontier, crawl.peers, crawl.options.politeness_max_crawl_delay)
-        self._outage: float | None = None  # when the outage began that was told of
+        self._outage: float | None = None  # beginning of the outage that was last reported
 
     def open(self, spider: Spider) -> None:
         self._spider = cast("RequestMaker", spider)
@@ -101,8 +101,8 @@ class CrawlScheduler(GuardedScheduler):
         self.crawler.signals.connect(self._close_when_over, signals.spider_idle)
         self._leases.start(self._wake_up.wake)
         if self.crawler.engine is not None:
-            # A page that waits for its robots.txt counts twice there, so that a quarter of the connections stood unused on a
-            # slow web. The leases are the limit, one fetch each.
+            # The downloader counts a page that waits for its robots.txt twice, so that a quarter of the connections were unused
+            # on a slow web. The number of leases, with one fetch each, is the limit instead.
             self.crawler.engine.downloader.total_concurrency *= 2 * (1 + SLOW_BESIDE)
 
     def _mend_feeds(self) -> None:
@@ -135,7 +135,7 @@ class CrawlScheduler(GuardedScheduler):
         return None
 
     def _has_room(self, now: float) -> bool:
-        """Whether one more lease may be open. If not, the engine calls again when one ends, or its fetch turns out to be slow."""
+        """Whether one more lease may be open. If not, the engine calls again when a lease ends or a fetch becomes slow."""
         leases = self.frontier.leases()
         if leases < self._limit or not self._slow_beside:
             return leases < self._limit
@@ -179,16 +179,16 @@ class CrawlScheduler(GuardedScheduler):
         return self._own.put(request) if source is None else self._redirect(source, request, now)
 
     def _continues(self, request: Request, key: str) -> bool:
-        """Whether a middleware made this request of the one that was issued for ``key``."""
+        """Whether a middleware made this request from the one that was issued for ``key``."""
         issued = self._leases.issued(key, request)
         if issued is None or request.method != issued.method:
             return False
         return not is_post(key) or _redirects(request) == _redirects(issued)
 
     def _redirected_from(self, request: Request) -> CrawlUrl | None:
-        """The open lease that this request is the redirect of."""
+        """The open lease whose redirect led to this request, or None."""
         passed = request.meta.get("redirect_urls")
-        if passed and is_post(key := request.meta.get(LEASE, "")):  # it may go on as a GET
+        if passed and is_post(key := request.meta.get(LEASE, "")):  # the redirect may be a GET
             return self.frontier.leased(key) if self._leases.issued(key, request) else None
         source = canonical_or_none(self.crawl.canonicalize, passed[-1]) if passed else None
         return self.frontier.leased(source) if source and self._continues(request, source) else None
@@ -213,14 +213,14 @@ class CrawlScheduler(GuardedScheduler):
         key = post or target
         is_new = key not in self.frontier
         accepted = self.crawl.redirect(source, target, fetch)
-        if (accepted or is_new) and key in self.frontier:  # also where its host comes later
-            self._leases.keep(key, request)  # keeps count of the redirects so far
+        if (accepted or is_new) and key in self.frontier:  # also if its host waits in a later class
+            self._leases.keep(key, request)  # preserves the number of redirects so far
         return accepted
 
     # ------------------------------------------------------------ ends
 
     def _end_leases(self, now: float) -> None:
-        """End the leases that no pipeline ends: requests that a spider made itself, and lost pages."""
+        """End the leases that no pipeline ends: those of requests that a spider made itself, and of lost pages."""
         for lease, request in self._leases.left():
             if lease.request is not None:
                 self._leases.finish(lease.key, request, now)
@@ -229,7 +229,7 @@ class CrawlScheduler(GuardedScheduler):
                 self.crawl.fail(lease, "lost", fetch_of(request, 0, now))
 
     def _close_when_over(self) -> None:
-        """Nothing is in flight and nothing may be taken: give the crawl's reason as the finish reason, if it has one."""
+        """Close the spider with the crawl's reason, if it has one: nothing is in flight and nothing may be taken."""
         if reason := self.crawl.end_reason(time()):
             if reason == NO_NETWORK:
                 logger.error(
@@ -241,13 +241,13 @@ class CrawlScheduler(GuardedScheduler):
 
 
 def _redirect_status(request: Request) -> int:
-    """Of the response that led here; 200 when that was a page."""
+    """The status of the response that redirected here; 200 if a page did."""
     reason = request.meta.get("redirect_reasons", [0])[-1]
     return reason if isinstance(reason, int) else 200
 
 
 def _goes_in_circles(request: Request) -> bool:
-    """Whether it would be the third request for this URL as it is spelled: the second may have brought a cookie back."""
+    """Whether this would be the third request for exactly this URL: the second one may have been sent with a new cookie."""
     return request.meta.get("redirect_urls", []).count(request.url) > 1
 
 

@@ -1,4 +1,4 @@
-"""Refuses values of Scrapy's own settings that it would fail on when the crawl is half made, and has a folder."""
+"""Refuses wrong values of Scrapy's own settings, with which it would fail only when the crawl is half made and has a folder."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from crawlproject.extras import named
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_FRACTIONS = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # whole by default
-_SWITCHES = ("TELNETCONSOLE_ENABLED",)  # a number by default
+_FRACTIONS = ("DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT")  # fractions with an integer default
+_SWITCHES = ("TELNETCONSOLE_ENABLED",)  # a switch whose default is a number
 _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES", "SPIDER_MIDDLEWARES")
 _KINDS = ("SCHEDULER", "TWISTED_REACTOR")
 _NAMES = ("REFERRER_POLICY",)  # need not be the path of a class
-_LEAST = {  # with less, nothing is ever fetched or kept
+_LEAST = {  # with lower values, nothing is ever fetched or kept
     "CONCURRENT_ITEMS": 1,
     "CONCURRENT_REQUESTS": 0,  # any number
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
@@ -32,7 +32,7 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f]")
 
 
 def refuse_wrong_values(settings: BaseSettings) -> None:
-    """Raise ``BadSetting`` for what is no number or no switch, and a ``USER_AGENT`` that no header can carry."""
+    """Raise ``BadSetting`` for a wrong number or switch, and for a ``USER_AGENT`` that no header can carry."""
     read: Callable[..., Any]
     for name, default in _given(settings):
         if name.endswith("_CODES"):
@@ -57,8 +57,8 @@ def refuse_wrong_values(settings: BaseSettings) -> None:
 
 
 def refuse_wrong_components(settings: BaseSettings) -> None:
-    """Raise ``BadSetting`` for a middleware, a pipeline or the like that cannot be imported. Needs Scrapy's reactor: what is
-    imported may want it.
+    """Raise ``BadSetting`` for a middleware, pipeline or other component that cannot be imported. Call it after Scrapy's reactor
+    is installed, which the component may need.
     """
     for name, component in _components(settings):
         try:
@@ -72,13 +72,13 @@ def refuse_wrong_components(settings: BaseSettings) -> None:
 
 
 def refuse_replaced_components(settings: BaseSettings, ours: Mapping[str, Any]) -> None:
-    """Raise ``BadSetting`` for another scheduler or kind of reactor, and for middlewares, pipelines or extensions that were set
+    """Raise ``BadSetting`` for another scheduler or kind of reactor, and for settings of middlewares, pipelines or extensions
     without those of the crawler.
 
-    ``ours`` has these settings as the project has them. Who wants to do without a component gives it the place None.
+    ``ours`` contains these settings of the project. To switch a component off, users set its place to None.
     """
     for name in _KINDS:
-        # In the order of its bases: for Scrapy whatever has the methods of a scheduler is a subclass.
+        # By ``__mro__``, because in Scrapy any class with the methods of a scheduler counts as a subclass.
         if (given := settings[name]) and load_object(ours[name]) not in load_object(given).__mro__:
             raise BadSetting(f"setting {name}", f"expected {ours[name]}, or a class derived from it, not {given}")
     for name in _COMPONENTS:
@@ -94,7 +94,7 @@ def refuse_replaced_components(settings: BaseSettings, ours: Mapping[str, Any]) 
 
 
 def refuse_wrong_log(settings: BaseSettings) -> None:
-    """Raise ``BadSetting`` for a level that there is not, and a file that cannot be written."""
+    """Raise ``BadSetting`` for an unknown log level, and for a log file that cannot be written."""
     try:
         logging.NullHandler().setLevel(settings["LOG_LEVEL"])
     except (TypeError, ValueError):
@@ -108,7 +108,7 @@ def refuse_wrong_log(settings: BaseSettings) -> None:
 
 
 def _given(settings: BaseSettings) -> Iterator[tuple[str, Any]]:
-    """Scrapy's settings that somebody has set, with its defaults."""
+    """Yield the Scrapy settings that are not at default priority, with Scrapy's default values."""
     for name, default in vars(default_settings).items():
         priority = settings.getpriority(name) or 0
         if name.isupper() and priority > SETTINGS_PRIORITIES["default"] and settings[name] is not None:

@@ -1,4 +1,4 @@
-"""A query is enough: seeds from earlier crawls, from files of the person, and from a search service if one is set."""
+"""Finds seeds for a query: in earlier crawls, in files of the user, and through a search service if one is set."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from crawlproject.urls.addresses import is_own_name
 from crawlproject.urls.canonical import canonical_or_none, make_canonicalizer
 
 FEW_NOTE = "earlier crawls have few pages about this; some of these seeds share only a word with it"
-SECONDS = 15.0  # for the search service to answer
-MOST_BYTES = 4_194_304  # of its answer
+SECONDS = 15.0  # time-out of the search service
+MOST_BYTES = 4_194_304  # maximum size of its answer
 NO_SEEDS = "none were found in earlier crawls, SEED_FILES and SEED_SEARCH_URL: name a page to start from"
 
 
 @dataclass(frozen=True, slots=True)
 class SeedsFound:
-    """``notes`` say which sources could not be asked, and why."""
+    """The seeds that were found; ``notes`` are remarks for the user, such as which sources could not be read, and why."""
 
     seeds: tuple[FoundSeed, ...]
     notes: tuple[str, ...]
 
 
 class SeedSearch:
-    """Looks for seeds in earlier crawls and where the options say. ``agent`` is the User-Agent.
+    """Looks for seeds in earlier crawls and in the sources that the options name. ``agent`` is the User-Agent.
 
-    Seeds may be in the operator's own network, and these come from strangers: those that are not public are left out, unless
-    ``CRAWL_ALLOWED_ADDRESSES`` names them, or the web is virtual. Raises ``BadSetting``.
+    A crawl may fetch seeds from the operator's private network, but these seeds come from outside: addresses that are not public
+    are left out, unless ``CRAWL_ALLOWED_ADDRESSES`` names them, or the web is virtual. Raises ``BadSetting``.
     """
 
     def __init__(self, options: Options, agent: str) -> None:
@@ -54,7 +54,7 @@ class SeedSearch:
 
     @property
     def sources(self) -> str:
-        """Where it looks, in words."""
+        """The names of the sources, for the user."""
         files = [counted(len(self._options.seed_files), "seed file")] if self._options.seed_files else []
         service = [_service(self._options.seed_search_url)] if self._options.seed_search_url else []
         return ", ".join(("earlier crawls", *files, *service))
@@ -62,9 +62,9 @@ class SeedSearch:
     def find(
         self, keywords: Sequence[str], crawls: Iterable[Path], language: str = "en", most: int = SEEDS
     ) -> SeedsFound:
-        """Up to ``most`` seeds, from the crawl folders ``crawls`` and all else. Raises ``BadInput``.
+        """Find up to ``most`` seeds, in the crawl folders ``crawls`` and all other sources. Raises ``BadInput``.
 
-        It reads the items of these crawls, 10,000 pages a second or so.
+        It reads the items of these crawls, about 10,000 pages per second.
         """
         judge = TopicJudge(keywords, make_analyzer(language, self._options))
         notes: list[str] = []
@@ -104,8 +104,8 @@ class SeedSearch:
         return seeds
 
     async def _ask(self, url: str) -> list[dict[str, Any]]:
-        """The results that the service gives. Raises ``BadInput``."""
-        import aiohttp  # takes a while to import
+        """The results of the search service. Raises ``BadInput``."""
+        import aiohttp  # slow to import
 
         place = "setting SEED_SEARCH_URL"
         headers = {"Accept": "application/json", "User-Agent": self._agent}
@@ -139,7 +139,7 @@ def _service(url: str) -> str:
 
 
 def is_public_seed(safety: AddressPolicy, url: str) -> bool:
-    """Whether a URL that no person named may be a seed, which may be fetched whatever its address."""
+    """Whether a URL that no person named may become a seed: the addresses of seeds are not restricted."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)

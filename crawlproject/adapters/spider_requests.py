@@ -1,4 +1,4 @@
-"""A spider's own requests as entries of the frontier, and back."""
+"""Converts a spider's own requests to entries of the frontier, and back."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ logger = logging.getLogger(__name__)
 
 
 class SpiderRequests:
-    """Requests with callback, headers and body: kept as text, or as the objects they are.
+    """Requests with callback, headers and body, kept as text or as objects.
 
-    ``identity`` gives the same text for requests that are the same, which begins with the URL up to a ``#``. The score of
-    a request is ``default_score`` plus its priority. With ``as_text=False`` objects are kept, with all they refer to.
+    ``identity`` returns the same text for requests that count as the same; it begins with the URL, up to a ``#``. The score of
+    a request is ``default_score`` plus its priority. With ``as_text=False``, objects are kept, with all that they refer to.
     """
 
     def __init__(
@@ -43,10 +43,10 @@ class SpiderRequests:
         self._leases = leases
         self._default_score = default_score
         self._as_text = as_text or leases.is_shared
-        self._serial = time_ns()  # of unfiltered requests; a resumed frontier knows those of earlier runs
+        self._serial = time_ns()  # serial number of unfiltered requests; a resumed frontier knows those of earlier runs
 
     def put(self, request: Request, *, unfiltered: bool = False) -> bool:
-        """Offer it to the frontier. False: it is known. With ``unfiltered`` or ``dont_filter`` it is always new."""
+        """Offer a request to the frontier. False: it is known. With ``unfiltered`` or ``dont_filter``, it is always new."""
         key = self.identity(request)
         if unfiltered or request.dont_filter:
             self._serial += 1
@@ -62,20 +62,20 @@ class SpiderRequests:
         return accepted
 
     def load(self, taken: CrawlUrl) -> Request | None:
-        """The request of a lease; None when it cannot be made again, and the lease is ended."""
+        """The request of a lease. If it cannot be made again, end the lease and return None."""
         kept = self._leases.kept.pop(taken.key, None)
         if kept is not None:
             return kept
         try:
             return load_request(taken.request or "", self._spider)
-        except ValueError as cause:  # it was kept in memory only, or the spider has lost the callback since
+        except ValueError as cause:  # it was kept in memory only, or the spider no longer has the callback
             logger.error("a request to %s is lost: it cannot be made again (%s)", taken.url, cause)
             count(self._crawler, "scheduler/unserializable/lost")
             self._leases.frontier.drop(taken.key)
             return None
 
     def _text_of(self, request: Request) -> str:
-        """The request as JSON; empty when it can only be kept as an object."""
+        """The request as JSON; empty if it can only be kept as an object."""
         try:
             return dump_request(request, self._spider)
         except (TypeError, ValueError) as cause:

@@ -1,4 +1,4 @@
-"""Shared by the sub-commands: bad input is one message and exit code 2, and output cannot control the terminal."""
+"""Shared by the sub-commands: bad input becomes one message and exit code 2, and output cannot control the terminal."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 STOPPED = 3
 INTERRUPTED = 130  # as shells report a program that Ctrl-C ended
-# Scrapy in a process of its own. An installed crawler must not import what lies in the current folder.
+# Scrapy in a separate process. An installed crawler must not import modules from the current folder.
 SCRAPY = [sys.executable, *(["-P"] if installed else []), "-m", "scrapy"]
 _EXAMPLES = "Examples\n========"
 CRAWL_TOPIC = f"{program} crawl " if installed else f"{program} crawl topical -a topic="  # followed by the topic
 
 
 class HelpFormatter(ScrapyHelpFormatter):
-    """Scrapy's takes all that ends with a colon for a heading: on a narrow terminal also lines of an option.
+    """Scrapy's formatter treats each line that ends with a colon as a heading; this one leaves the lines of options alone.
 
-    Examples stay as they are; their heading is spelled as Scrapy's.
+    Examples are not wrapped; their heading looks like Scrapy's.
     """
 
     def format_part_strings(self, part_strings: list[str]) -> list[str]:
@@ -50,7 +50,7 @@ class HelpFormatter(ScrapyHelpFormatter):
 
 
 class Described(ScrapyCommand):
-    """What the help says of a command: its arguments, a line, a paragraph, and examples without the name of the program."""
+    """The help of a command: its arguments, a summary line, a paragraph, and examples without the name of the program."""
 
     usage = ""
     summary = ""
@@ -71,15 +71,15 @@ class Described(ScrapyCommand):
         self.show_examples(parser)
 
     def show_examples(self, parser: argparse.ArgumentParser) -> None:
-        """Let the help end with them."""
+        """Append the examples to the help."""
         parser.formatter_class = HelpFormatter
         parser.epilog = "\n  ".join((_EXAMPLES, *(f"{program} {example}" for example in self.examples)))
 
 
 class Subcommand(Described):
-    """A sub-command of ours: needs no crawler, and refuses options that it does not have.
+    """A sub-command of this project: it needs no crawler, and refuses unknown options.
 
-    Scrapy imports all commands at every start: what takes a while to import is imported where it is used.
+    Scrapy imports all commands at every start, so modules that are slow to import are imported where they are used.
     """
 
     requires_project = False
@@ -93,7 +93,7 @@ class Subcommand(Described):
 
     @property
     def agent(self) -> str:
-        """The name by which a crawl with these settings asks robots.txt, and by which pages may address it."""
+        """The agent whose rules in robots.txt and in pages apply to a crawl with these settings."""
         from crawlproject.adapters.running import robots_agent
 
         return robots_agent(self.settings)
@@ -111,15 +111,15 @@ class Subcommand(Described):
 
 
 def require_part(part: str) -> None:
-    """Raise ``UsageError`` where a part is not installed that a command is about."""
+    """Raise ``UsageError`` if a part that a command needs is not installed."""
     if not is_there(part):
         raise UsageError(f"the part {part} is not installed", print_help=False)
 
 
 def refuse_options(args: list[str]) -> None:
-    """Raise ``UsageError`` for an option among ``args``: Scrapy hands a command what its parser did not know.
+    """Raise ``UsageError`` for an option among ``args``: Scrapy passes arguments that its parser does not know to the command.
 
-    What follows ``--`` is no option, and the first ``--`` is removed. One dash may begin a word, as in a query.
+    After ``--`` there are no options, and the first ``--`` is removed. A single dash may begin a word, as in a query.
     """
     if "--" in args:
         args.remove("--")
@@ -130,7 +130,7 @@ def refuse_options(args: list[str]) -> None:
 
 
 def refuse_misspelt_settings(opts: argparse.Namespace) -> None:
-    """Raise ``UsageError`` for a name in ``-s NAME=VALUE`` that is a slip for another: the crawl would go on without it."""
+    """Raise ``UsageError`` for a misspelt name in ``-s NAME=VALUE``, which would otherwise be ignored."""
     given = [pair.partition("=")[0] for pair in opts.set or ()]
     try:
         refuse_misspelt(given, get_project_settings())
@@ -140,11 +140,11 @@ def refuse_misspelt_settings(opts: argparse.Namespace) -> None:
 
 @contextmanager
 def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
-    """Inside, ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and the command's exit code.
+    """A context in which ``BadInput``, ``StorageFailed`` and Ctrl-C become a message on standard error and an exit code.
 
-    So do the import of a package that is in an extra of ours, and a file that may not be read.
+    So do the failed import of a package of one of our extras, and a file that must not be read.
 
-    What is printed meanwhile goes through a ``PlainStream``: titles, anchors and errors come from the web.
+    Standard output goes through a ``PlainStream``, because titles, anchors and errors come from the web.
     """
     try:
         with redirect_stdout(cast(TextIO, PlainStream(sys.stdout))):
@@ -164,19 +164,19 @@ def reporting_errors(command: ScrapyCommand) -> Iterator[None]:
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
         command.exitcode = INTERRUPTED
-    except BrokenPipeError:  # `| head` has closed the pipe; what is flushed at exit must go somewhere
+    except BrokenPipeError:  # `| head` has closed the pipe; output that is flushed at exit must go somewhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        command.exitcode = 1  # as rich does, which prints the tables
+        command.exitcode = 1  # the same as in rich, which prints the tables
 
 
 def cache_dir() -> Path:
-    """Where indexes of archives are kept between runs (XDG base directory specification)."""
+    """The folder that keeps indexes of archives between runs (XDG base directory specification)."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "topical-crawler"
 
 
 def settings_for(command: Subcommand, topic: Topic) -> dict[str, Any]:
-    """Our settings as in a live crawl: the topic file overrides the project's, the command line overrides both."""
+    """Our settings as in a live crawl: the topic file overrides the project's settings, the command line overrides both."""
     from crawlproject.adapters.running import apply_topic_settings
     from crawlproject.configuration import OURS
 

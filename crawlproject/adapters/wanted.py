@@ -1,5 +1,5 @@
-"""What people search in a crawl and do not find becomes keywords and seeds of its topic, if a person says so (paper 000 section
-6: search engine and crawler in symbiosis; Pant, Bradshaw and Menczer, ECDL 2003).
+"""Turns queries that found little in a crawl into keywords and seeds of its topic, if a person agrees (paper 000 section 6:
+search engine and crawler in symbiosis; Pant, Bradshaw and Menczer, ECDL 2003).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crawlproject.storage.searches import SEARCHES, Searched, read_searches
 from crawlproject.topic.edits import with_keywords, with_seeds
 from crawlproject.topic.found_seeds import FoundSeed
 
-FEW = 10  # hits: fewer do not fill the first page of results
+FEW = 10  # hits; fewer do not fill the first page of results
 SEEDS = 3  # for each query
 SHOWN = 10  # queries
 
@@ -31,7 +31,7 @@ class Wanted:
 
 
 def found_little(searches: Iterable[Searched], topic: Topic, analyzer: Analyzer) -> list[Searched]:
-    """The queries with fewer than ``FEW`` hits that have a word which is in no keyword, the most frequent first."""
+    """The queries with fewer than ``FEW`` hits that contain a word which is in no keyword, the most frequent first."""
     known = set(analyzer.terms(" ".join(topic.keywords)))
     return [each for each in searches if each.hits < FEW and not known.issuperset(analyzer.terms(each.query))]
 
@@ -44,8 +44,8 @@ def wanted(
     crawls: Sequence[Path],
     chosen: Sequence[str] = (),
 ) -> list[Wanted]:
-    """What was searched in ``folder`` and not found, or the ``chosen`` of these queries, each with seeds of ``crawls`` and
-    elsewhere. Raises ``BadInput`` when there is none, or no such query.
+    """The queries that found little in ``folder``, or the ``chosen`` ones of them, each with seeds from ``crawls`` and other
+    sources. Raises ``BadInput`` if there is no such query, or if a chosen query is not among them.
     """
     found = found_little(read_searches(folder), topic, analyzer)
     if not found:
@@ -64,7 +64,7 @@ def _with_seeds(searched: Searched, topic: Topic, search: SeedSearch, crawls: Se
 
 
 def with_wanted(text: str, place: str, chosen: Sequence[Wanted], comment: str) -> str:
-    """The topic file with the queries as keywords, and their seeds. Raises ``BadTopic`` when its lists cannot be edited."""
+    """The topic file with the queries added as keywords, and their seeds. Raises ``BadTopic`` if its lists cannot be edited."""
     text = with_keywords(text, place, [each.searched.query for each in chosen], comment)
     seeds = list(dict.fromkeys(seed.url for each in chosen for seed in each.seeds))
     return with_seeds(text, place, seeds, comment) if seeds else text

@@ -1,5 +1,5 @@
-"""Feeds in XML: Scrapy makes the keys of a dict element names, such as ``words feedback``, and writes what XML has no way to
-write. No parser reads such a file.
+"""Feeds in valid XML. Scrapy uses the keys of a dict, such as ``words feedback``, as element names, and writes characters that
+XML does not allow. No parser reads such a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class XmlFeed(XmlItemExporter):
-    """An entry of a dict is ``<value name="its key">``. Characters that XML forbids are left out."""
+    """Writes an entry of a dict as ``<value name="its key">``. Characters that XML forbids are left out."""
 
     def __init__(self, file: BytesIO, **kwargs: Any) -> None:
         super().__init__(file, **kwargs)
@@ -33,7 +33,7 @@ class XmlFeed(XmlItemExporter):
 
 
 class _Key(str):
-    """Of a dict."""
+    """A key of a dict."""
 
     __slots__ = ()
 

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class WatchedPipelines(ItemPipelineManager):
-    """``ITEM_PROCESSOR``: Scrapy's, which tells ``Failures`` what was returned in the place of an item. Signals do not."""
+    """``ITEM_PROCESSOR``: Scrapy's manager, which also tells ``Failures`` when pipelines return another item. No signal does."""
 
     async def process_item_async(self, item: Any) -> Any:
         returned = await super().process_item_async(item)
@@ -37,8 +37,8 @@ class WatchedPipelines(ItemPipelineManager):
 
 
 class Failures(Component):
-    """What is ``FATAL`` stops the crawl; a page that a pipeline drops or fails on is recorded as an error, unless it is in the
-    history already: then only those behind that pipeline do not get it.
+    """Stops the crawl for a ``FATAL`` error. A page that a pipeline drops or fails on is recorded as an error, unless it is
+    already in the history: then only the later pipelines do not get it.
     """
 
     _has_warned = False
@@ -63,7 +63,7 @@ class Failures(Component):
         self._end(item, f"dropped: {exception}"[:200])
 
     def item_replaced(self, item: Any, returned: Any) -> None:
-        """An item is through all pipelines, and they returned something in its place."""
+        """The pipelines returned something else in place of an item."""
         crawl = crawl_of(self.crawler)
         if crawl is None or not isinstance(item, PageItem) or not crawl.frontier.leased(item.lease.key):
             return
@@ -87,13 +87,13 @@ class Failures(Component):
                     crawl.fail(lease, type(failure.value).__name__, fetch_of(response.request, response.status, time()))
 
     def _end(self, item: Any, error: str) -> None:
-        """End the lease of a page that was not kept, unless the crawl stops: then it is fetched again."""
+        """End the lease of a page that was lost in the pipelines, unless the crawl stops: then it is fetched again."""
         crawl = crawl_of(self.crawler)
         if crawl is None or not isinstance(item, PageItem) or stopped(self.crawler):
             return
         if crawl.frontier.leased(item.lease.key):
             with stopping(self.crawler):
-                if item.is_committed:  # what it has lost is a pipeline of the operator's: its links stay
+                if item.is_committed:  # only pipelines of the operator miss the page: its links are still followed
                     with breaking():
                         crawl.steps_for(item.lease).offer(item.page, item.fetch)
                 else:

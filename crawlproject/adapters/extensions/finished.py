@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class FinishedMarker(Component):
-    """Writes the marker when everything else of a complete crawl is written: feeds and report included.
+    """Writes the marker when everything else of a complete crawl is written, including feeds and report.
 
-    While a crawl runs, or was stopped early, there is none.
+    There is no marker while a crawl runs, or when it was stopped early.
     """
 
     @classmethod
@@ -29,7 +29,7 @@ class FinishedMarker(Component):
         return extension
 
     def begin(self) -> None:
-        """Remove the marker: the crawl runs again."""
+        """Remove the marker, because the crawl runs again."""
         crawl = crawl_of(self.crawler)
         if crawl is not None:
             with stopping(self.crawler):

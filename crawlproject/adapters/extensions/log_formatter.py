@@ -1,4 +1,4 @@
-"""No log line per page: that would be 300 lines a second, and the progress display says more."""
+"""Avoids a log line per page: that would be 300 lines per second, and the progress display shows more."""
 
 from __future__ import annotations
 

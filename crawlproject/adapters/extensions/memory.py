@@ -1,4 +1,4 @@
-"""Stops the crawl before its memory is used up: what ran out of memory is no fault of a page."""
+"""Stops the crawl before its memory is used up, so that no page is blamed for a lack of memory."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
 
-PERIOD = 0.5  # seconds between two looks
-MARGIN = 2**26  # bytes that are left for what is in flight, and for the end of the crawl
-SHARE = 0.1  # of a limit: the margin is no larger
+PERIOD = 0.5  # seconds between two checks
+MARGIN = 2**26  # bytes left for pages in flight, and for the end of the crawl
+SHARE = 0.1  # maximum margin as a share of a limit
 _MEGABYTE = 2**20
-_UNLIMITED = 2**60  # bytes: what larger limits mean
+_UNLIMITED = 2**60  # bytes; a limit of at least this size means none
 
 
 class MemoryLimit(NamedTuple):
-    """Bytes; ``name`` says whose limit it is."""
+    """A limit and the memory used, in bytes; ``name`` says what is limited."""
 
     name: str
     limit: int
@@ -44,9 +44,9 @@ class MemoryLimit(NamedTuple):
 
 
 class MemoryWatch(Component):
-    """There where the process, or its control group, has a limit of memory.
+    """Active if the process, or its control group, has a memory limit.
 
-    Scrapy's ``MEMUSAGE_LIMIT_MB`` is a limit of the operator's own beside these: it looks once a minute, at the peak.
+    Scrapy's ``MEMUSAGE_LIMIT_MB`` is a separate limit of the operator: it checks the peak usage once a minute.
     """
 
     @classmethod
@@ -67,7 +67,7 @@ class MemoryWatch(Component):
 
 
 def memory_limits(system: Path = Path("/")) -> Iterator[MemoryLimit]:
-    """Of the address space (``ulimit -v``) and of control groups, with what is used of them. Nothing where there is no
+    """Yield the limits of the address space (``ulimit -v``) and of control groups, with the memory used. Nothing without
     ``/proc``.
     """
     with suppress(OSError, ValueError):
@@ -82,7 +82,7 @@ def memory_limits(system: Path = Path("/")) -> Iterator[MemoryLimit]:
 
 
 def _groups(system: Path) -> Iterator[Path]:
-    """The control group of this process, and those around it (version 2)."""
+    """The control group of this process and its parents (version 2)."""
     root = system / "sys/fs/cgroup"
     try:
         lines = (system / "proc/self/cgroup").read_text().splitlines()
@@ -95,7 +95,7 @@ def _groups(system: Path) -> Iterator[Path]:
 
 
 def _in_use(group: Path) -> int:
-    """Bytes, without the files that the kernel keeps as long as nobody needs the room."""
+    """The bytes used, without the file cache that the kernel frees when memory is needed."""
     used = int((group / "memory.current").read_text())
     for line in (group / "memory.stat").read_text().splitlines():
         name, _, value = line.partition(" ")

@@ -1,6 +1,6 @@
 """The metrics of a running crawl: names, units, types and help, read when Prometheus scrapes.
 
-Counters are totals since the crawl began, resumes included, where the crawl folder keeps them; else since the process
+Counters that the crawl folder keeps are totals since the crawl began, including resumes; others are totals since the process
 began. Names follow https://prometheus.io/docs/practices/naming/.
 """
 
@@ -32,7 +32,7 @@ _EXCEPTIONS = "downloader/exception_type_count/"
 
 
 class Pauses:
-    """Pauses between visits: seconds from the end of a fetch to the start of the next one of the same host."""
+    """Pauses between visits: seconds from the end of a fetch to the start of the next one from the same host."""
 
     def __init__(self) -> None:
         self.buckets = [0] * (len(PAUSES) + 1)
@@ -66,7 +66,7 @@ class Pauses:
 
 
 class StepTimes:
-    """Seconds of the process in each step with a URL, by name: how often, and how long in all."""
+    """The number of calls and the total seconds of each step with a URL, by name."""
 
     def __init__(self) -> None:
         self.calls: dict[str, int] = {}
@@ -85,11 +85,11 @@ class StepTimes:
         return family
 
 
-# ------------------------------------------------------------ what can be read at any moment
+# ------------------------------------------------------------ readable at any moment
 
 
 def of_frontier(frontier: Frontier) -> Iterator[Metric]:
-    """The frontier of any crawl."""
+    """Metrics of the frontier of any crawl."""
     urls = GaugeMetricFamily(f"{PREFIX}frontier_urls", "URLs in the frontier", labels=["state"])
     urls.add_metric(["waiting"], len(frontier))
     urls.add_metric(["leased"], frontier.leases())
@@ -98,7 +98,7 @@ def of_frontier(frontier: Frontier) -> Iterator[Metric]:
         f"{PREFIX}frontier_hosts", "Hosts with waiting URLs, and those of them that are resting", labels=["state"]
     )
     hosts.add_metric(["waiting"], frontier.hosts())
-    resting = getattr(frontier, "resting", None)  # not every frontier knows it without a search
+    resting = getattr(frontier, "resting", None)  # some frontiers cannot count these without a search
     if resting is not None:
         hosts.add_metric(["resting"], resting())
     yield hosts
@@ -111,7 +111,7 @@ def of_frontier(frontier: Frontier) -> Iterator[Metric]:
 
 
 def of_crawl(crawl: Crawl, relevant: int, judged: int, speed: float) -> Iterator[Metric]:
-    """A topical crawl. ``relevant`` of the ``judged`` pages of this process; ``speed`` in pages per second."""
+    """Metrics of a topical crawl. ``relevant`` and ``judged`` count pages of this process; ``speed`` is in pages per second."""
     yield InfoMetricFamily(
         f"{PREFIX}crawl", "What is crawled", value={"topic": crawl.topic.name, "ordering": crawl.options.ordering}
     )
@@ -133,7 +133,7 @@ def of_crawl(crawl: Crawl, relevant: int, judged: int, speed: float) -> Iterator
 
 
 def of_stats(stats: Mapping[str, Any]) -> Iterator[Metric]:
-    """Scrapy's own counts of this process; robots.txt is among the responses."""
+    """Scrapy's own counters of this process; responses include robots.txt."""
     responses = CounterMetricFamily(f"{PREFIX}responses", "Responses by HTTP status", labels=["status"])
     failures = CounterMetricFamily(
         f"{PREFIX}download_exceptions",

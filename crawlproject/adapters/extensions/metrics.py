@@ -1,12 +1,11 @@
 """Metrics of a running crawl for Prometheus: over HTTP, in a file, or both.
 
-``CRAWL_METRICS_PORT`` serves ``/metrics`` on ``CRAWL_METRICS_HOST``, which is loopback unless it is set: whoever reaches
-the port reads what is crawled. On loopback a page of the web that is open in a browser reaches it, too, if it rebinds its
+``CRAWL_METRICS_PORT`` serves ``/metrics`` on ``CRAWL_METRICS_HOST``, which is loopback by default: anyone who reaches
+the port can read what is crawled. On loopback, a web page that is open in a browser can also reach it by rebinding its
 name: so there the Host header must be an address of this machine.
 
-``CRAWL_METRICS_FILE`` is written anew, whole or not at all, every 15 seconds and at the
-end, for the textfile collector of node_exporter. Everything is read in the event loop, where the crawl runs, so that
-nothing changes meanwhile.
+``CRAWL_METRICS_FILE`` is replaced atomically every 15 seconds and at the end, for the textfile collector of node_exporter.
+Everything is read in the event loop, where the crawl runs, so that nothing changes meanwhile.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _TIMED = (
 
 
 class Metrics:
-    """``EXTENSIONS = {"crawlproject.adapters.extensions.metrics.Metrics": 30}``, with any spider and any scheduler of ours.
+    """``EXTENSIONS = {"crawlproject.adapters.extensions.metrics.Metrics": 30}``, with any spider and either of our schedulers.
 
     Raises ``BadSetting`` when nothing can listen on the port.
     """
@@ -107,7 +106,7 @@ class Metrics:
     # ------------------------------------------------------------ signals
 
     async def begin(self) -> None:
-        """Start to serve and to write."""
+        """Start serving and writing."""
         scheduler = self.crawler.engine.scheduler if self.crawler.engine else None
         self._frontier = getattr(scheduler, "frontier", None)
         crawl = crawl_of(self.crawler)
@@ -128,7 +127,7 @@ class Metrics:
             self._last, self._frontier = list(of_frontier(self._frontier)), None
 
     async def end(self) -> None:
-        """Stop, and write the last numbers."""
+        """Stop, and write the final numbers."""
         if self._loop is not None and self._loop.running:
             self._loop.stop()
         if self._path is not None:
@@ -151,7 +150,7 @@ class Metrics:
     # ------------------------------------------------------------ reading
 
     def collect(self) -> Iterator[Metric]:
-        """What ``prometheus_client`` asks for at each scrape."""
+        """Yield the metrics; ``prometheus_client`` calls this at each scrape."""
         from crawlproject.adapters.extensions import metric_families as families
 
         yield from families.of_stats(self.crawler.stats.get_stats() if self.crawler.stats else {})
@@ -180,7 +179,7 @@ class Metrics:
         assert self._path is not None
         try:
             write_atomically(self._path, [self._text()], sync=False)
-        except StorageFailed as failure:  # no reason to stop a crawl
+        except StorageFailed as failure:  # not worth stopping the crawl
             logger.warning("%s", failure)
 
     def _timed(self, step: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -205,11 +204,11 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve(listening: socket.socket, host: str, text: Callable[[], bytes]) -> web.ServerRunner:
-    """Answer ``GET /metrics`` on the port until the runner is cleaned up; ``host`` is what the setting calls it."""
+    """Answer ``GET /metrics`` on the port until the runner is cleaned up; ``host`` is the setting ``CRAWL_METRICS_HOST``."""
     from aiohttp import web
     from prometheus_client import CONTENT_TYPE_LATEST
 
-    guarded = is_loopback(listening.getsockname()[0])  # elsewhere it is asked by the name that its network gives it
+    guarded = is_loopback(listening.getsockname()[0])  # other addresses have names in their networks
 
     async def answer(request: web.BaseRequest) -> web.Response:
         if guarded and not names_this_machine(request.headers.get("Host", ""), host):

@@ -18,7 +18,7 @@ _formatter = logging.Formatter()
 
 
 class PlainLog:
-    """Puts a filter on the handlers of the root logger while a spider runs."""
+    """Adds a filter to the handlers of the root logger while a spider runs."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -29,7 +29,7 @@ class PlainLog:
 
     def spider_opened(self) -> None:
         for handler in logging.root.handlers:
-            handler.addFilter(spell_out)  # the same function twice is one filter
+            handler.addFilter(spell_out)  # adding the same function twice has no effect
 
     def engine_stopped(self) -> None:
         for handler in logging.root.handlers:
@@ -37,7 +37,7 @@ class PlainLog:
 
 
 def spell_out(record: logging.LogRecord) -> bool:
-    """A logging filter that lets everything pass, its message and traceback made ``visible``."""
+    """A logging filter that passes every record, with control characters in message and traceback made ``visible``."""
     record.msg, record.args = visible(record.getMessage()), None
     if record.exc_info and not record.exc_text:
         record.exc_text = visible(_formatter.formatException(record.exc_info))

@@ -1,7 +1,7 @@
 """Progress of a crawl on standard error: a status line on a terminal, plain lines elsewhere.
 
-Setting ``CRAWL_PROGRESS_SECONDS``: seconds between two plain lines (default 10; 0: nothing but the end). On a terminal
-one line at the bottom is rewritten in place every second instead, and log messages scroll by above it. With ``LOG_FILE`` the
+Setting ``CRAWL_PROGRESS_SECONDS``: seconds between two plain lines (default 10; 0: only the final summary). On a terminal,
+one line at the bottom is rewritten in place every second instead, and log messages scroll by above it. With ``LOG_FILE``, the
 plain lines go to the log.
 """
 
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REFRESH = 1.0  # seconds between two drawings on a terminal
-_RECENT = 30.0  # seconds over which the current speed is taken
+_RECENT = 30.0  # seconds over which the current speed is averaged
 _RESUMABLE = (INTERRUPTED, NO_NETWORK, OUTPUT_FAILED, STORAGE_FAILED, OUT_OF_MEMORY, MEMUSAGE, FAILED)
-_LOOK_AFTER = 100  # pages, after which nothing on the topic is a reason to say so
+_LOOK_AFTER = 100  # pages after which a crawl that found nothing on the topic shows a hint
 _NOTHING = 0.005  # mean relevance of the latest pages
 _OFF_TOPIC = "off topic"
 _ERASE = "\r\x1b[K"
@@ -81,7 +81,7 @@ class Progress:
         self._print: Callable[[str], object] = lambda line: print(line, file=stream, flush=True)
         if crawler.settings.get("LOG_FILE"):
             self._status = None
-            # At the level of the log, whatever it is: this is what its reader looks for.
+            # At the level of the log or higher, so that the lines always appear in it.
             self._print = partial(logger.log, max(logging.INFO, _log_level(crawler)))
         self._loop: AsyncioLoopingCall | LoopingCall | None = None
         self._interval = _REFRESH if self._status else seconds
@@ -130,7 +130,7 @@ class Progress:
             self._print(line)
 
     def _tell_of_the_last(self, source: CrawlStats) -> None:
-        """Once for each class."""
+        """Show once for each class that only URLs behind all else are left."""
         left = source.all_that_is_left
         if left and source.is_endless and left not in self._told:
             self._told.add(left)
@@ -143,7 +143,7 @@ class Progress:
             )
 
     def _tell_of_nothing(self, source: CrawlStats) -> None:
-        """Once: what may be wrong with a topic of which no page says anything."""
+        """Show once what may be wrong with a topic if no page is about it."""
         if _OFF_TOPIC in self._told or source.pages < _LOOK_AFTER:
             return
         self._told.add(_OFF_TOPIC)
@@ -170,7 +170,7 @@ class Progress:
         source = crawl.stats
         if self._status:
             self._status.close()
-        self._tell_of_nothing(source)  # a short crawl has had no tick
+        self._tell_of_nothing(source)  # a short crawl may have had no tick
         new_pages, elapsed = source.pages - self._pages_before, self._clock() - self._started
         seconds, speed = reported_pace(source) or (elapsed, new_pages / elapsed if elapsed > 0 else 0.0)
         self._print(summary_line(source, new_pages, seconds, speed, self._reason))
@@ -185,9 +185,9 @@ def _log_level(crawler: Crawler) -> int:
 
 
 def progress_line(source: CrawlStats, speed: float, elapsed: float) -> str:
-    """One line, the most important numbers first: it is cut at the terminal's width. ``max_pages``: 0 for no budget."""
+    """One line with the most important numbers first, because it is cut at the terminal's width."""
     best, left = source.best_waiting, source.all_that_is_left
-    in_budget = source.pages < source.max_pages  # revisits go beyond it
+    in_budget = source.pages < source.max_pages  # revisits exceed the budget; 0: no budget
     parts = [
         clock_time(elapsed),
         f"{source.pages:,} of {source.max_pages:,} pages" if in_budget else counted(source.pages, "page"),
@@ -203,7 +203,7 @@ def progress_line(source: CrawlStats, speed: float, elapsed: float) -> str:
 
 
 def reported_pace(source: CrawlStats) -> tuple[float, float] | None:
-    """The crawling time and the pages a second of the report, so that there is one number; None without a report of now."""
+    """The crawling time and the pages per second of the report, so that both agree; None without an up-to-date report."""
     report = source.report_path
     try:
         document = read_json(report.with_name(EVIDENCE)) if report is not None else None
@@ -248,13 +248,13 @@ def is_interactive(stream: TextIO) -> bool:
 
 
 def print_share(what: str, share: float) -> None:
-    """On a terminal, how much of a work is done, in place of what was said of it before."""
+    """On a terminal, print the share of a task that is done, over the previous value."""
     if is_interactive(sys.stderr):
         print(f"\r{share:4.0%} {what}", end="" if share < 1.0 else "\n", file=sys.stderr, flush=True)
 
 
 def show(crawler: Crawler, message: str) -> None:
-    """Say something of a crawl where its progress is shown."""
+    """Show a message about a crawl in the same place as its progress."""
     if crawler.settings.get("LOG_FILE"):
         logger.log(max(logging.INFO, _log_level(crawler)), message)
     else:
@@ -262,19 +262,19 @@ def show(crawler: Crawler, message: str) -> None:
 
 
 def close_displays() -> None:
-    """Take away the status lines of crawls that have ended without a word."""
+    """Remove the status lines of crawls that were ended abruptly."""
     while _open:
         _open[-1].close()
 
 
 def print_above(message: str, stream: TextIO) -> None:
-    """Print a line to ``stream``, above the status line if it has one."""
+    """Print a line to ``stream``, above its status line if there is one."""
     above = next((line for line in _open if line.is_on(stream)), None)
     print(message, file=cast(TextIO, above or stream), flush=True)
 
 
 class StatusLine:
-    """Between ``open`` and ``close``, the root logger's handlers for ``stream`` write through this object."""
+    """The bottom line of a terminal. From ``open`` to ``close``, the root logger's handlers for ``stream`` write through it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -283,7 +283,7 @@ class StatusLine:
         self._handlers: list[logging.StreamHandler[TextIO]] = []
 
     def open(self) -> None:
-        """Let log messages pass above the line from now on."""
+        """Print log messages above the line from now on."""
         _open.append(self)
         for handler in logging.root.handlers:
             if isinstance(handler, logging.StreamHandler) and handler.stream is self._stream:
@@ -294,7 +294,7 @@ class StatusLine:
         return self._stream is stream
 
     def show(self, line: str) -> None:
-        """Put ``line`` in place of the one before, cut at the terminal's width, between two of its parts if it has some."""
+        """Replace the line by ``line``, cut to the terminal's width, if possible between two of its parts."""
         width = shutil.get_terminal_size().columns - 1
         if len(line) > width:
             line = line[: width - 1].rpartition(_BETWEEN)[0] or line[: width - 1] + "…"
@@ -304,7 +304,7 @@ class StatusLine:
             self._stream.flush()
 
     def close(self) -> None:
-        """Take the line away and give the stream back to the log."""
+        """Remove the line and give the stream back to the log."""
         for handler in self._handlers:
             handler.setStream(self._stream)
         self._handlers.clear()
@@ -315,7 +315,7 @@ class StatusLine:
         self._stream.flush()
 
     def write(self, text: str) -> None:
-        """What the log writes: above the line, which is drawn again below a finished message."""
+        """Write log output above the line, which is drawn again below a finished message."""
         self._stream.write((_ERASE if self._whole else "") + text)
         self._whole = text.endswith("\n")
         if self._whole:
@@ -325,4 +325,4 @@ class StatusLine:
         self._stream.flush()
 
 
-_open: list[StatusLine] = []  # those between open and close
+_open: list[StatusLine] = []  # those that are open

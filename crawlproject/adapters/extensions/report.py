@@ -1,4 +1,4 @@
-"""Write ``report.html`` when the crawl ends."""
+"""Writes ``report.html`` when the crawl ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class ReportWriter(Component):
-    """Runs after the scheduler has closed the crawl, when every file of the folder is complete."""
+    """Writes the report after the scheduler has closed the crawl, when every file of the folder is complete."""
 
     written = False
 

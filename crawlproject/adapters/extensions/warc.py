@@ -1,4 +1,4 @@
-"""Passes responses to the archive of the crawl, as they came over the network."""
+"""Passes responses to the archive of the crawl, as they were received over the network."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 class WarcRecorder(Component):
     """Listens to the downloader when the crawl is archived (``CRAWL_WARC``).
 
-    The signal is sent before any middleware sees the response: its body is still compressed. The response to a request
-    from the frontier is written when its lease ends, with what the page asked for in a browser, and robots.txt at once. Probes
-    are not archived.
+    The signal is sent before any middleware sees the response, so its body is still compressed. The response to a request
+    from the frontier is written when its lease ends, with the requests that the page made in a browser; robots.txt is written
+    at once. Probes are not archived.
     """
 
     @classmethod
@@ -55,7 +55,7 @@ class WarcRecorder(Component):
         if crawl is None or crawl.folder.archive is None or stopped(self.crawler):
             return
         if RESOURCE in request.meta:
-            request.meta[EXCHANGE] = exchange_of(request, response)  # it is archived with its page
+            request.meta[EXCHANGE] = exchange_of(request, response)  # archived with its page
             return
         lease = crawl.frontier.leased(request.meta[LEASE]) if LEASE in request.meta else None
         if LEASE in request.meta and (lease is None or lease.kind not in (REVISIT, QUERY)):
@@ -69,7 +69,7 @@ class WarcRecorder(Component):
 
 
 def exchange_of(request: Request, response: Response) -> Exchange:
-    """What went over the network, as far as Scrapy reports it, but for secrets of the operator."""
+    """What went over the network, as far as Scrapy reports it, without secrets of the operator."""
     secrets = {name.title() for name in request.meta.get(SECRETS, ())}
     return Exchange(
         url=request.url,
