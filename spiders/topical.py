@@ -116,9 +116,7 @@ class TopicalSpider(scrapy.Spider):
             refuse_wordless(each, options, file if file.endswith(".toml") else f"topic {each.name!r}")
         make_safety(options)  # raises for a wrong entry before anything starts
         if options.virtual_web:
-            open_web(
-                options.virtual_web, cache_dir=cache_dir()
-            ).close()  # raises for a wrong name before anything starts
+            open_web(options.virtual_web, cache_dir=cache_dir()).close()  # raises for a wrong name, likewise
             for scheme in ("http", "https"):
                 crawler.settings["DOWNLOAD_HANDLERS"][scheme] = VIRTUAL_HANDLER
         for setting, names in _IDLE.items():
