@@ -306,7 +306,7 @@ class Options(BaseModel):
     """its address; commands are accepted only from this machine"""
 
     # ------------------------------------------------------------ seeds
-    seed_files: Annotated[Names, Field(exclude=True)] = []  # of those who start crawls, not of a crawl
+    seed_files: Annotated[Names, Field(exclude=True)] = []  # used before a crawl, so not part of its settings
     """files | with URLs that may be seeds of a query, see [below](#seeds-of-a-query)"""
     seed_search_url: Annotated[str, Field(exclude=True)] = ""  # may carry a key
     """URL | of a search service that is asked for seeds, with `{query}`, see [below](#seeds-of-a-query); empty:
@@ -346,7 +346,7 @@ class Options(BaseModel):
     )  # the settings ``ORDERING_*`` that are not above
 
     def of(self, model: type[PartOptions]) -> PartOptions:
-        """These settings as those of a part."""
+        """These settings, typed as those of a part."""
         assert isinstance(self, model), f"{model.__name__} is not among the settings: its part is not there"
         return self
 
@@ -360,5 +360,5 @@ class Options(BaseModel):
         return Path(self.crawl_dir) if self.crawl_dir else Path("crawls") / topic_name
 
     def own_folder(self, crawl_folder: Path) -> Path:
-        """Where this process writes: the crawl folder, or its own part of it when several workers fill it."""
+        """The folder to which this process writes: the crawl folder, or the folder of this worker in it if there are several."""
         return crawl_folder / WORKERS / self.worker if self.frontier == "redis" else crawl_folder

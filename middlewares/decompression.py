@@ -60,7 +60,7 @@ class DecompressionMiddleware(HttpCompressionMiddleware):
         except Damaged:
             if _BINARY.search(body[:_LOOK]):
                 raise
-            return body  # text that is not packed at all
+            return body  # plain text that was never packed
         if unpacked.is_bomb:
             raise self._refused(request)
         if unpacked.is_cut:

@@ -39,7 +39,7 @@ def _hang_up(number: int, frame: FrameType | None) -> None:
     handler = signal.getsignal(signal.SIGTERM)
     if callable(handler):
         handler(signal.SIGTERM, frame)
-    else:  # nothing has begun
+    else:  # Scrapy has not installed its handler yet
         signal.raise_signal(signal.SIGTERM)
 
 

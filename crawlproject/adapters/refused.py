@@ -6,7 +6,7 @@ from scrapy.exceptions import IgnoreRequest
 
 
 class Refused(IgnoreRequest):
-    """``reason`` reads ``component/rule``, for example ``robots/forbidden``."""
+    """A middleware refuses a request. ``reason`` has the form ``component/rule``, for example ``robots/forbidden``."""
 
     def __init__(self, reason: str, url: str) -> None:
         super().__init__(f"{reason}: {url}")

@@ -186,7 +186,7 @@ def end(crawler: Crawler, reason: str) -> None:
     engine = crawler.engine
     if engine is not None and engine.spider is not None and engine._slot is not None and engine._slot.closing is None:
         closing = close_spider(engine, reason)
-        if not is_asyncio_available():  # a project with another reactor
+        if not is_asyncio_available():  # the project uses another reactor
             deferred_from_coro(closing)
             return
         task = asyncio.ensure_future(closing)

@@ -1,1 +1,1 @@
-"""One crawl, and the contract of the parts that it does not know (``part.py``)."""
+"""The core of a crawl, and the contract of its parts (``part.py``), none of which it knows by name."""

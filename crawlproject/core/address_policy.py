@@ -39,7 +39,7 @@ Place = tuple[str, int]
 
 
 class AddressPolicy:
-    """The rules of one crawl.
+    """The rules of one crawl about where it may connect.
 
     ``allowed`` are networks, addresses, host names and ``host:port`` that are allowed besides the public Internet. ``ports`` are
     the allowed ports, empty for all. ``seeds`` are the URLs that the operator named: the pair of host and port of each is

@@ -80,7 +80,7 @@ class Admission:
         if postponed:
             self._ordering.postponed(url.url)
         if known:
-            return self._frontier.put(url)  # may raise the score of a URL that waits
+            return self._frontier.put(url)  # may raise the score of a waiting URL
         reason = self.rules.refusal(url.url, url.depth, any_extension=any_extension)
         if reason:
             self._refusals.add(reason, url.url, url.parent)
@@ -192,7 +192,7 @@ class Admission:
 
 
 class EntryRules:
-    """The rules of one crawl. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web.
+    """The rules by which one crawl admits URLs. ``domains`` is ``CRAWL_ALLOWED_DOMAINS``; empty: the whole web.
 
     ``refusals`` are functions of a URL and its depth that return why it is never fetched, or "": those of the parts, and of
     robots.txt where it is known.

@@ -187,7 +187,7 @@ class Checkpoints:
 
     def read(self, now: float) -> Checkpoint | None:
         """Combine the files of before ``now``; None if none fits. A warning is added for a file that does not fit."""
-        for draft in self._folder.path.glob(f"{NAME}.*.tmp"):  # of a process that was killed
+        for draft in self._folder.path.glob(f"{NAME}.*.tmp"):  # left by a process that was killed
             draft.unlink(missing_ok=True)
         newer = self._try(self._newer, now)
         lines = newer.ordering_lines if newer else 0

@@ -103,7 +103,7 @@ class Crawl:
         self._looked_until = 0.0  # the due time for which this was last checked
         self.budget_in_flight = (
             self.budget.is_in_flight
-        )  # whether the open leases may already fill the budget of the crawl
+        )  # whether the open leases may already use up the budget of the crawl
         feed = OrderingFeed(ordering, judgments, parts)
         self.admission = admission = Admission(
             rules=EntryRules(
@@ -298,7 +298,7 @@ class Crawl:
         self.services.kinds[url.kind].fail(url, error, fetch)
 
     def refuse(self, url: CrawlUrl, reason: str) -> None:
-        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` reads ``component/rule``."""
+        """End a lease without a fetch (robots.txt, a trap found late). ``reason`` has the form ``component/rule``."""
         self.services.kinds[url.kind].refuse(url, reason)
 
     def redirect(self, url: CrawlUrl, target: str, fetch: Fetch) -> bool:

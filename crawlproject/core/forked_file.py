@@ -18,7 +18,7 @@ from crawlproject.core.process_tuning import collapse_huge_pages
 CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"  # on macOS, forks are unsafe in a process with threads
 
 _SHARE = 0.02  # share of the time that writing may take
-_LONGEST_CHILD = 60.0  # seconds that the end of a crawl waits for a file that is being written
+_LONGEST_CHILD = 60.0  # seconds for which an ending crawl waits for a file that is being written
 
 
 class ForkEnd(NamedTuple):

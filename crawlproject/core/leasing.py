@@ -35,7 +35,7 @@ class Leasing:
         self._peers = services.peers
         self._kinds = services.kinds
         self._scarcity = services.admission.scarcity
-        self._ceiling = WASTE  # up to which class the frontier gives URLs
+        self._ceiling = WASTE  # the highest class that the frontier returns
         self._late: dict[str, float] = {}  # leases of URLs of later classes, and when they were taken
 
     def take(self, now: float, preferred: Callable[[str], bool] | None = None) -> CrawlUrl | None:

@@ -185,7 +185,7 @@ class PageSteps:
         except FileNotFoundError:
             return None
         url = CrawlUrl(visit.url, visit.score, visit.depth, visit.parent, inherited=inherited)
-        unfollowed = "" if visit.links else "nofollow"  # as the headers of its response may have asked
+        unfollowed = "" if visit.links else "nofollow"  # the headers of its response may have asked for that
         page = self.read(url, body, content_type=visit.content_type, robots_tag=unfollowed, now=visit.at)
         page = replace(
             page,

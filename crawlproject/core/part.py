@@ -92,7 +92,7 @@ class Choice(NamedTuple):
 
 
 class Part:
-    """A feature. Every hook does nothing by default. Hooks that write raise ``StorageFailed`` when the disk refuses."""
+    """Base class of parts. Every hook does nothing by default. Hooks that write raise ``StorageFailed`` when the disk refuses."""
 
     name: ClassVar[str] = ""  # of its folder, or of its entry point
     idle: Collection[str] = ()  # overridden hooks that this crawl does not need: they are not called

@@ -8,7 +8,7 @@ A response that exceeds a limit is a flood. It is counted and noted under its re
 
     ================== ==========================================================================================
     flood/head         more than ``CRAWL_MAX_HEADERS`` headers, or one of more than ``CRAWL_MAX_HEADER_BYTES``
-    flood/interim      more than ``MAX_INTERIM`` responses 1xx before the one that counts
+    flood/interim      more than ``MAX_INTERIM`` responses 1xx before the final one
     flood/overhead     more than ``HEADS`` times ``CRAWL_MAX_HEADER_BYTES`` outside the body: head, chunk sizes, trailers;
                        or, after the head, more than ``MAX_FRAMING`` plus half the size of the body; or, in the read
                        that ends the body, more than ``MAX_FRAMING`` plus the size of the body after its end
@@ -166,5 +166,5 @@ class HostTimeouts:
             self._slowest.popitem(last=False)
 
     def failed(self, host: str, seconds: float) -> None:
-        """``host`` was given up after ``seconds``: it takes longer than that."""
+        """``host`` was given up after ``seconds``: a fetch from it may take longer than that."""
         self.answered(host, max(seconds, self._least))

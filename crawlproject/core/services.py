@@ -141,7 +141,7 @@ class PageHandler(Handler):
         self._ordering = services.ordering
         self.steps = services.steps
         self._parts = services.parts
-        self._redirects: OrderedDict[str, int] = OrderedDict()  # URLs, with the redirects in a row that led there
+        self._redirects: OrderedDict[str, int] = OrderedDict()  # URLs, with the number of redirects that led there
 
     def offer(self, url: CrawlUrl) -> bool:
         return self._admission.offer(url)

@@ -38,7 +38,7 @@ _MOST = 100_000  # groups of waiting URLs that are examined when URLs are counte
 class CrawlStats:
     """All are O(1) except ``best_waiting``, which may examine every host in memory, and ``waiting_by_class``.
 
-    ``is_endless``: no budget ends the crawl.
+    ``is_endless``: neither a budget nor saturation ends the crawl.
     """
 
     def __init__(

@@ -61,8 +61,8 @@ class Stopping:
         self._floor = floor
         self._relevant = relevant
         self._pages: deque[tuple[float, bool]] = deque(maxlen=window)
-        self._count = 0  # of all pages
-        self._next_look = EVERY  # at this number of pages
+        self._count = 0  # number of all pages
+        self._next_look = EVERY  # number of pages at the next saturation check
         self._saturated = False
         self._began: float | None = None
         self._now = 0.0  # time of the last call of ``reason``

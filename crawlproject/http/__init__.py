@@ -1,1 +1,1 @@
-"""Fetching over HTTP: connections, names, servers on loopback, virtual webs over sockets."""
+"""Fetching over HTTP: connections, name resolution, servers on loopback, virtual webs over sockets."""

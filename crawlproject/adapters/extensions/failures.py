@@ -1,4 +1,4 @@
-"""Items and callbacks that fail end their leases with a recorded reason."""
+"""Ends the leases of items and callbacks that fail, with a recorded reason."""
 
 from __future__ import annotations
 
