@@ -87,9 +87,8 @@ class Adaptive(SummingOrdering):
         self._evidence = LinkFeatures(self._table, self._terms, keywords, kinds_of(without))
         self._ridge = Ridge(self._evidence.prior, strength)
         self._ended = UrlSet(context.topic.seeds)  # seeds wait from the start and get no rows
-        self._links = RowsOfLinks(
-            self._table, self._evidence, self._terms, UrlWords(context.judge.analyzer), self._ended
-        )
+        self._words = UrlWords(context.judge.analyzer, query)
+        self._links = RowsOfLinks(self._table, self._evidence, self._terms, self._words, self._ended)
         self._scores: dict[str, dict[str, float]] = {}  # of the links of the latest pages, by page
         self._pages = self._scored_at = self._turn = 0
         self._latest: tuple[tuple[int, int], Vector] | None = None  # (row, pages) and the evidence about the row then

@@ -36,6 +36,7 @@ GOOD = 0.3  # share of the highest possible score at which the worth is 1
 CONTRAST = 1.5  # above 1, mediocre pages count less
 PAGES = 30  # the best pages, which give feedback
 TERMS = 40  # terms taken from their vocabulary
+SHORTEST = 4  # letters of a keyword that is looked for in longer words
 
 _WORD = re.compile(r"[a-z]+")
 _WORD_OF_ANY_SCRIPT = re.compile(r"[a-z\x80-\U0010ffff]+")
@@ -158,12 +159,23 @@ class RelevanceFeedback:
 
 
 class UrlWords:
-    """Splits URLs into the terms of their words, with caches, since URLs repeat words and folders."""
+    """Splits URLs into the terms of their words, with caches, since URLs repeat words and folders.
 
-    def __init__(self, analyzer: Analyzer) -> None:
+    A word that contains the stem of a keyword, of ``SHORTEST`` letters or more, has that as a term, too: `async` of `asyncio`,
+    `text` of `tidytextmining`.
+    """
+
+    def __init__(self, analyzer: Analyzer, keywords: Iterable[str] = ()) -> None:
         self._analyzer = analyzer
+        self._keywords = _long_enough(keywords)
         self._known: dict[str, list[str]] = {}
         self._folders: dict[str, list[str]] = {}  # the terms before the last slash, by folder
+
+    def look_for(self, keywords: Iterable[str]) -> None:
+        """Find these keywords in longer words as well."""
+        self._keywords |= _long_enough(keywords)
+        self._known.clear()
+        self._folders.clear()
 
     def numbers(self, urls: list[str], last: int, ids: TermIds) -> Numbers:
         """The numbers of the ``last`` terms of each URL, 0 where it has fewer; of shape (URLs, ``last``)."""
@@ -203,9 +215,15 @@ class UrlWords:
         if terms is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            terms = self._known[word] = self._analyzer.terms(word)
+            terms = self._analyzer.terms(word)
+            inside = [keyword for keyword in self._keywords if keyword in word and keyword not in terms]
+            terms = self._known[word] = [*terms, *inside]
         return terms
 
     def _terms(self, words: Iterable[str]) -> list[str]:
         """The terms of each word in turn."""
         return list(chain.from_iterable(map(self.of_word, words)))
+
+
+def _long_enough(keywords: Iterable[str]) -> dict[str, None]:
+    return dict.fromkeys(keyword for keyword in keywords if len(keyword) >= SHORTEST)

@@ -60,6 +60,7 @@ class AdaptiveForTopics(Adaptive):
         )
         self._models.append(model)
         self._keywords |= dict.fromkeys(model.query)
+        self._words.look_for(model.query)
         self._share_turns()
         for url in context.topic.seeds:
             self._ended.add(url)

@@ -32,6 +32,17 @@ def test_what_is_percent_encoded_counts_as_what_it_is_for() -> None:
     assert UrlWords(ANALYZER).of("http://h.example/%FF%80%7F%00corals", 1) == ANALYZER.terms("corals")
 
 
+def test_a_keyword_in_a_longer_word_is_a_term_of_it() -> None:
+    words = UrlWords(ANALYZER, ANALYZER.terms("text reef sea"))
+    assert words.of("http://1/tidytextmining", 9) == [*ANALYZER.terms("tidytextmining"), "text"]
+    only_once = "text reefs seas seaside"  # what is short, or is there already, is not looked for
+    assert words.of(f"http://1/{only_once.replace(' ', '/')}", 9) == ANALYZER.terms(only_once)
+    assert words.of("http://1/snorkels", 9) == ANALYZER.terms("snorkels")
+    words.look_for(ANALYZER.terms("snorkel reef"))
+    assert words.of("http://1/coralreefs", 9) == [*ANALYZER.terms("coralreefs"), "reef"]
+    assert words.of("http://1/snorkelfins", 9) == [*ANALYZER.terms("snorkelfins"), "snorkel"]
+
+
 def test_a_word_is_analysed_once_as_long_as_it_is_remembered(monkeypatch) -> None:
     asked: list[str] = []
 
@@ -65,6 +76,6 @@ def test_compiled_code_gives_the_same_numbers_in_the_same_order(urls: list[str],
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(urlwords, "url_numbers", compiled)
             patch.setattr(urlwords, "_FOLDERS", 2)
-            words, ids = UrlWords(ANALYZER), TermIds(limit)
+            words, ids = UrlWords(ANALYZER, ["beab"]), TermIds(limit)
             found.append(([words.numbers(urls, last, ids).tolist() for _ in range(2)], ids.numbers))
     assert found[0] == found[1]
