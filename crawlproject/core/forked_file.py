@@ -4,6 +4,7 @@ in snapshots of Redis).
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -19,6 +20,9 @@ CAN_FORK = hasattr(os, "fork") and sys.platform != "darwin"  # on macOS, forks a
 
 _SHARE = 0.02  # share of the time that writing may take
 _LONGEST_CHILD = 60.0  # seconds for which an ending crawl waits for a file that is being written
+
+
+logger = logging.getLogger(__name__)
 
 
 class ForkEnd(NamedTuple):
@@ -59,7 +63,11 @@ class ForkedFile:
         """Call ``write`` in a child process."""
         self._began, self._system = now, os.times().system
         self.restart(now)
-        self._child = os.fork()
+        try:
+            self._child = os.fork()
+        except OSError as refused:  # no memory, or too many processes: what is not written now is written later
+            logger.warning("%s, so the checkpoint waits for %.0f s", refused, self._seconds)
+            return
         if self._child:
             return
         status = 1

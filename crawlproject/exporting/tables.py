@@ -117,7 +117,7 @@ def _some(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def _text_bytes(item: Item) -> int:
-    return sum(len(item.get(name) or "") for name in _TEXTS)
+    return sum(len((item.get(name) or "").encode("utf-8", "replace")) for name in _TEXTS)
 
 
 def arrow_table(items: Iterable[Item], names: Iterable[str]) -> Any:

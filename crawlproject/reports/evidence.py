@@ -191,9 +191,14 @@ def excerpts(crawl_dir: Path, urls: Collection[str], keywords: Sequence[str]) ->
     return found
 
 
+def _stems(text: str) -> set[str]:
+    """The beginnings of the words, without the s of a plural."""
+    return {word.lower()[:_STEM].removesuffix("s") for word in _WORD.findall(text)}
+
+
 def excerpt(text: str, keywords: Sequence[str]) -> str:
     """Return about ``LENGTH`` characters of ``text``, from the run of sentences with most distinct words of the keywords on."""
-    wanted = {word.lower()[:_STEM] for keyword in keywords for word in _WORD.findall(keyword)}
+    wanted = {stem for keyword in keywords for stem in _stems(keyword)}
     sentences = [found for found in _SENTENCE.finditer(text) if not found[0].isspace()]
     best, most = 0, -1
     for number, sentence in enumerate(sentences):
@@ -201,7 +206,7 @@ def excerpt(text: str, keywords: Sequence[str]) -> str:
             (later.end() for later in sentences[number : number + 4] if later.end() - sentence.start() <= LENGTH),
             default=0,
         )
-        seen = {word.lower()[:_STEM] for word in _WORD.findall(text[sentence.start() : end or sentence.end()])}
+        seen = _stems(text[sentence.start() : end or sentence.end()])
         if len(seen & wanted) > most:
             best, most = number, len(seen & wanted)
     start = sentences[best].start() if sentences else 0

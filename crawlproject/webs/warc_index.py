@@ -218,11 +218,11 @@ class SentRequest(NamedTuple):
 
 
 def sent_of(record: WarcRecord) -> SentRequest | None:
-    """The request in a record; None for GET and HEAD, and for a record that is not an HTTP request."""
+    """The request in a record; None for GET, and for a record that is not an HTTP request."""
     if record.record_type != WarcRecordType.request or record.http_headers is None:
         return None
     method = (record.http_headers.status_line or "GET").partition(" ")[0]
-    if method in ("GET", "HEAD"):
+    if method == "GET":
         return None
     place = canonical_or_none(canonical_url, (record.headers.get("WARC-Target-URI") or "").strip("<> "))
     url = ""

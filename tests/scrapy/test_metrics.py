@@ -6,7 +6,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
@@ -29,6 +29,12 @@ IMPOLITE = {"POLITENESS_MIN_DELAY": 0, "POLITENESS_FACTOR": 0, "POLITENESS_MAX_C
 Samples = dict[tuple[str, ...], float]
 
 
+def has_ipv6() -> bool:
+    with suppress(OSError), socket.create_server(("::1", 0), family=socket.AF_INET6):
+        return True
+    return False
+
+
 def samples(text: str) -> Samples:
     """Each sample by its name and the values of its labels."""
     return {
@@ -48,13 +54,13 @@ def crawling(**settings: object) -> Iterator[Started]:
             process.terminate()
 
 
-def scraped(port: int, wanted: int) -> Samples:
+def scraped(port: int, wanted: int, host: str = "127.0.0.1") -> Samples:
     """What the port answers once ``wanted`` pages are stored."""
     opener = build_opener(ProxyHandler({}))
     deadline = time.monotonic() + 60
     while True:
         try:
-            with opener.open(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+            with opener.open(f"http://{host}:{port}/metrics", timeout=10) as answer:
                 assert answer.headers["Content-Type"].startswith("text/plain; version=")
                 found = samples(answer.read().decode())
             if found.get(("topical_pages_total",), 0) >= wanted:
@@ -97,6 +103,14 @@ def test_a_page_that_rebinds_its_name_reads_no_metrics(tmp_path: Path) -> None:
                 connection.request("GET", "/metrics", headers={"Host": host})
                 answer = connection.getresponse()
                 assert (answer.status, b"topical_pages_total" in answer.read()) == (status, status == 200), host
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="the machine has no ::1")
+def test_the_host_may_be_an_address_of_ipv6(tmp_path: Path) -> None:
+    port = free_port()
+    settings = {"VIRTUAL_WEB": "sample", "CRAWL_DIR": tmp_path, "CRAWL_MAX_PAGES": 0, "POLITENESS_MIN_DELAY": 0.3}
+    with crawling(CRAWL_METRICS_PORT=port, CRAWL_METRICS_HOST="::1", **settings):
+        assert scraped(port, 1, "[::1]")
 
 
 @pytest.mark.parametrize("kind", ["memory", "disk"])

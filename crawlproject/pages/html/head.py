@@ -265,9 +265,9 @@ def related_in(markup: str) -> list[Related]:
             continue
         if (language := values.get("hreflang", "")) and len(said) < MAX_RELATED:
             said.append(Related(LANGUAGE + language[:20], href))
+        if len(found) >= MAX_RELATED:
+            continue
         if "alternate" in names and values.get("type", "").partition(";")[0].strip().lower() in _FEED_TYPES:
             found.append(Related(FEED, href))
         found += [Related(_NAMES[name], href) for name in names if name in _NAMES]
-        if len(found) >= MAX_RELATED:
-            break
     return found + said

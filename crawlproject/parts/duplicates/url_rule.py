@@ -147,7 +147,11 @@ def _paths(host: str, one: str, two: str, *, has_query: bool) -> Iterator[UrlRul
         yield UrlRule(host, "slash")
     elif long.startswith(short):
         suffix = long[len(short) :]
-        if len(suffix) <= _LONGEST and (suffix[0] in _BORDERS or short.endswith("/")):
+        if (
+            not _is_language(short, suffix)
+            and len(suffix) <= _LONGEST
+            and (suffix[0] in _BORDERS or short.endswith("/"))
+        ):
             yield UrlRule(host, "suffix", suffix)
     else:
         left = short.split("/")
@@ -161,6 +165,12 @@ def _paths(host: str, one: str, two: str, *, has_query: bool) -> Iterator[UrlRul
                 yield UrlRule(host, "segment", segment)
                 return
         yield from _substitutions(host, one.split("/"), two.split("/"), has_query=has_query)
+
+
+def _is_language(short: str, suffix: str) -> bool:
+    """Whether it may name a language, as `/en` or, behind another extension, `.en`: other pages may be translated."""
+    is_extension = suffix[0] == "." and "." not in short.rpartition("/")[2]  # .md, .pl
+    return not is_extension and _LANGUAGE.fullmatch(suffix.strip(_BORDERS)) is not None
 
 
 def _substitutions(host: str, one: list[str], two: list[str], *, has_query: bool) -> Iterator[UrlRule]:

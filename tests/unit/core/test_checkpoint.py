@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import shutil
@@ -332,6 +333,24 @@ def test_forks_that_are_dear_for_the_crawl_are_rare(tmp_path: Path, monkeypatch:
     assert children and len(children) <= 2, "each took a second of the kernel, which is a fiftieth of all that was left"
     assert len(collapsed) == len(children), "once for each, when it has ended"
     crawl.close("stopped", now)
+
+
+def test_a_fork_that_is_refused_is_tried_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    fork, asked = os.fork, list[int]()
+
+    def refused_once() -> int:
+        asked.append(1)
+        if len(asked) == 1:
+            raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+        return fork()
+
+    monkeypatch.setattr(forked_file.os, "fork", refused_once)
+    crawl = opened(tmp_path / "crawl", "adaptive")
+    crawl.close("stopped", crawl_on(crawl, WEB, 30))
+    assert len(asked) >= 2 and (tmp_path / "crawl" / NAME).exists()
+    assert caplog.text.count("the checkpoint waits") == 1
 
 
 def test_what_was_refused_for_one_file_is_not_tried_again_for_the_other(

@@ -109,6 +109,11 @@ def test_parquet_of_several_files_is_one_data_set(crawl: Path, monkeypatch: pyte
         assert [parquet.read_metadata(path).num_rows for path in sorted(target.iterdir())] == rows
         with pytest.raises(BadInput, match="an empty folder"):
             export_file(crawl, target, "parquet", EVERYTHING, now=0.0, parts=True)
+    monkeypatch.setattr(tables, "PART_BYTES", 50)
+    for text, parts in (("reef of coral", 1), ("珊瑚礁の魚と珊瑚礁の海藻", 2)):  # 13 letters, of one byte and of three
+        short = a_crawl(crawl.parent / text, *(an_item(number, text) for number in range(3)))
+        export_file(short, crawl.parent / f"{text}.parts", "parquet", EVERYTHING, now=0.0, parts=True)
+        assert len(list((crawl.parent / f"{text}.parts").iterdir())) == parts
     nothing = Selection(min_relevance=0.9)
     export_file(crawl, crawl.parent / "none", "parquet", nothing, now=0.0, parts=True)
     assert parquet.read_table(crawl.parent / "none").num_rows == 0, "a data set without pages has its columns"

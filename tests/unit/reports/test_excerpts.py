@@ -18,6 +18,7 @@ TEXT = "Home About Contact\nWelcome to us. We sell steel. Bleached corals die wh
 
 def test_an_excerpt_is_where_the_keywords_are() -> None:
     assert "Bleached corals die when the reef is warm." in excerpt(TEXT, ["coral reef", "bleaching"])
+    assert excerpt(f"Steel. {'Of ships and men. ' * 20}Reefs are warm.", ["reef"]).endswith("Reefs are warm.")
     assert excerpt("", ["coral"]) == ""
     long = excerpt("word " * 500 + "coral", ["coral"])
     assert len(long) <= LENGTH + 2 and long.endswith("word …")

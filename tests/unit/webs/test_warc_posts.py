@@ -38,7 +38,13 @@ def archive(folder: Path, *exchanges: tuple[str, bytes, bytes], request_first: b
 
 @pytest.mark.parametrize("request_first", [False, True])
 def test_each_body_has_its_answer(tmp_path: Path, request_first: bool) -> None:
-    exchanges = [("GET", b"", b"got"), ("POST", b"{a", b"A"), ("POST", b"b", b"B"), ("PUT", b"c", b"C")]
+    exchanges = [
+        ("GET", b"", b"got"),
+        ("POST", b"{a", b"A"),
+        ("POST", b"b", b"B"),
+        ("PUT", b"c", b"C"),
+        ("HEAD", b"", b""),
+    ]
     for number, order in enumerate(permutations(exchanges)):
         folder = tmp_path / str(number)
         folder.mkdir()

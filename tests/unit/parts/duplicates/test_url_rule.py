@@ -20,6 +20,7 @@ A = "a.example"
         (f"http://{A}/x/print", f"http://{A}/x", UrlRule(A, "suffix", "/print")),
         (f"http://{A}/x.html", f"http://{A}/x", UrlRule(A, "suffix", ".html")),
         (f"http://{A}/d/home.php", f"http://{A}/d/", UrlRule(A, "suffix", "home.php")),
+        (f"http://{A}/README.md", f"http://{A}/README", UrlRule(A, "suffix", ".md")),
         (f"http://{A}/en/m/x", f"http://{A}/en/x", UrlRule(A, "segment", "m")),
         (f"http://{A}/art/7", f"http://{A}/print/7", UrlRule(A, "replace", "/print/ /art/")),
         (f"http://{A}/print/7", f"http://{A}/art/7", UrlRule(A, "replace", "/print/ /art/")),
@@ -68,6 +69,9 @@ def test_two_urls_that_differ_in_one_way_propose_a_rule_that_makes_them_one(one,
         (f"http://{A}/manual/de/x", f"http://{A}/manual/x"),
         (f"http://{A}/zh_Hant/x", f"http://{A}/ja/x"),
         (f"http://{A}/page-2.pt-br.html", f"http://{A}/page-2.en.html"),
+        (f"http://{A}/x.html.en", f"http://{A}/x.html"),
+        (f"http://{A}/x/de", f"http://{A}/x/"),
+        (f"http://{A}/x/pt-br", f"http://{A}/x"),
     ],
 )
 def test_two_urls_that_differ_in_several_ways_propose_nothing(one, two):

@@ -56,7 +56,11 @@ def test_a_sitemap_that_is_named_again_is_no_further_one() -> None:
     reader = sitemaps(per_host=2)
     home = CrawlUrl("http://h.example/", 0.5)
     named = [list(reader.named(["/a.xml", "/a.xml", *more], home)) for more in ((), ("/b.xml",), ("/c.xml",))]
-    assert [[url.url for url in found] for found in named] == [["http://h.example/a.xml"], ["http://h.example/b.xml"], []]
+    assert [[url.url for url in found] for found in named] == [
+        ["http://h.example/a.xml"],
+        ["http://h.example/b.xml"],
+        [],
+    ]
 
 
 def test_a_sitemap_lists_pages_of_its_host_and_of_who_names_it() -> None:
