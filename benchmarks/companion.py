@@ -3,23 +3,23 @@
     python -m benchmarks.companion sample topics/demo*.toml
     python -m benchmarks.companion WEB.warc.gz TOPIC.toml... --readers 2 --clicks 30 --json companion.json
 
-A reader starts at a seed of the topic and clicks on the link whose text is most like the keywords of the topic, with noise
-(``--noise``: the scale of a Gumbel variable that is added to a cosine); now and then, and where no link is left, the reader goes
+A reader starts at a seed of the topic and clicks on the link whose text is most similar to the keywords of the topic, with noise
+(``--noise``: the scale of a Gumbel variable that is added to a cosine). Now and then, and when no link is left, the reader goes
 back. A reader stays 40 to 180 seconds on a target of the topic and 5 to 25 on any other page, and saves one target in seven. The
-companion knows nothing of topic and targets: only URLs, terms and seconds. By default walks do not depend on suggestions, so that
-all policies see the same ones. With ``--follow P`` the reader opens the best suggestion with this chance.
+companion knows neither topic nor targets, only URLs, terms and seconds. By default walks do not depend on suggestions, so that
+all policies see the same walks. With ``--follow P`` the reader opens the best suggestion with probability P.
 
 Shown for each policy, as means over topics:
 
-- ``early``: share of the targets that the reader reached which had been suggested one to three clicks before; ``early2``: two or
+- ``early``: share of the targets the reader reached that had been suggested one to three clicks before; ``early2``: two or
   three;
 - ``precision``: share of the suggested pages that are targets, each counted once a walk;
-- ``found``: targets that were suggested in a walk, reached by the reader or not;
+- ``found``: targets that were suggested in a walk, whether the reader reached them or not;
 - ``read``: targets that the reader reached;
-- ``fetches``: for each page at hand, robots.txt included.
+- ``fetches``: fetches for each page the reader opens, robots.txt included.
 
-``none`` suggests nothing. ``anchors`` looks at no page: it suggests the links of the page at hand whose text, and what stands
-around it, is most like the interests. Every other policy is an ordering of the look-ahead.
+``none`` suggests nothing. ``anchors`` fetches no page: it suggests the links of the current page whose text and surrounding
+words are most similar to the interests. Every other policy is an ordering of the look-ahead.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ EARLY = 3  # clicks
 
 
 def measures(steps: Sequence[Step], suggested: Sequence[set[str]], fetches: int, targets: set[str]) -> dict[str, float]:
-    """The measures of one walk; NaN where there is nothing to measure."""
+    """The measures of one walk; NaN for a measure with no data."""
     reached = [number for number, step in enumerate(steps) if step.is_target and number]
 
     def were_suggested(least: int) -> float:
-        """The share that had been suggested so many clicks before, or one or two more."""
+        """The share of targets that had been suggested at least ``least`` and at most ``EARLY`` clicks before."""
         early = [
             any(steps[number].page.url in shown for shown in suggested[max(0, number - EARLY) : number - least + 1])
             for number in reached
@@ -83,7 +83,7 @@ def measures(steps: Sequence[Step], suggested: Sequence[set[str]], fetches: int,
 def run(
     web_name: str, topics: Sequence[Topic], policies: Sequence[str], arguments: argparse.Namespace
 ) -> Iterator[dict[str, object]]:
-    """A line for each topic, reader and policy."""
+    """Yield a line for each topic, reader and policy."""
     agent = defaults.USER_AGENT
     fixed = {**SETTINGS, "TRAP_MAX_DEPTH": arguments.ahead, "COMPANION_CLICKS": arguments.ahead}
     fixed |= {"COMPANION_FETCHES": arguments.fetches, "CRAWL_DIR": ""}
@@ -115,7 +115,7 @@ def by_topic(lines: Sequence[Mapping[str, object]], policy: str, measure: str) -
 
 
 def summary(lines: Sequence[Mapping[str, object]], policies: Sequence[str], baseline: str) -> Iterator[str]:
-    """Means over topics ± standard error, then how likely each gain over ``baseline`` is by chance."""
+    """Yield means over topics ± standard error, then the p-value of each gain over ``baseline``."""
     yield f"{'policy':<14}" + "".join(f"{measure:>16}" for measure in MEASURES)
     for policy in policies:
         means = [[*by_topic(lines, policy, measure).values()] for measure in MEASURES]

@@ -3,15 +3,15 @@
     python benchmarks/crew.py WEB [--topic FILE] [--orderings NAME...] [--workers 1 4] [--pages N] [--concurrent N]
                               [--json FILE] [-s NAME=VALUE]
 
-``WEB`` is a name as for ``VIRTUAL_WEB``, or ``hostile[:PART][@SEED]``, which brings its topic. ``0`` workers are one crawl with
-its frontier in memory. ``--pages`` counts the pages of all, and ``--concurrent`` the fetches that are under way at a time, of
-all. For each crew: recall of the targets, fetches of bad sites (of the hostile web), pages that repeat another, the most fetches
-of one text, and CPU time a page.
+``WEB`` is a name as for ``VIRTUAL_WEB``, or ``hostile[:PART][@SEED]``, which brings its own topic. ``0`` workers means one crawl
+with its frontier in memory. ``--pages`` counts the pages of all workers together, and ``--concurrent`` all fetches under way at
+a time. For each crew: recall of the targets, fetches of bad sites (of the hostile web), pages that repeat another page, the most
+fetches of one text, and CPU time a page.
 
-Each worker is a rehearsal with the frontier of a live worker: its own hosts on disk, its outbox, and a Redis that all ask. Only
-time is another, and no thread waits. What a worker has for Redis is sent before the clock moves on; what Redis has for it is read
-with that, or after a quarter of a second, as by a live worker that is busy. A host that rests does so in the frontier of its
-owner alone, which knows the virtual time.
+Each worker is a rehearsal with the frontier of a live worker: its own hosts on disk, its outbox, and a Redis shared by all
+workers. Only the clock is virtual, and there are no threads. A worker sends what it has for Redis before the clock moves on; it
+reads what Redis has for it in the same step, or after a quarter of a second, as a busy live worker does. A resting host rests
+only in the frontier of its owner, which knows the virtual time.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ from crawlproject.webs.base import Web
 from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import JudgedPages, PageCache
 
-_LOOK = 0.05  # seconds until what is due, and was not taken, is looked at again
-_QUIET = 15.0  # seconds in which nobody has anything to do: the crawl is over. A worker may wait for others for ten.
-_LONG = 1e6  # seconds that a worker, and a visit, may be silent by the clock of Redis
+_LOOK = 0.05  # seconds until a URL that was due, but was not taken, is tried again
+_QUIET = 15.0  # seconds without work for any worker until the crawl is over. A worker may wait ten for others.
+_LONG = 1e6  # seconds by the clock of Redis that a worker, and a visit, may be silent
 
 
 class VirtualCrew(Crew):
-    """A worker's side of the crawl, by the virtual clock: no host rests in Redis."""
+    """A worker's side of the crawl on the virtual clock: no host rests in Redis."""
 
     clock: Callable[[], float]
 
@@ -86,7 +86,7 @@ class VirtualCrew(Crew):
 
 
 class Exchanges:
-    """The exchanges of the workers, which are stepped in turn in place of running in threads."""
+    """The exchanges of the workers, stepped in turn instead of running in threads."""
 
     def __init__(self) -> None:
         self._next_look: dict[RedisExchange, float] = {}  # by the virtual clock
@@ -101,7 +101,7 @@ class Exchanges:
             exchange._deliver = partial(self._deliver, exchange._deliver)
 
     def settle(self, now: float) -> bool:
-        """Until nobody has anything to send, nor looks what there is to read; whether there was anything."""
+        """Step until no worker has anything to send or to read; return whether there was anything."""
         self._has_moved = False
         while due := [one for one, look in self._next_look.items() if one.work.is_urgent() or look <= now]:
             for exchange in due:
@@ -110,10 +110,10 @@ class Exchanges:
         return self._has_moved
 
     def finish(self, exchange: RedisExchange, patience: float) -> bool:
-        """In place of ``close``."""
+        """Replaces ``close``."""
         exchange.work.candidates.clear()
         self._step(exchange)
-        while exchange.work.is_urgent():  # a visit that began in this step ends
+        while exchange.work.is_urgent():  # end a visit that began in this step
             self._step(exchange)
         return True
 
@@ -132,9 +132,9 @@ def _raise(failure: Exception) -> None:
 
 
 def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages, limit: int) -> None:
-    """To the end, on one clock, which moves to the next moment at which one of the workers has something to do.
+    """Crawl to the end on one clock, which jumps to the next moment at which a worker has something to do.
 
-    ``limit``: fetches of each at a time.
+    ``limit``: concurrent fetches of each worker.
     """
     exchanges, now, quiet_since = Exchanges(), 0.0, 0.0
     exchanges.start(workers, limit)
@@ -155,7 +155,7 @@ def crawl(workers: Sequence[CrawlSimulation], pages: JudgedPages, limit: int) ->
 
 
 def rehearse(web: Web, topic: Topic, cache: PageCache, options: Options, size: int, concurrent: int) -> dict[str, Any]:
-    """One crew of ``size`` workers; what it found."""
+    """Run one crew of ``size`` workers; return what it found."""
     judged = JudgedPages(cache, make_judge(topic.keywords, cache.reader.analyzer, options))
     with TemporaryDirectory() as name, redis_server(Path(name) / "redis") as server:
         folders = [Path(name) / f"w{number}" for number in range(size or 1)]

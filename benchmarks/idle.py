@@ -2,21 +2,21 @@
 
     python benchmarks/idle.py [--seconds 60] [--webs NAME ...] [--orderings NAME ...] [--tree FOLDER] [--json FILE]
 
-Each web is served on loopback and crawled for so many seconds with the settings as people run them, the budget of pages left out.
-A host answers after ``answer`` seconds and then rests for ``POLITENESS_MIN_DELAY``, so ``hosts / (answer + rest)`` fetches a
-second are ideal, and no more than ``CONCURRENT_REQUESTS / answer``; a slow fetch takes its place for 3 s only. The fetches of
-robots.txt count: they are visits too. Half of the links of ``domain`` are forbidden by robots.txt, as on a university's hosts.
+Each web is served on loopback and crawled for ``--seconds`` with the default settings, but without a budget of pages. A host
+answers after ``answer`` seconds and then rests for ``POLITENESS_MIN_DELAY``. The ideal rate is therefore
+``hosts / (answer + rest)`` fetches a second, and at most ``CONCURRENT_REQUESTS / answer``; a slow fetch occupies its slot for 3 s
+only. Fetches of robots.txt count as visits. On ``domain``, robots.txt forbids half of the links, as on the hosts of a university.
 
-The webs are honest: every page has a text of its own, and every page links to pages that exist. Those of ``idle_webs`` have
-natural text: 40 hosts of one domain with 5 and with 100 forbidden links a page; wikis of ten hosts and of one, whose pages link
-to their edit, history, diff, login and reply pages, which robots.txt forbids, which are nearly empty, or which are refused; one
-host of 3,000 pages; 500 hosts behind ten addresses, which the ideal rate counts. One is not: ``swarm`` has ten honest hosts whose
-pages also link to a domain with endless names. *Useful*: the share of the fetches, robots.txt aside, that were for pages with a
-text of honest hosts; *honest*: the rate of these as a share of the ideal; *stored*: of these, the pages that were read and not
-taken for copies.
+The webs are honest: every page has a unique text and links only to pages that exist. The webs of ``idle_webs`` have natural
+text: 40 hosts of one domain with 5 and with 100 forbidden links a page; wikis of ten hosts and of one, whose pages link to their
+edit, history, diff, login and reply pages, which robots.txt forbids, which are nearly empty, or which are refused; one host of
+3,000 pages; 500 hosts behind ten addresses (the ideal rate counts the addresses). One web is not honest: in ``swarm``, the pages
+of ten honest hosts also link to a domain with endless names. *Useful* is the share of the fetches, robots.txt aside, that
+returned a page of an honest host with a unique text; *honest* is the rate of these as a share of the ideal rate; *stored* is the
+share of these pages that the crawler read and did not take for copies.
 
-Ten addresses need a network of their own (Linux, ``unshare`` and ``ip``): there the names are in /etc/hosts and the server
-listens at each address, without a proxy. ``--tree``: crawl with the code in another folder, to compare.
+The web with ten addresses needs a network namespace (Linux, ``unshare`` and ``ip``): there /etc/hosts holds the names and the
+server listens at each address, without a proxy. ``--tree`` crawls with the code in another folder, for comparison.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ from crawlproject.webs.base import not_held
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = 400  # of a host
-FRONT = 20  # pages of a host that every page links to some of, as menus do
+FRONT = 20  # pages of a host that get most links, as pages in a menu do
 LINKS = 20
 HTML = {"content-type": "text/html; charset=utf-8"}
 
 
 @dataclass(frozen=True)
 class HonestWeb:
-    """``hosts`` hosts below ``domain``, or each with a domain of its own, that answer after ``answer`` seconds.
+    """``hosts`` hosts below ``domain``, or each with its own domain, that answer after ``answer`` seconds.
 
-    ``forbidden`` is the share of links that robots.txt forbids; ``rest`` the seconds between visits that the crawl keeps.
+    ``forbidden`` is the share of links that robots.txt forbids; ``rest`` the seconds that the crawl leaves between visits.
     """
 
     hosts: int
@@ -76,7 +76,7 @@ class HonestWeb:
 
     @property
     def ideal(self) -> float:
-        """Fetches a second of a crawl that never lets a host wait for longer than it has to."""
+        """Fetches a second of a crawl that never lets a host wait longer than necessary."""
         polite = self.hosts / (self.answer + self.rest)
         if not self.answer:
             return polite
@@ -97,7 +97,7 @@ class HonestWeb:
         return self.get(url).status == 200
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is held open."""
 
 
 WEBS: dict[str, HonestWeb | Sites] = {
@@ -129,7 +129,7 @@ def _words() -> list[str]:
 
 
 def measure(name: str, ordering: str, seconds: float, tree: Path) -> dict[str, float]:
-    """One crawl of ``WEBS[name]`` by the code in ``tree``."""
+    """The figures of one crawl of ``WEBS[name]`` by the code in ``tree``."""
     if not _addresses(WEBS[name]):
         return crawl(WEBS[name], ordering, seconds, tree)
     alone = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--net", "--mount"]
@@ -164,7 +164,7 @@ def crawl(web: HonestWeb | Sites, ordering: str, seconds: float, tree: Path) -> 
     times = [access["end"] for access in accesses]
     lasted = min(
         seconds, max(times[-1] - times[0], 0.95 * seconds)
-    )  # no web is empty by then: ending early is idling, too
+    )  # no web is exhausted by then, so a crawl that ends early counts as idle
     rate = sum(at <= times[0] + seconds for at in times) / max(lasted, 1e-9)
     asked = [access["url"] for access in accesses if not access["url"].endswith("/robots.txt")]
     useful = [url for url in asked if _is_useful(web, url)]
@@ -189,7 +189,7 @@ def _addresses(web: HonestWeb | Sites) -> Mapping[str, str]:
 
 
 def enter(web: Sites) -> None:
-    """Give this network, which is nobody else's, the addresses of ``web``, and this /etc/hosts its names."""
+    """Give this private network namespace the addresses of ``web``, and its /etc/hosts the names."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for address in sorted(set(web.addresses.values())):
         subprocess.run(["ip", "address", "add", f"{address}/32", "dev", "lo"], check=True)

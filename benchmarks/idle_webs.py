@@ -1,7 +1,7 @@
 """Webs with natural text for `idle.py`: sites with links that robots.txt forbids, wikis, one large host, shared servers, a swarm.
 
-A page is some paragraphs, drawn by lot from one pool, so that no two pages are alike and some share a paragraph; its links to
-what robots.txt forbids have the same labels everywhere, as the tools of a wiki have. All of it is made from the URL alone.
+A page consists of paragraphs drawn at random from one pool, so that no two pages are equal and some share a paragraph. Its links
+to forbidden pages have the same labels everywhere, like the tools of a wiki. Everything is made from the URL alone.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from crawlproject.webs.base import Reply, not_held
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 ANSWER = 0.02  # seconds
-ANY_LENGTH = (2, 3, 6)  # what short pages have in common is mostly their list of links
+ANY_LENGTH = (2, 3, 6)  # paragraphs; short pages have mostly their list of links in common
 SAME_HOST = 0.7  # of the links
-FRONT = 20  # pages of a host that more links lead to, as menus do
-NETWORK = "198.51.100"  # of the ten servers: addresses for documentation (RFC 5737), none of them loopback
+FRONT = 20  # pages of a host that get more links, as pages in a menu do
+NETWORK = "198.51.100"  # of the ten servers: documentation addresses (RFC 5737), not loopback
 
 SWARM = ".swarm.example"
 SWARM_LINKS = 20
@@ -32,12 +32,12 @@ Actions = Literal["forbidden", "empty", "refused"]
 
 @dataclass(frozen=True)
 class Sites:
-    """``hosts`` hosts of so many ``pages`` below ``domain``, whose visits rest for ``rest`` seconds.
+    """``hosts`` hosts of ``pages`` pages each below ``domain``; a host rests for ``rest`` seconds between visits.
 
-    ``forbidden`` links of each page are forbidden by robots.txt. ``wiki``: pages link to their own edit, history, diff, login
-    and reply pages, which robots.txt forbids, which are there and nearly empty, or which are refused. ``servers``: so many
-    addresses stand behind the hosts, 0 for one each. ``swarm``: each page also links to a host of a domain whose every name
-    answers, with random text on the topic and links to more of its names; it is not among ``hosts``.
+    ``forbidden`` is the number of links of each page that robots.txt forbids. ``wiki``: pages link to their own edit, history,
+    diff, login and reply pages, which robots.txt forbids, which exist but are nearly empty, or which are refused. ``servers``:
+    number of addresses that serve the hosts, 0 for one each. ``swarm``: each page also links to a host of a domain for which every
+    name answers, with random text on the topic and links to more such names; these hosts do not count in ``hosts``.
     """
 
     hosts: int
@@ -50,7 +50,7 @@ class Sites:
     swarm: bool = False
     rest: float = 1.0
     answer: float = ANSWER
-    paragraphs: tuple[int, ...] = (6,)  # of a page, one of these by lot
+    paragraphs: tuple[int, ...] = (6,)  # number of paragraphs of a page: one of these, drawn at random
 
     warnings: Sequence[str] = ()
 
@@ -65,12 +65,12 @@ class Sites:
 
     @property
     def ideal(self) -> float:
-        """Fetches a second of a crawl that lets nobody wait for longer than it has to."""
+        """Fetches a second of a crawl that never lets a host wait longer than necessary."""
         return (self.servers or self.hosts) / (self.answer + self.rest)
 
     @property
     def addresses(self) -> Mapping[str, str]:
-        """By host, where there are servers."""
+        """The address of each host; empty without ``servers``."""
         return {
             self.host(number): f"{NETWORK}.{number % self.servers + 1}" for number in range(self.hosts) if self.servers
         }
@@ -94,12 +94,12 @@ class Sites:
         return Reply(url, 200, HTML, _body(self, number, page), self.answer)
 
     def is_useful(self, url: str) -> bool:
-        """Whether it is a page with a text of its own."""
+        """Whether the URL is that of a page with a unique text."""
         parts = urlsplit(url)
         return parts.netloc in self._numbers and _page_of(parts.path) is not None and not parts.query
 
     def path(self, page: int) -> str:
-        """Of a page of any host."""
+        """The path of a page, the same on any host."""
         words = _words()
         name = f"{words[page % 997].capitalize()}_{words[1_000 + page]}"
         if not page:
@@ -115,7 +115,7 @@ class Sites:
             return Reply(url, 403, HTML, b"<title>Permission error</title><p>You may not do this.</p>", self.answer)
         back = f'<a href="/wiki/{title}">{title}</a>'
         text = "Log in to go on." if action in ("edit", "login", "reply") else "Nothing to show."
-        if action == "history":  # its versions, one beside the other
+        if action == "history":  # links to three versions of the page
             text = "".join(
                 f'<li><a href="/w/index.php?title={title}&amp;oldid={n}">{n}</a></li>' for n in range(101, 104)
             )
@@ -132,7 +132,7 @@ class Sites:
         return self.get(url).status == 200
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is held open."""
 
 
 NATURAL: Mapping[str, Sites] = {
@@ -152,7 +152,7 @@ NATURAL: Mapping[str, Sites] = {
 
 
 def _page_of(path: str) -> int | None:
-    """The number of a page that stands at the end of its path."""
+    """The number of a page, from the end of its path."""
     number = path.removesuffix(".html").replace("_", "-").rpartition("-")[2]
     return 0 if path == "/" else int(number) if number.isdecimal() else None
 
@@ -235,7 +235,7 @@ def _words() -> list[str]:
 
 @lru_cache
 def _paragraphs() -> list[str]:
-    """Of 30 to 60 words by Zipf's law, one in three of them on the topic."""
+    """Paragraphs of 30 to 60 words drawn by Zipf's law; one paragraph in three is on the topic."""
     random, words = Random(3), _words()
     weights = [1 / (rank + 10) for rank in range(len(words))]
     made = []

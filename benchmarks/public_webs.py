@@ -1,4 +1,4 @@
-"""Webs and topics like those of the findings, made from public sources that you have on disk.
+"""Build webs and topics like those of the findings from public sources that you have on disk.
 
     python -m benchmarks.public_webs webkb FOLDER webkb.warc.gz
     python -m benchmarks.public_webs pages SITES.tsv pages.warc.gz
@@ -6,13 +6,13 @@
 
 ``webkb`` converts the unpacked archive of the WebKB project (files ``CLASS/UNIVERSITY/URL`` with ``^`` for ``/``, each an HTTP
 header, an empty line and HTML); the classes go into ``labels.tsv`` beside the web. ``pages`` converts built sites in git: each
-line of SITES.tsv has the URL below which a site is served, a clone, a commit, and the folder with the pages (``.`` for all),
-with tabs between them; scripts and styles are left out. In both webs a link to a page by another spelling (scheme, ``www.``, last
+line of SITES.tsv has, separated by tabs, the URL below which a site is served, a clone, a commit, and the folder with the pages
+(``.`` for all); scripts and styles are left out. In both webs a link to a page by another spelling (scheme, ``www.``, trailing
 slash, default page) leads to a redirect, as it did on the servers.
 
 ``topics`` writes NAME.toml, with seeds on the topic, and NAME.far.toml, with seeds one to three links away. A SPEC has ``name``,
-``keywords``, ``description``, and either ``class``, whose pages are the targets (labels of people), or ``threshold``: targets are
-pages with at least this share of the terms of keywords and description, weighted by idf. Seeds are no targets.
+``keywords``, ``description``, and either ``class``, whose pages are the targets (human labels), or ``threshold``: targets are
+the pages with at least this share of the terms of keywords and description, weighted by idf. Seeds are never targets.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Stored:
             return None
 
     def links(self) -> Iterator[str]:
-        """The canonical URLs that the page links to, with default pages and queries as they are written."""
+        """The canonical URLs that the page links to; default pages and queries stay as written."""
         for element in () if self.tree is None else self.tree.iter("a", "area", "frame"):
             reference = element.get("href") or element.get("src")
             if reference and (url := canonical_or_none(CANONICAL, reference, self.url)):
@@ -73,7 +73,7 @@ class Stored:
 
 
 def webkb(folder: Path) -> Iterator[tuple[str, Stored]]:
-    """Class and page of each file of the archive. Raises ``SystemExit`` for a folder of another layout."""
+    """Yield the class and the page of each file of the archive. Raises ``SystemExit`` for a folder of another layout."""
     files = sorted(path for path in folder.glob("*/*/*") if path.name.startswith("http:^^"))
     if not files:
         raise SystemExit(f"{folder}: expected files CLASS/UNIVERSITY/http:^^...")
@@ -83,7 +83,7 @@ def webkb(folder: Path) -> Iterator[tuple[str, Stored]]:
 
 
 def sites(table: Path) -> Iterator[Stored]:
-    """The pages of the sites that a table lists, at most ``MOST`` of each. Raises ``SystemExit``, which names the line."""
+    """The pages of the sites in a table, at most ``MOST`` of each. Raises ``SystemExit``, naming the line that is wrong."""
     for number, line in enumerate(table.read_text().splitlines(), start=1):
         if line.strip() and not line.startswith("#"):
             try:
@@ -123,7 +123,7 @@ def _slim(body: bytes) -> bytes:
 
 
 def redirects(pages: Sequence[Stored]) -> dict[str, str]:
-    """Every spelling of a page's URL that some page links to and that is no page itself, with the page."""
+    """Map each linked URL that is not itself a page, but another spelling of a page's URL, to that page."""
     by_spelling: dict[tuple[str, str, str], str] = {}
     for page in sorted(pages, key=lambda page: len(page.url)):
         by_spelling.setdefault(_spelling(page.url), page.url)
@@ -141,7 +141,7 @@ def _spelling(url: str) -> tuple[str, str, str]:
 
 
 def write(pages: Iterable[Stored], out: Path, name: str) -> tuple[int, int]:
-    """Write pages and redirects into a WARC; how many there are of each. The first page of a URL counts."""
+    """Write pages and redirects into a WARC; return the number of each. The first page of a URL counts."""
     held = list({page.url: page for page in reversed(list(pages))}.values())[::-1]
     moved = redirects(held)
     with out.open("wb") as file:
@@ -178,7 +178,7 @@ def read(web: Path) -> tuple[list[Stored], dict[str, str]]:
 
 
 def topics(web: Path, specs: Sequence[Path], out: Path, random: Random) -> Iterator[Path]:
-    """Write the two topic files of each spec; the paths written."""
+    """Write the two topic files of each spec; yield the paths written."""
     pages, moved = read(web)
     analyzer = Analyzer("en")
     texts = {
@@ -212,7 +212,7 @@ def topics(web: Path, specs: Sequence[Path], out: Path, random: Random) -> Itera
 
 
 def _near(links: Mapping[str, Iterable[str]], found: set[str]) -> set[str]:
-    """Pages off the topic from which one on it is at most ``FAR`` links away."""
+    """Pages off the topic that are at most ``FAR`` links away from a page on it."""
     back: dict[str, list[str]] = {}
     for url, targets in links.items():
         for target in targets:
@@ -231,7 +231,7 @@ def _near(links: Mapping[str, Iterable[str]], found: set[str]) -> set[str]:
 def _write_topic(path: Path, spec: Mapping[str, object], seeds: Sequence[str], found: set[str]) -> Path:
     fields = {name: spec[name] for name in ("name", "keywords", "description") if name in spec}
     fields |= {"language": "en", "seeds": list(seeds), "targets": sorted(found - set(seeds))}
-    # A JSON string or list of strings is TOML too, but for surrogates, which no file in UTF-8 has.
+    # A JSON string or list of strings is also TOML, except for surrogates, which cannot occur in a UTF-8 file.
     path.write_text("".join(f"{name} = {json.dumps(value, ensure_ascii=False)}\n" for name, value in fields.items()))
     return path
 

@@ -1,4 +1,4 @@
-"""The rehearsals of ``quality.py``, and what was found in them: a line each, in a file a topic."""
+"""The rehearsals of ``quality.py`` and their results: one line a run, in one file a topic."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import PageCacheFolder, location
 
 AGENT = "topical-crawler"
-OURS = ("adaptive",)  # orderings that have front pages; those that were published have them if their row says so
+OURS = ("adaptive",)  # orderings with front pages by default; published orderings have them only if their row says so
 AS_IS, ACTIVE, K1, ACTIVE_K1 = CONTROLS = ("as_is", "active", "k1", "active_k1")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Numbers of pages and of seconds, each in order. The last of each is the budget of a run.
+    """Checkpoints in pages and in seconds, each in ascending order. The last of each is the budget of a run.
 
     At most ``concurrency`` fetches are under way at a time (0: no limit).
     """
@@ -49,14 +49,14 @@ class Asked:
 
     @property
     def runs(self) -> dict[str, float]:
-        """What decides how long and how a run is."""
+        """The values that determine a run: its budgets and its concurrency."""
         last = self.seconds[-1] if self.seconds else 0.0
         return {"pages": self.pages[-1], "seconds": last, "concurrency": self.concurrency}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An ordering, with settings of its own as they were spelled, under a control."""
+    """An ordering with its own settings, as they were spelled, under a control."""
 
     name: str
     settings: str
@@ -64,7 +64,7 @@ class Row:
 
     @classmethod
     def spelled(cls, text: str) -> Row:
-        """``dom/k1``, ``adaptive,CRAWL_SEED=2/as_is``. Raises ``BadInput``."""
+        """Parse ``dom/k1`` or ``adaptive,CRAWL_SEED=2/as_is``. Raises ``BadInput``."""
         ordering, _, control = text.rpartition("/")
         name, _, settings = ordering.partition(",")
         ordering_class(name)
@@ -83,15 +83,15 @@ class Row:
         return {**front_pages, **own, **({"FRONTIER_BATCH_SIZE": 1} if self.control.endswith(K1) else {})}
 
 
-BOUND = Row("bound", "", "")  # what no crawl can exceed
+BOUND = Row("bound", "", "")  # the upper bound of any crawl
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``hits[i]`` is the page with which target ``i`` came in a run with a budget of pages, of ``targets``; ``times[i]`` the
-    second in a run with a budget of seconds.
+    """``hits[i]`` is the number of the page that brought target ``i``, of ``targets``, in the run with a budget of pages;
+    ``times[i]`` is the second at which target ``i`` came in the run with a budget of seconds.
 
-    The first stored ``pages`` in ``seconds``; ``cpu`` is what both took. The bound has no times.
+    The first run stored ``pages`` pages in ``seconds``; ``cpu`` is the CPU time of both runs. The bound has no times.
     """
 
     targets: int
@@ -110,7 +110,7 @@ class Found:
         return float(np.searchsorted(self.times, seconds, side="right")) / max(1, self.targets)
 
     def mean_over(self, pages: int) -> float:
-        """Mean recall over the first ``pages`` pages; what ended earlier keeps its last value."""
+        """Mean recall over the first ``pages`` pages; a run that ended earlier keeps its last value."""
         return sum(max(0, pages + 1 - hit) for hit in self.hits) / pages / max(1, self.targets)
 
     @property
@@ -120,7 +120,7 @@ class Found:
 
 
 class Ledger:
-    """What was found so far, below ``folder``. Raises ``BadInput`` when the runs there answer another question."""
+    """The results so far, below ``folder``. Raises ``BadInput`` when the runs there were made with other options."""
 
     def __init__(self, folder: Path, asked: Asked) -> None:
         self._folder = folder
@@ -131,7 +131,7 @@ class Ledger:
         write_atomically(path, [question.encode()])
 
     def read(self) -> dict[str, dict[Row, Found]]:
-        """By topic, its runs; topics are named with their web."""
+        """The runs of each topic; a topic's name includes its web."""
         return {f"{path.parent.name}/{path.stem}": read_runs(path) for path in sorted(self._folder.glob("*/*.jsonl"))}
 
 
@@ -141,7 +141,7 @@ def read_runs(path: Path) -> dict[Row, Found]:
 
 
 def attempt(*arguments: Any) -> tuple[str, tuple[str, str] | None]:
-    """``measure`` in another process: the topic, and what was wrong with the input, as the parts of a ``BadInput``."""
+    """Call ``measure`` in another process; return the topic, and the parts of a ``BadInput`` if the input was wrong."""
     try:
         return measure(*arguments), None
     except BadInput as wrong:
@@ -149,7 +149,7 @@ def attempt(*arguments: Any) -> tuple[str, tuple[str, str] | None]:
 
 
 def measure(web_name: str, topic_path: Path, rows: Sequence[Row], asked: Asked, out: Path) -> str:
-    """Rehearse what is missing of a topic; its name."""
+    """Rehearse the missing runs of a topic; return its name."""
     topic = load_topic(topic_path)
     folder = out / Path(web_name).name.partition(".")[0]
     ledger = folder / f"{topic_path.name.removesuffix('.toml')}.jsonl"
@@ -170,7 +170,7 @@ def measure(web_name: str, topic_path: Path, rows: Sequence[Row], asked: Asked, 
 
 
 class _Stage:
-    """Rehearses one topic again and again; pages are read once."""
+    """Rehearses one topic repeatedly, reading each page only once."""
 
     def __init__(self, web: Web, shelf: PageCacheFolder, topic: Topic, asked: Asked, scratch: Path) -> None:
         self._web, self._topic, self._asked, self._scratch = web, topic, asked, scratch
@@ -188,7 +188,7 @@ class _Stage:
         self.close = self._runner.close
 
     def rehearse(self, row: Row) -> Found:
-        """A crawl with a budget of pages and, if that is asked, one with a budget of seconds: each may do what pays then."""
+        """Run a crawl with a budget of pages and, if asked, one with a budget of seconds; each may adapt to its budget."""
         before = _cpu()
         name = active_set.register(row.name) if row.control in (ACTIVE, ACTIVE_K1) else row.name
         settings = {**self._topic.settings, **row.given}
@@ -200,7 +200,7 @@ class _Stage:
         return Found(len(self._targets or ()), hits, times, run.pages, run.seconds, _cpu() - before)
 
     def _run(self, name: str, settings: Mapping[str, Any], pages: int) -> tuple[Run, list[int]]:
-        """One crawl, and the numbers of the pages that were targets."""
+        """Run one crawl; return it and the numbers of the pages that were targets."""
         self._settings, self._runner.pages = settings, pages
         ((_, folder, _),) = self._runner.rehearse(self._topic, [name], self._scratch)
         run = load_run(RunFolder(folder, self._topic.name, name, read_info(folder)))
@@ -227,7 +227,7 @@ def _ends(web: Web, targets: frozenset[str], topic: Topic) -> set[str]:
 
 
 def _bound(path: Path) -> Found:
-    """The curve that no crawl exceeds."""
+    """The best possible curve of any crawl."""
     noted = json.loads(path.read_text())
     return Found(len(noted["targets"]), noted["least_pages"], None)
 

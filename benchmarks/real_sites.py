@@ -1,26 +1,26 @@
-"""Crawls real server software: what others install, configured as they ship it, served on loopback under made-up names.
+"""Crawls real server software as it is installed in practice, in its shipped configuration, on loopback under invented names.
 
     python benchmarks/real_sites.py [SITE ...] [--list] [--install] [--crawlers ours wget plain] [--fetches N] [--seconds N]
         [--folder DIR] [--json FILE] [-s NAME=VALUE]
 
-Every other web of ours was written by us; this software was not. Sites come from packages of Debian, PyPI and npm: trees of
-documentation behind nginx and Apache, browsers of repositories, wikis, blogs, forums, trackers and single-page applications. What
-has to be imported is made of the documentation on this machine. A site that cannot be had is skipped with a line that says why;
-``--install`` installs the Debian packages that it needs (as root, and Debian may start services of theirs).
+We wrote all the other test webs; this software is by others. Sites come from packages of Debian, PyPI and npm: trees of
+documentation behind nginx and Apache, repository browsers, wikis, blogs, forums, trackers and single-page applications. Imported
+content is made from the documentation on this machine. A site that cannot be set up is skipped with a line that says why;
+``--install`` installs the Debian packages that it needs (as root; Debian may start their services).
 
-Each site is crawled one crawler after the other: ours with its default settings and no pause, ``wget -r``, and Scrapy's
-CrawlSpider. All stay on the host. The access log of nginx, which stands in front of each site, is what they are judged by:
+Each site is crawled by one crawler after the other: ours with its default settings and no pause, ``wget -r``, and Scrapy's
+CrawlSpider. All stay on the host. They are judged by the access log of the nginx in front of each site:
 
-- *pages*: answers of HTML, by URL as our crawler spells it, so that two spellings are one page. *content*: what people
-  visit the site for: articles, files, posts, but not histories, logins, feeds; once, however many URLs show it. *lacks*: content
-  that the site is known to have and the crawl did not get.
-- *last*: the number of the fetch that brought the last content that was new.
-- *a fetch*: different content for each request, at as many requests as all crawlers made, and at half as many.
-- *copies*: share of the pages that have the bytes of another one. *gap*: the longest pause between two requests.
-- *ended*: whether the crawl ended by itself, before ``--fetches`` and ``--seconds``.
+- *pages*: HTML responses, by URL as our crawler canonicalizes it, so that two spellings count as one page. *content*: what people
+  visit the site for: articles, files, posts, but not histories, logins or feeds; counted once, however many URLs show it.
+  *lacks*: content that the site is known to have and the crawl did not get.
+- *last*: the number of the fetch that brought the last new content.
+- *a fetch*: distinct content per request, at as many requests as all crawlers made, and at half as many.
+- *copies*: share of the pages that have the same bytes as another page. *gap*: the longest pause between two requests.
+- *ended*: whether the crawl ended on its own, before ``--fetches`` and ``--seconds``.
 
-Below the table of a site are the pages that others found and ours did not, by reason, with examples; ``--json`` has all of them,
-and what ``scrapy why`` says of some.
+The table of a site is followed by the pages that others found and ours did not, by reason, with examples; ``--json`` has all of
+them, and the output of ``scrapy why`` for some.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _EXAMPLES = 3
 
 
 def measure(site: Site, chosen: argparse.Namespace, packages: Packages) -> dict[str, Any]:
-    """Serves and crawls one site; prints and returns what was found. Raises ``CannotBeHad``."""
+    """Serve and crawl one site; print and return what was found. Raises ``CannotBeHad``."""
     packages.need([*front.PACKAGES, *site.installed])
     folder = packages.folder / "sites" / site.name
     if not (folder / "prepared").exists():
@@ -85,7 +85,7 @@ def measure(site: Site, chosen: argparse.Namespace, packages: Packages) -> dict[
 
 
 def _absent(site: Site, nginx: front.Front, results: Sequence[Found]) -> dict[str, Any]:
-    """What is missing in our crawl, compared to each of the others, printed; and what it left out."""
+    """Print and return what our crawl misses compared to each of the others, and what it left out."""
     ours = next((result for result in results if result.run.crawler == "ours"), None)
     if ours is None:
         return {}
@@ -135,7 +135,7 @@ def main() -> None:
         "-s", dest="settings", action="append", default=[], metavar="NAME=VALUE", help="for our crawler"
     )
     chosen = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the servers end too
     if unknown := set(chosen.sites) - SITES.keys():
         parser.error(f"no such site: {', '.join(sorted(unknown))}; --list lists them")
     if chosen.list:

@@ -1,19 +1,18 @@
-"""Pages per CPU second: the topical crawl against other crawlers, same server, same run, in turns.
+"""Pages per CPU second: the topical crawl against other crawlers, on the same server, in alternating runs.
 
     python benchmarks/throughput.py [--pages 3000] [--runs 3] [--rival-python PYTHON] [--json FILE]
     python benchmarks/throughput.py --flat 200000
 
-All crawl the same endless web through the same proxy on loopback, as many pages at once. ``default`` is the topical crawl as
-people run it: the default ordering, budgets, duplicates, templates and rules, without politeness;
-``dom`` is the same with that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's
-ParselCrawler follow links breadth-first, crawl4ai follows them best-first by words in URLs with its HTTP strategy; none of
-these stores anything. ``plain, 2 MB`` has pages of 2 MB for its memory, as the topical crawl has, by two variables of the
-environment. CPU is user plus system time of the crawling process from the first request to the
-last, so the server does not count. ``--rival-python`` is an interpreter with crawl4ai and
-crawlee[parsel]; without it they are left out.
+All crawlers fetch the same endless web through the same proxy on loopback, with the same concurrency. ``default`` is the topical
+crawl with its defaults (ordering, budgets, duplicates, templates and rules), but without politeness; ``dom`` is the same with
+that ordering. Both store every page, its items, links and history. Plain Scrapy, tuned, and crawlee's ParselCrawler follow links
+breadth-first; crawl4ai follows them best-first by words in URLs, with its HTTP strategy. None of these three stores anything.
+``plain, 2 MB`` is plain Scrapy with memory pages of 2 MB, which the topical crawl also has; two environment variables set this.
+CPU is the user plus system time of the crawling process from the first request to the last, so the server does not count.
+``--rival-python`` is an interpreter with crawl4ai and crawlee[parsel]; without it, these two are left out.
 
-``--flat`` runs the topical crawl alone (``--ordering``: the default one), for so many pages, and shows rate and memory on
-the way (``benchmarks/longrun.py``)."""
+``--flat`` runs the topical crawl alone (``--ordering``: the default one) for the given number of pages, and shows rate and
+memory on the way (``benchmarks/longrun.py``)."""
 
 from __future__ import annotations
 
@@ -31,7 +30,9 @@ from statistics import median
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = [f"http://h{host}.example/" for host in range(20)]
 KEYWORDS = ["coral reef fish"]
-SLOW = {"crawl4ai": 10}  # how many times fewer pages a crawl has, whose rate does not depend on their number
+SLOW = {
+    "crawl4ai": 10
+}  # divisor of the page budget of slow crawlers, whose rate does not depend on the number of pages
 
 OURS: dict[str, dict[str, str]] = {"default": {}, "dom": {"ORDERING": "dom"}}
 
@@ -63,7 +64,7 @@ execute(["scrapy", "crawl", "topical", "-a", "topic=" + topic,
 
 
 class Bench:
-    """Runs crawls of the endless web behind ``proxy``; files go to ``folder``."""
+    """Runs crawls of the endless web behind ``proxy``; writes files to ``folder``."""
 
     def __init__(self, proxy: str, folder: Path, rival_python: str | None) -> None:
         self.proxy = proxy
@@ -74,12 +75,12 @@ class Bench:
         self._crawls = 0
 
     def names(self) -> list[str]:
-        """The crawls to compare: ours first, then what each is compared to."""
+        """The crawls to compare: ours first, then the rivals."""
         rivals = ["crawlee", "crawl4ai"] if self.rival_python else []
         return [*OURS, "plain", "plain, 2 MB", *rivals]
 
     def run(self, name: str, pages: int) -> dict[str, float]:
-        """One crawl in a process of its own; what its meter wrote."""
+        """Run one crawl in a separate process; return what its meter wrote."""
         report = self.folder / "meter.json"
         report.unlink(missing_ok=True)
         environment = self.environment(report)
@@ -99,14 +100,14 @@ class Bench:
         return found
 
     def topical(self, extension: str, pages: int, settings: Mapping[str, object]) -> list[str]:
-        """The command of a topical crawl in a new folder, watched by a Scrapy extension."""
+        """The command of a topical crawl in a new folder, measured by a Scrapy extension."""
         self._crawls += 1
         place = self.folder / f"crawl{self._crawls}"
         more = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         return [sys.executable, "-c", TOPICAL, extension, str(self.topic), str(place), str(pages), *more]
 
     def environment(self, report: Path) -> dict[str, str]:
-        # Each request reads the whole environment for its proxy, in every crawler: a large one would blur what they cost.
+        # Every crawler reads the whole environment at each request, for its proxy: a large environment would blur the costs.
         kept = {name: os.environ[name] for name in ("HOME", "LANG", "PATH") if name in os.environ}
         return {**kept, "http_proxy": self.proxy, "METER_FILE": str(report), "PYTHONPATH": str(ROOT)}
 
@@ -118,7 +119,7 @@ class Bench:
 
 
 def measure(bench: Bench, pages: int, runs: int) -> Runs:
-    """``runs`` runs of each crawl, in turns, so that a drifting machine hits all of them."""
+    """Run each crawl ``runs`` times, in turns, so that a drift in the machine's speed affects all crawls alike."""
     found: Runs = {name: [] for name in bench.names()}
     for _ in range(runs):
         for name in found:
@@ -127,7 +128,7 @@ def measure(bench: Bench, pages: int, runs: int) -> Runs:
 
 
 def table(found: Runs) -> str:
-    """Medians of each crawl, and how many times its rate ours is: the median and the range over the runs."""
+    """The medians of each crawl, and our rate as a multiple of its rate: median and range over the runs."""
     heads = ("pages", "pages/CPU s", "ms CPU/page", "pages/s", "peak MB")
     lines = [
         f"{'crawl':12}" + "".join(f"{head:>13}" for head in heads) + "".join(f"{f'{ours} / it':>24}" for ours in OURS)
@@ -142,7 +143,7 @@ def table(found: Runs) -> str:
 
 
 def ratio(ours: list[dict[str, float]], theirs: list[dict[str, float]]) -> str:
-    """How the rates of two crawls compare, run by run."""
+    """The ratio of the rates of two crawls, run by run."""
     ratios = [one / other for one, other in zip(rates(ours), rates(theirs), strict=True)]
     return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
@@ -153,7 +154,7 @@ def rates(runs: list[dict[str, float]]) -> list[float]:
 
 
 def run_flat(bench: Bench, pages: int, settings: Mapping[str, str], noted: Path) -> None:
-    """One long crawl; the table of its checkpoints."""
+    """Run one long crawl and print the table of its checkpoints."""
     from benchmarks import longrun
 
     noted.unlink(missing_ok=True)
@@ -166,7 +167,7 @@ def run_flat(bench: Bench, pages: int, settings: Mapping[str, str], noted: Path)
 
 @contextmanager
 def endless_web(hosts: int, inside: float = 0.0) -> Iterator[str]:
-    """The endless web behind a proxy in a process of its own; the proxy's URL."""
+    """Serve the endless web behind a proxy in a separate process; yield the proxy's URL."""
     command = [sys.executable, "-m", "benchmarks.serve_endless", str(hosts), str(inside)]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:

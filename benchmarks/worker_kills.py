@@ -1,17 +1,17 @@
-"""Several workers of one crawl in Redis, while workers and Redis are killed: is a page lost, is a pause broken?
+"""Several workers share one crawl through Redis while workers and Redis are killed: is a page lost, is a pause broken?
 
     python benchmarks/worker_kills.py [--pages 20000] [--hosts 120] [--workers 4] [--delay 1.0] [--every 20] [--redis-kills 2]
 
 A web of known pages is served over sockets. Every ``--every`` seconds one worker in turn is killed with ``kill -9`` and
-started again under its name; ``--redis-kills`` times, evenly spread over the expected run, the Redis server is, too (its
-append-only file is written before each answer and synced every second). At the end the crawl folders and the access log of
-the server, which all workers share, are judged:
+restarted under its name. The Redis server is killed ``--redis-kills`` times, evenly spread over the expected run (its
+append-only file is written before each answer and synced every second). At the end the crawl folders and the server's access
+log, which covers all workers, are checked:
 
 - every page of the web is stored by some worker;
-- between the end of a request and the start of the next one of the same host there is the delay, whoever asks;
-- any k requests in a row of one worker are of k hosts while k of its hosts wait, apart from what overtakes on the way (a visit
-  for robots.txt counts among the k, and does not bar its host);
-- no more pages were fetched twice than hosts were being visited by a worker that was killed.
+- the delay lies between the end of a request and the start of the next one of the same host, whichever worker asks;
+- any k consecutive requests of one worker go to k hosts while k of its hosts wait, apart from requests that overtake each other
+  on the way (a visit for robots.txt counts among the k, and does not bar its host);
+- the pages that were fetched twice are no more than the hosts that a killed worker was visiting.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from crawlproject.webs.base import Web
 ROOT = Path(__file__).resolve().parent.parent
 PORTAL = "http://portal.example/"
 K = 20
-_SLACK = 1.0  # seconds around a moment, when the number of waiting hosts is told from the log
+_SLACK = 1.0  # seconds of tolerance when the number of waiting hosts at a moment is derived from the log
 
 
 def known_web(hosts: int, pages: int, latency: float) -> LinkedWeb:
-    """``hosts`` hosts and ``pages`` pages in all, each reachable from the portal, and three links a page to anywhere."""
+    """``hosts`` hosts and ``pages`` pages in all, each reachable from the portal; each page has three random links."""
     random = Random(5)
     each = max(1, -(-(pages - 1) // hosts))
     front = [f"http://h{host}.example/" for host in range(hosts)]
@@ -109,7 +109,7 @@ class Crew:
         return [name for name, process in self.running.items() if process.poll() not in (None, 0, -signal.SIGKILL)]
 
     def stored(self) -> Counter[str]:
-        """The pages in the histories of all workers, and in how many of them each is."""
+        """The pages in the histories of all workers, each with the number of histories that contain it."""
         found: Counter[str] = Counter()
         for path in sorted(self.folder.glob("crawl/workers/*/history.jsonl")):
             whole = path.read_bytes().split(b"\n")[:-1]
@@ -119,7 +119,7 @@ class Crew:
 
 @contextmanager
 def served(web: Web, log: Path) -> Iterator[int]:
-    """The port of a server in a process of its own: nothing here may delay what it notes of the time."""
+    """Yield the port of a server in a separate process, so that nothing here delays the times that it notes."""
     here, there = Pipe()
     process = Process(target=_serve, args=(web, log, there), daemon=True)
     process.start()
@@ -133,7 +133,7 @@ def served(web: Web, log: Path) -> Iterator[int]:
 def _serve(web: Web, path: Path, pipe: Any) -> None:
     with suppress(
         PermissionError, AttributeError
-    ):  # it notes the end of a request after it was sent, and must do so at once
+    ):  # the server notes the end of a request after the answer was sent, and must do so at once
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
 
     async def serve() -> None:
@@ -146,13 +146,13 @@ def _serve(web: Web, path: Path, pipe: Any) -> None:
 
 
 def open_visits(client: Any, worker: str) -> int:
-    """Hosts that a worker is visiting."""
+    """The number of hosts that a worker is visiting."""
     visits = (client.get(key) or b"" for key in client.scan_iter(match=clock_of("*"), count=1000))
     return sum(visit.startswith(f"chaos/{worker}\n".encode()) for visit in visits)
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """The crawl and its disasters."""
+    """Run the crawl and its disasters."""
     web = known_web(chosen.hosts, chosen.pages, chosen.latency)
     settings = {
         "POLITENESS_MIN_DELAY": chosen.delay,
@@ -213,7 +213,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def judge(accesses: list[Access], chosen: argparse.Namespace) -> dict[str, Any]:
-    """What the server's log tells."""
+    """The figures that follow from the server's log."""
     by_host: dict[str, list[Access]] = defaultdict(list)
     for access in sorted(accesses, key=lambda access: access["start"]):
         by_host[access["host"]].append(access)
@@ -233,10 +233,10 @@ def judge(accesses: list[Access], chosen: argparse.Namespace) -> dict[str, Any]:
 
 
 def k_rule(accesses: list[Access], concurrent: int) -> tuple[int, int]:
-    """Requests looked at, and those of a host that the same worker asked among its last k - 1 requests.
+    """Return how many requests were checked, and how many of them repeat a host of the worker's last k - 1 requests.
 
-    Looked at are those while k hosts of the worker or more waited for sure: it fetched a page of each a while ago, and a page
-    is still to be asked for. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
+    A request is checked if k hosts of the worker or more certainly waited at that time: the worker had fetched a page of each a
+    while ago and has yet to request another. Of the k - 1 requests before, ``concurrent - 1`` may have overtaken each other.
     """
     everything = sorted(accesses, key=lambda access: access["start"])
     requests = [access for access in everything if not access["url"].endswith("/robots.txt")]
