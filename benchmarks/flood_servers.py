@@ -1,9 +1,9 @@
-"""Servers that want to keep a crawler busy, beside honest ones: each host is an address of loopback.
+"""Servers that try to keep a crawler busy, beside honest ones: each host is a loopback address.
 
-``127.0.1.N`` are honest hosts: small pages with links to more of their own, without end. ``127.0.2.N`` is a host of the N-th
-kind of ``FLOODS``, ``127.0.3.N`` one of many that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the M-th host of a
-swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, of which each links to others, without end. ``127.0.4.N`` are
-honest hosts that the control ``neighbours`` leads to, as many as ``robots_chain`` has.
+``127.0.1.N`` are honest hosts: small pages with endless links to more pages of the same host. ``127.0.2.N`` is a host of the
+N-th kind of ``FLOODS``, ``127.0.3.N`` one of many hosts that the kind ``robots_chain`` leads through. ``127.1.N.M`` is the M-th
+host of a swarm of the N-th kind. ``127.2.N.M`` are hosts of one domain, each of which links to others, without end. ``127.0.4.N``
+are the honest hosts that the control ``neighbours`` leads to, as many as ``robots_chain`` has.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Pieces = AsyncIterator[bytes]
 
 
 def honest_page(host: str, path: str) -> bytes:
-    """A page of 5 KB, unlike all others, with links to more of the same host."""
+    """A unique page of 5 KB with links to more pages of the same host."""
     number = int(path.strip("/") or 0) if path.strip("/").isdecimal() else 0
     random = Random(f"{host} {number}")
     texts = (" ".join(random.choices(WORDS, k=100)) for _ in range(LINKS))
@@ -58,14 +58,14 @@ def whole(body: bytes, headers: bytes = b"") -> bytes:
 
 
 def front(host: str, links: Iterable[str]) -> bytes:
-    """The page that a flood's own pages are found on, unlike other fronts."""
+    """The unique front page of a flood, with links to the flood's pages."""
     random = Random(host)
     texts = ((link, " ".join(random.choices(WORDS, k=30))) for link in links)
     return whole("".join(f'<p>{text} <a href="{link}">coral reef</a></p>' for link, text in texts).encode())
 
 
 async def repeated(head: bytes, piece: bytes, wait: float = 0.0) -> Pieces:
-    """``head``, then ``piece`` without end; as much at a time as a flood writes unless there is a ``wait`` in seconds."""
+    """``head``, then ``piece`` without end, in blocks of ``BLOCK`` bytes, or one by one with a ``wait`` in seconds."""
     yield head
     block = piece if wait else piece * max(1, BLOCK // len(piece))
     while True:
@@ -74,7 +74,7 @@ async def repeated(head: bytes, piece: bytes, wait: float = 0.0) -> Pieces:
 
 
 async def numbered(head: bytes, line: bytes) -> Pieces:
-    """``head``, then ``line`` with a number in it, without end."""
+    """``head``, then ``line`` with a running number, without end."""
     yield head
     for block in count():
         yield b"".join(line % number for number in range(1000 * block, 1000 * block + 1000))
@@ -87,7 +87,7 @@ async def once(data: bytes) -> Pieces:
 
 @cache
 def bomb(coding: str) -> bytes:
-    """Some kilobytes that want to be 100 MB."""
+    """Some kilobytes that decompress to 100 MB."""
     zeros = bytes(100_000_000)
     pack = {
         "gzip": lambda: compress(zeros, 9),
@@ -98,7 +98,7 @@ def bomb(coding: str) -> bytes:
 
 
 def strewn(host: str, name: str, port: int) -> bytes:
-    """A page of a host, called ``name``, with links to five others: below the same domain, if the name is below one."""
+    """A page of a host called ``name``, with links to five other hosts, below the same domain if the name is below one."""
     random = Random(host)
     others = (f"127.2.{random.randrange(256)}.{random.randrange(1, 255)}" for _ in range(5))
     domain = name.partition(".")[2]
@@ -107,7 +107,7 @@ def strewn(host: str, name: str, port: int) -> bytes:
 
 
 def chained(host: str) -> bytes:
-    """robots.txt of one host of a chain lies on the next host."""
+    """The redirect from the robots.txt of one host of a chain to that of the next host."""
     number = (int(host.rpartition(".")[2]) + 1) % CHAIN_HOSTS
     return (
         f"HTTP/1.1 302 Found\r\nLocation: http://127.0.3.{number}:%d/robots.txt\r\nContent-Length: 0\r\n\r\n".encode()
@@ -142,11 +142,11 @@ _ROBOTS = {
 }
 OF_ONE_HOST = (*_PAGES, *_ROBOTS)
 FLOODS = (*OF_ONE_HOST, "robots_chain", "wildcard")
-KINDS = (*FLOODS, "neighbours")  # the control: what as many honest hosts take
+KINDS = (*FLOODS, "neighbours")  # the control: the cost of as many honest hosts
 
 
 class FloodServer:
-    """``served`` counts the requests of each host, robots.txt included."""
+    """Serves the hosts; ``served`` counts the requests to each host, robots.txt included."""
 
     def __init__(self) -> None:
         self.served: dict[str, int] = {}
@@ -192,7 +192,7 @@ class FloodServer:
         return _PAGES[kind]() if flooding else once(front(host, (f"/flood/{n}" for n in range(40))))
 
     async def start(self) -> None:
-        """Listen at every address of loopback."""
+        """Listen at every loopback address."""
         listening = await asyncio.start_server(self.serve, "0.0.0.0", 0, backlog=1000)
         self.port = listening.sockets[0].getsockname()[1]
 
@@ -201,7 +201,7 @@ async def _serve() -> None:
     server = FloodServer()
     await server.start()
     for coding in CODINGS if "floods" in sys.argv else ():
-        bomb(coding)  # now: it takes a second
+        bomb(coding)  # now, because it takes a second
     print(server.port, flush=True)
     await asyncio.Event().wait()
 
@@ -211,9 +211,9 @@ class Ports(NamedTuple):
     floods: int
 
     def seeds(self, floods: Sequence[str], honest: int, swarm: int = 0, *, named: bool = False) -> list[str]:
-        """The front pages of so many honest hosts, and of one host for each of ``floods`` or ``swarm`` hosts of these kinds.
+        """The front pages of ``honest`` honest hosts, and of one host for each of ``floods``, or ``swarm`` hosts of these kinds.
 
-        ``named``: honest hosts have a domain each, floods are below one domain; a proxy knows where they are.
+        ``named``: honest hosts have a domain each, floods are below one domain; a proxy resolves the names.
         """
         if swarm:
             kinds = [KINDS.index(floods[n % len(floods)]) + 1 for n in range(swarm)] if floods else []
@@ -232,7 +232,7 @@ class Ports(NamedTuple):
 
 @contextmanager
 def flood_servers() -> Iterator[Ports]:
-    """The honest hosts and the others, each in a process of their own; floods take what CPU time nobody else wants."""
+    """Serve the honest hosts and the floods in a process each; the floods get only CPU time that is otherwise idle."""
     command = [sys.executable, "-m", "benchmarks.flood_servers"]
     root = Path(__file__).resolve().parent.parent
     honest = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)

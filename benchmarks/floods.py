@@ -1,17 +1,18 @@
-"""The rate of honest hosts beside a server that floods the crawler, or many, for each kind of flood.
+"""The rate of honest hosts beside one or many servers that flood the crawler, for each kind of flood.
 
     python -m benchmarks.floods [--kinds KIND...] [--swarm N] [--pages N | --seconds S] [--hosts N] [--runs N] [--proxy]
                                 [--ordering NAME] [-s NAME=VALUE]
 
-Real sockets on loopback, a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10) without pauses between visits, so
-that what a flood costs the crawler is missing elsewhere. ``--runs`` (3) times in turns: one crawl without floods, and one beside
-each kind. Told are the pages for each second of the crawler's CPU, start-up left out, and the honest pages for each second of the
-clock, both also as a share of those without floods (median of the runs), and what the history says of the flooding host. With
-``--swarm`` there are as many flooding hosts, all of one kind, and last of all kinds in turn (``mixed``).
+Real sockets on loopback: a crawl of ``--pages`` pages (500) of ``--hosts`` honest hosts (10), without pauses between visits, so
+that whatever a flood costs the crawler slows the honest hosts. The crawls are repeated ``--runs`` (3) times in turns: one crawl
+without floods, and one beside each kind. Printed are the pages for each second of the crawler's CPU, start-up left out, the
+honest pages for each second of wall-clock time, both also as a share of those without floods (median of the runs), and the
+history's entries for the flooding host. With ``--swarm N`` there are N flooding hosts, all of one kind, and last of all kinds in
+turn (``mixed``).
 
-With ``--seconds`` each crawl runs so long, with budgets of sites and a pause of half a second between two visits of a host, and
-the clock counts: the honest pages of the time, as a share of those without floods. With ``--proxy`` the crawl uses a proxy, hosts
-have names, all bad ones below one domain, and the crawler does not know their addresses.
+With ``--seconds S`` each crawl runs for S seconds, with budgets of sites and a pause of half a second between two visits of a
+host, and the measure is the honest pages in that time, as a share of those without floods. With ``--proxy`` the crawl uses a
+proxy: hosts have names, all bad ones below one domain, and the crawler does not know their addresses.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _HONEST = re.compile(r"//127[.-]0[.-]1[.-]")
 class Rate(NamedTuple):
     a_cpu_second: float
     a_second: float
-    errors: Counter[str]  # of the flooding host; "page": none
+    errors: Counter[str]  # of the flooding host; "page" means no error
 
 
 def measure(
@@ -67,9 +68,9 @@ def measure(
     ordering: str = "breadth_first",
     settings: Sequence[str] = (),
 ) -> Rate:
-    """One crawl of ``hosts`` honest hosts and one host of each of ``floods``, or ``swarm`` hosts of them.
+    """Run one crawl of ``hosts`` honest hosts and one host of each of ``floods``, or ``swarm`` hosts of these kinds.
 
-    It ends after ``pages``, or if that is not 0, after ``seconds``.
+    The crawl ends after ``pages`` pages; if ``seconds`` is not 0, it ends after ``seconds`` instead.
     """
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -101,11 +102,11 @@ def measure(
         lines = [json.loads(line) for line in (folder / "crawl" / "history.jsonl").read_text().splitlines()]
         cpu = json.loads(meter.read_text())["cpu_seconds"]
     honest = sorted(line["at"] for line in lines if line["md5"] and _HONEST.search(line["url"]))
-    # Of a number of pages the last ones may wait for a flood in flight: it could fill the budget.
+    # With a budget of pages, leave out the last tenth: these pages may wait for a flood in flight that could fill the budget.
     most = honest if seconds else honest[: -len(honest) // 10]
     others = [line for line in lines if not _HONEST.search(line["url"])]
     errors = Counter(line["error"] or ("page" if line["md5"] else "redirect") for line in others)
-    stored = sum(bool(line["md5"]) for line in lines)  # a front page, and what a flood leads to, costs what others cost
+    stored = sum(bool(line["md5"]) for line in lines)  # front pages and the pages of a flood cost as much as others
     return Rate(stored / cpu, len(most) / (seconds or most[-1] - most[0]), errors)
 
 

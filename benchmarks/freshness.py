@@ -1,16 +1,16 @@
-"""Revisit policies on recorded changes of real sites: who keeps a collection fresh on the same budget of visits?
+"""Revisit policies on recorded changes of real sites: which policy keeps a collection fresh on the same budget of visits?
 
     python -m benchmarks.freshness --data HISTORIES --days 10 30 90 --json freshness.json
     python -m benchmarks.freshness --estimators
     python -m benchmarks.freshness --allocation
 
-HISTORIES is a folder of change histories (`crawlproject/evaluation/freshness/histories.py` has the format). All sites are one
-collection with one budget: a visit per page in so many days on average, in the last year of the records. *Share* is the
-freshness above uniform's, as a part of what a crawler could add that knows all changes before they happen. Two sites whose
-pages state when they were built change all day and are left out of *calm*; some sites, by a checksum of their
-names, are *kept out*: no setting was chosen by them. The tests compare policies site by site, each site with a budget of its own.
+HISTORIES is a folder of change histories (`crawlproject/evaluation/freshness/histories.py` describes the format). All sites form
+one collection with one budget: on average one visit per page in ``--days`` days, in the last year of the records. *Share* is the
+freshness above that of the uniform policy, as a share of the gain of a crawler that knows all changes in advance. *Calm* leaves
+out two sites whose pages state their build time and so change all day. *Kept out* are sites selected by a checksum of their
+names: no setting was chosen by them. The tests compare policies site by site, each site with its own budget.
 
-The histories also tell from how few old pages most new ones are found (paper 004 section 3.2.2.1; A. Dasgupta, A. Ghosh, R.
+The histories also show how few old pages suffice to discover most new ones (paper 004 section 3.2.2.1; A. Dasgupta, A. Ghosh, R.
 Kumar, C. Olston, S. Pandey, A. Tomkins: The discoverability of the web. WWW 2007): a set of old pages that links to a share of
 the new ones, chosen by the greedy rule for set cover (at most 1 + ln n times the smallest).
 """
@@ -46,7 +46,7 @@ from crawlproject.parts.revisits.registry import POLICIES, make_policy
 
 CHURNING = ("planet.sympy.org", "devops-feed-hub")
 ORACLE = "oracle"
-QUESTIONS = [  # (better, worse, measure): what the survey says, and what we say
+QUESTIONS = [  # (better, worse, measure): the claims of the survey, and ours
     ("uniform", "proportional", "freshness"),
     ("freshness", "uniform", "freshness"),
     ("freshness", "proportional", "freshness"),
@@ -215,7 +215,7 @@ def _show_tests(console: Console, title: str, runs: list[dict[str, Any]]) -> Non
 
 
 def greedy_cover(links: Mapping[int, AbstractSet[int]], share: float) -> list[int]:
-    """Pages, best first, whose ``links`` cover ``share`` (0 to 1) of what all cover. Ties go to the smallest key."""
+    """Pages, best first, whose ``links`` cover ``share`` (0 to 1) of all links' targets. Ties go to the smallest key."""
     everything = set[int]().union(*links.values())
     missing = set(everything)
     most_left = len(everything) - int(np.ceil(share * len(everything) - 1e-9))
@@ -225,7 +225,7 @@ def greedy_cover(links: Mapping[int, AbstractSet[int]], share: float) -> list[in
     while len(missing) > most_left:
         _, page = heapq.heappop(heap)
         gain = len(links[page] & missing)
-        if heap and -gain > heap[0][0]:  # gains only fall: an old one is a bound
+        if heap and -gain > heap[0][0]:  # gains never rise, so an outdated gain is an upper bound
             heapq.heappush(heap, (-gain, page))
             continue
         chosen.append(page)
@@ -234,7 +234,7 @@ def greedy_cover(links: Mapping[int, AbstractSet[int]], share: float) -> list[in
 
 
 def spawned_links(site: SiteHistory, since: float) -> dict[int, set[int]]:
-    """For each page that is older than ``since`` the newer pages that it linked to at any time, by id."""
+    """For each page older than ``since``, the ids of the newer pages that it linked to at any time."""
     young = {index for index, page in enumerate(site.pages) if page.born > since}
     found: dict[int, set[int]] = {}
     for index, page in enumerate(site.pages):
@@ -309,7 +309,7 @@ def _show_allocation(console: Console, pages: int = 1_000_000) -> None:
 
 
 def _fill(policy: RevisitPolicy, pages: int) -> None:
-    """Tell a policy of so many pages, a hundred a host, each visited ten times; they change at very different rates."""
+    """Report ten visits of each of ``pages`` pages to a policy, a hundred pages a host, with very different change rates."""
     generator = np.random.default_rng(1)
     chances = generator.beta(0.3, 1, pages)
     for visit in range(10):
@@ -320,7 +320,7 @@ def _fill(policy: RevisitPolicy, pages: int) -> None:
 
 
 def _enlarge(part: Any, rows: int, pages: int) -> None:
-    """Repeat the rows of all tables of ``rows`` rows until there are ``pages``: telling a million pages would take minutes."""
+    """Repeat the rows of all tables of ``rows`` rows up to ``pages`` rows: reporting a million pages would take minutes."""
     for value in vars(part).values():
         if isinstance(value, PageTable) and value.rows == rows:
             value.repeat(pages)

@@ -1,16 +1,16 @@
-"""One frontier under one load, in a process of its own: what ``benchmarks/frontier.py`` starts for every figure.
+"""One frontier under one load in a separate process; ``benchmarks/frontier.py`` starts this program for every figure.
 
     python -m benchmarks.frontier_load CONTENDER URLS FOLDER [--hosts N] [--revisits] [--reopen] [--progress N]
 
-URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. They come 40 at a time, as the links of a
-page, each with a parent, an anchor and a random score; then pages are taken and done one after another, 100 a second by the
-virtual clock, with a pause of 1 s and k = 50; then waiting URLs get other scores, 40 at a time. The process ends without closing
-the frontier; ``--reopen`` opens what a killed process left. Prints one line of JSON; with ``--progress`` another after each N
-URLs, of how fast these came and what memory there is in all, in MB: ``anonymous``, the process's own, and ``mapped``, files that
-the system may drop.
+The load consists of URLs of 80 bytes on ``--hosts`` hosts (default 200,000), whose sizes follow Zipf's law. First the URLs are
+added 40 at a time, like the links of a page, each with a parent, an anchor and a random score. Then pages are taken and done one
+after another, 100 a second on the virtual clock, with a pause of 1 s and k = 50. Then waiting URLs get other scores, 40 at a
+time. The process ends without closing the frontier; ``--reopen`` opens what a killed process left. Prints one line of JSON; with
+``--progress`` another line after each N URLs: how fast these were added, and the total memory in MB, as ``anonymous``, the
+private memory of the process, and ``mapped``, files that the system may drop.
 
-``--revisits``: every URL is a page that is fetched again and again. It waits for its next visit, at a random time, so that 100
-are due a second; and after a visit it waits for the next one.
+``--revisits``: every URL is a page that is fetched again and again. It waits for its next visit, due at a random time, so that
+100 are due a second; after a visit it waits for the next one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OURS: dict[str, Any] = {"max_urls": 0, "batch_size": 50}
 
 
 class Store(Protocol):
-    """What is measured of a contender; None where it has no such operation."""
+    """The measured operations of a contender; None for an operation that it does not have."""
 
     def put(self, page: Sequence[CrawlUrl]) -> None: ...
     def take(self, now: float) -> list[str]: ...
@@ -54,7 +54,7 @@ class Store(Protocol):
 
 
 class Ours:
-    """A ``Frontier`` of this project."""
+    """One of this project's ``Frontier`` classes."""
 
     def __init__(self, frontier: Frontier, folder: Path) -> None:
         self.frontier = frontier
@@ -123,7 +123,7 @@ CONTENDERS: dict[str, Callable[[Path], Store]] = {
 
 
 def pages(urls: int, hosts: int, period: float) -> Iterator[list[CrawlUrl]]:
-    """The load, page by page. ``period``: seconds within which each URL is due; 0: at once."""
+    """Yield the load page by page. ``period``: seconds within which each URL is due; 0: at once."""
     weights = 1 / np.arange(1, hosts + 1)
     shares = np.cumsum(weights / weights.sum())
     generator = np.random.default_rng(1)
@@ -145,12 +145,12 @@ def pages(urls: int, hosts: int, period: float) -> Iterator[list[CrawlUrl]]:
 
 
 def url_of(host: int, number: int) -> str:
-    """80 bytes."""
+    """A URL of 80 bytes."""
     return f"http://h{host:06d}.example.org/articles/topic/{number:012d}/a-title.html".ljust(80, "x")
 
 
 class Watch:
-    """The time that one kind of operation takes: sum, longest, and each one."""
+    """Measures one kind of operation: total time, longest time, and each single time."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -164,7 +164,7 @@ class Watch:
         return answer
 
     def rate(self, times: Sequence[float] | None = None) -> float:
-        """Operations a second, of all times or some."""
+        """Operations a second, over ``times`` or over all times."""
         share = 1.0 if times is None else len(times) / len(self.times)
         spent = sum(self.times if times is None else times)
         return round(self.operations * share / spent) if spent else 0.0
@@ -174,7 +174,7 @@ class Watch:
 
 
 def load(store: Store, urls: int, hosts: int, *, revisits: bool, progress: int = 0) -> dict[str, float]:
-    """The whole load; the figures."""
+    """Run the whole load; return the figures."""
     period = urls / TAKES_A_SECOND if revisits else 0.0
     before = _resident()
     put, take, done, rescore = Watch(), Watch(), Watch(), Watch()
@@ -222,12 +222,12 @@ def load(store: Store, urls: int, hosts: int, *, revisits: bool, progress: int =
 
 
 def _resident() -> int:
-    """Bytes of this process in memory, mapped files included."""
+    """Resident memory of this process in bytes, mapped files included."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _memory() -> dict[str, int]:
-    """Megabytes of this process in memory."""
+    """Resident memory of this process in megabytes."""
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     return {
         name: int(status[field].split()[0]) // 1000 for name, field in (("anonymous", "RssAnon"), ("mapped", "RssFile"))
@@ -258,7 +258,7 @@ def main() -> None:
         figures |= {**_memory(), "hosts": getattr(getattr(store, "frontier", None), "hosts", int)()}
     print(json.dumps(figures), flush=True)
     sys.stdout.flush()
-    os._exit(0)  # as if killed: nothing is closed
+    os._exit(0)  # exit as if killed, without closing anything
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Sites:
 
     ``forbidden`` is the number of links of each page that robots.txt forbids. ``wiki``: pages link to their own edit, history,
     diff, login and reply pages, which robots.txt forbids, which exist but are nearly empty, or which are refused. ``servers``:
-    number of addresses that serve the hosts, 0 for one each. ``swarm``: each page also links to a host of a domain for which every
+    number of addresses that serve the hosts, 0 for one each. ``swarm``: each page also links to a host of a domain whose every
     name answers, with random text on the topic and links to more such names; these hosts do not count in ``hosts``.
     """
 

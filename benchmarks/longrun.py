@@ -1,9 +1,9 @@
-"""A long crawl of the endless web: does a page cost the same, and the memory stay the same, from page 1,000 to the last?
+"""A long crawl of the endless web: do the cost of a page and the memory stay constant from page 1,000 to the last?
 
-Part of ``python benchmarks/throughput.py --flat 200000``. At each thousand pages the crawl notes its CPU time, its resident
-memory and what the frontier holds, and reads one fixed page a few times, which tells how fast the machine is at that moment:
-the cost of a crawled page is shown in such readings too, since other work on the machine changes the CPU time of everything
-alike.
+Part of ``python benchmarks/throughput.py --flat 200000``. After each thousand pages the crawl notes its CPU time, its resident
+memory and the size of its frontier, and reads one fixed page a few times, which shows how fast the machine is at that moment.
+The cost of a crawled page is also shown in units of such readings, since other work on the machine changes the CPU time of
+everything alike.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Checkpoints:
 
         self.crawler = crawler
         self.noted = 0
-        self.spent = 0.0  # CPU seconds that went into readings
+        self.spent = 0.0  # CPU seconds spent on readings
         self.body = EndlessWeb().get("http://h0.example/").body
 
     @classmethod
@@ -46,7 +46,7 @@ class Checkpoints:
             self.note(crawl)
 
     def note(self, crawl: Any) -> None:
-        """Append the line of this moment."""
+        """Append a line with the present figures."""
         before = time.process_time()
         reading = self.reading()
         line = {
@@ -62,7 +62,7 @@ class Checkpoints:
         self.spent += time.process_time() - before
 
     def reading(self) -> float:
-        """The least CPU seconds that reading the fixed page took just now."""
+        """The least CPU seconds that reading the fixed page took in a few tries."""
         from crawlproject.pages.html.parse import parse_document
 
         times = []
@@ -74,9 +74,9 @@ class Checkpoints:
 
 
 def memory() -> dict[str, float]:
-    """Resident memory of this process in MB: all of it, and the part that is its own and not a view of a file.
+    """Resident memory of this process in MB: the total, and the part that is private and not mapped from a file.
 
-    The kernel takes back views of files, such as the frontier's, when it needs the room.
+    The kernel reclaims mapped files, such as the frontier's, when it needs the room.
     """
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     resident, own = (int(status[name].split()[0]) / 1024 for name in ("VmRSS", "RssAnon"))
@@ -84,7 +84,7 @@ def memory() -> dict[str, float]:
 
 
 def table(lines: Sequence[dict[str, float]]) -> str:
-    """Rate and memory at the checkpoints; the rate at one is over the pages since the one before, or the first 10,000."""
+    """Rate and memory at the checkpoints; a rate covers the pages since the checkpoint before, or the first 10,000."""
     heads = ("page", "pages/CPU s", "ms CPU/page", "in readings", "resident MB", "own MB", "waiting")
     shown = [f"{heads[0]:>9}" + "".join(f"{head:>14}" for head in heads[1:])]
     found = []
@@ -105,9 +105,9 @@ def table(lines: Sequence[dict[str, float]]) -> str:
 
 
 def cost_at(lines: Sequence[dict[str, float]], page: int, around: int = 2_000) -> dict[str, float]:
-    """What a page cost around a checkpoint: mean CPU seconds and their number of readings, over the lines up to it.
+    """The cost of a page around a checkpoint: mean CPU seconds and the equivalent in readings, over the lines up to it.
 
-    The first checkpoint is measured over the pages after it, since nothing came before.
+    The first checkpoint is measured over the pages after it, since no line precedes it.
     """
     ends = next(number for number, line in enumerate(lines) if line["pages"] >= page)
     starts = max((number for number in range(ends) if lines[number]["pages"] <= page - around), default=None)

@@ -1,19 +1,19 @@
-"""Every ordering as it is, with the active set of `adaptive`, and without host rotation: by pages and by seconds.
+"""Every ordering as it is, with the active set of `adaptive`, and without host rotation: recall by pages and by seconds.
 
     python benchmarks/quality.py WEB TOPIC... --pages 500 2000 --seconds 60 300 --out quality [--jobs 2] [--json FILE]
 
-Controls: `as_is` (k of FRONTIER_BATCH_SIZE, 50), `active` (and an active set of 256 URLs; `adaptive` has one of its own), `k1`
+Controls: `as_is` (k of FRONTIER_BATCH_SIZE, 50), `active` (plus an active set of 256 URLs; `adaptive` has its own), `k1`
 (hosts do not take turns), `active_k1` (both). Rehearsals are polite, with 64 fetches at a time. Each ordering has two: one
-with a budget of the last of `--pages`, one with a budget of the last of `--seconds`. What was found is noted in the folder
-`--out`, so the same command goes on where it was; rehearse other webs into the same folder, and the tables are over the
-topics of all webs.
+with a budget of the last value of `--pages`, one with a budget of the last value of `--seconds`. Results are kept in the
+folder `--out`, so the same command resumes where it stopped. If you rehearse other webs into the same folder, the tables cover
+the topics of all webs.
 
-Figures: *mean* is the mean target recall over the first so many pages (the largest of `--pages`), then recall after so many
-pages and seconds; mean over topics ± standard error. In parentheses: the p-value of a paired one-tailed t-test against
-`--base`, after Holm's correction for all rows in both directions; + marks a row that is better than the base. *bound* is
-what no crawl can exceed (`least_pages`).
+Figures: *mean* is the mean target recall over the first pages (as many as the largest of `--pages`), followed by recall after
+each number of pages and of seconds; mean over topics ± standard error. In parentheses: the p-value of a paired one-tailed t-test
+against `--base`, after Holm's correction for all rows in both directions; + marks a row that is better than the base. *bound* is
+the best that any crawl can reach (`least_pages`).
 
-An ordering may have settings: `adaptive,CRAWL_SEED=2`. Front pages are offered to `adaptive` alone, unless settings say so
+An ordering may have settings: `adaptive,CRAWL_SEED=2`. Only `adaptive` is offered front pages, unless settings say otherwise
 (`dom,CRAWL_FRONT_PAGES=True`).
 """
 
@@ -44,7 +44,7 @@ from crawlproject.settings import CONCURRENT_REQUESTS
 
 Figures = npt.NDArray[np.float64]  # [row, topic, column]
 ALIASES = {"indegree"}
-OWN_SET = {"adaptive", "omniscient"}  # no control makes an active set for these
+OWN_SET = {"adaptive", "omniscient"}  # these get no active set from a control
 
 
 def main() -> None:
@@ -90,7 +90,7 @@ def _place(rows: Sequence[Row], base: str) -> int:
 
 
 def _measure(chosen: argparse.Namespace, asked: Asked, rows: Sequence[Row]) -> None:
-    """One topic at a time in each process."""
+    """Measure all topics, one topic at a time in each process."""
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
         jobs = [pool.submit(attempt, chosen.web, topic, rows, asked, chosen.out) for topic in chosen.topics]
         for number, job in enumerate(as_completed(jobs), start=1):
@@ -102,7 +102,7 @@ def _measure(chosen: argparse.Namespace, asked: Asked, rows: Sequence[Row]) -> N
 
 
 def _figures(found: Found, asked: Asked) -> list[float]:
-    """The mean over the crawl, and the recall at each checkpoint."""
+    """The mean recall over the crawl, and the recall at each checkpoint."""
     by_pages = [found.recall_at_page(pages) for pages in asked.pages]
     return [found.mean_over(asked.pages[-1]), *by_pages, *map(found.recall_at_second, asked.seconds)]
 
@@ -112,7 +112,7 @@ def columns(asked: Asked) -> list[str]:
 
 
 def tests(figures: Figures, base: int, rows: Sequence[Row]) -> list[list[float | None]]:
-    """By column and row: the corrected p of the difference to ``base``, in its direction; None for the base and the bound."""
+    """Return, by column and row, the corrected p of the difference to ``base``, in its direction; None for base and bound."""
     contenders = [number for number, row in enumerate(rows) if number != base and row != BOUND]
     found: list[list[float | None]] = []
     for column in range(figures.shape[2]):

@@ -2,10 +2,10 @@
 
     python -m benchmarks.seen_urls [--urls 1e6 1e7] [--only NAME ...] [--folder DIR]
 
-The table of this project (extendible hashing on disk, answers at once); a batched sort-merge as in Mercator and IRLbot's
-DRUM (Lee, Leonard, Wang and Loguinov, WWW 2008): keys wait in memory, and are sorted and merged with a sorted file when
-``BUFFER`` bytes are full; and a Bloom filter of 10 bits a URL with 7 hashes. Every URL is linked twice on average; links come
-in batches of 100, as of a page. Each contender runs in a process of its own. ``wrong``: new URLs that were taken for seen.
+Compared are the table of this project (extendible hashing on disk, answers at once); a batched sort-merge as in Mercator and
+IRLbot's DRUM (Lee, Leonard, Wang and Loguinov, WWW 2008), where keys wait in memory and are sorted and merged with a sorted file
+when ``BUFFER`` bytes are full; and a Bloom filter of 10 bits a URL with 7 hashes. Every URL is linked twice on average; links
+come in batches of 100, like those of a page. Each contender runs in a separate process. ``wrong``: new URLs reported as seen.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from crawlproject.frontier.disk.digest_numbers import DigestNumbers
 
 NAMES = ("table", "drum", "bloom")
 LINKS = 100  # of a page
-MERGED = 500_000  # digests that are merged into the table together, as many as fill a journal of 32 MiB
+MERGED = 500_000  # digests that are merged into the table at a time, enough to fill a journal of 32 MiB
 BUFFER = 64 * 2**20  # bytes of keys that wait for a merge
 Keys = npt.NDArray[np.uint64]
 
 
 class Seen(Protocol):
-    """``ask`` returns how many of these keys are new, at once or later; ``end`` the rest."""
+    """A URL-seen test. ``ask`` returns the number of new keys, now or in a later call; ``end`` returns the rest."""
 
     def ask(self, keys: Keys) -> int: ...
 
@@ -42,7 +42,7 @@ class Seen(Protocol):
 
 
 class Table:
-    """Digests of 16 bytes, of which the second half follows from the first here."""
+    """The project's table of 16-byte digests; here the second half of a digest is computed from the first."""
 
     def __init__(self, folder: Path) -> None:
         self._numbers = DigestNumbers(folder / "seen")
@@ -51,7 +51,7 @@ class Table:
     def ask(self, keys: Keys) -> int:
         new = {}
         for digest in np.column_stack((keys, keys * np.uint64(0x9E3779B97F4A7C15))).view("S16").ravel().tolist():
-            digest = digest.ljust(16, b"\0")  # numpy cuts zeros off
+            digest = digest.ljust(16, b"\0")  # numpy strips trailing zeros
             if digest not in new and self._numbers.get(digest) is None:
                 new[digest] = self._next
                 self._next += 1
@@ -66,14 +66,14 @@ class Table:
         return 0
 
     def _flush(self) -> None:
-        """As when the journal of a frontier is summed up, which does it in a thread."""
+        """Flush as a frontier does when it compacts its journal, though the frontier uses a thread."""
         self._numbers.seal()
         self._numbers.flush()
         self._flushed = self._next
 
 
 class Drum:
-    """A sorted file of keys of 8 bytes, rewritten at each merge."""
+    """A sorted file of 8-byte keys, rewritten at each merge."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -104,7 +104,7 @@ class Drum:
 
 
 class Bloom:
-    """Kirsch and Mitzenmacher's two hashes in place of seven."""
+    """A Bloom filter with Kirsch and Mitzenmacher's two hashes in place of seven."""
 
     def __init__(self, folder: Path, urls: int) -> None:
         self._bits = np.zeros(10 * urls // 8 + 1, np.uint8)
@@ -123,7 +123,7 @@ class Bloom:
 
 
 def stream(urls: int) -> Iterator[Keys]:
-    """``2 * urls`` links, of which every second is to a URL that was linked before, however long ago."""
+    """Yield ``2 * urls`` links; every second one leads to a URL that was linked before, however long ago."""
     random = np.random.default_rng(2010)
     for first in range(0, urls, LINKS // 2):
         numbers = np.arange(first, min(urls, first + LINKS // 2), dtype=np.uint64)
@@ -132,7 +132,7 @@ def stream(urls: int) -> Iterator[Keys]:
 
 
 def _mixed(numbers: Keys) -> Keys:
-    """SplitMix64: another number for each."""
+    """SplitMix64: map each number to a different one."""
     mixed = numbers * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

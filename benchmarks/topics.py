@@ -1,14 +1,14 @@
-"""Several topics in one crawl against the same topics crawled one after the other; and what a further topic costs.
+"""Several topics in one crawl against the same topics crawled one after the other; and the cost of each further topic.
 
     python -m benchmarks.topics recall WEB TOPIC... [--pages 1000] [--orderings adaptive best_first dom] [--fairness 0.5]
     python -m benchmarks.topics cpu WEB TOPIC... [--pages 1000] [--topics 1 2 4 8] [--repeats 3]
 
-``recall``: each topic is rehearsed alone for ``--pages`` pages, then all of them in one crawl. How many fetches does the one
-crawl need for the mean recall that the crawls one after the other reach together; and, as a control, what does it reach with the
-same number of fetches? ``distinct``: the fetches of the crawls one after the other if each had the answers of those before.
+``recall``: each topic is rehearsed alone for ``--pages`` pages, then all topics in one crawl. How many fetches does the one
+crawl need for the mean recall that the separate crawls reach together? As a control: which recall does it reach with the same
+number of fetches? ``distinct``: the fetches of the separate crawls if each could reuse the answers of the crawls before.
 
 ``cpu``: the pages of a crawl of all topics go through the steps of a page, from bytes to frontier, in one fixed order, once with
-the first topic alone (as a crawl of one topic), then with more of them. CPU seconds of this process; the best of ``--repeats``.
+the first topic alone (as a crawl of one topic), then with more topics. CPU seconds of this process; the best of ``--repeats``.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from crawlproject.webs.open import open_web
 from crawlproject.webs.page_cache import latency
 
 Curve = npt.NDArray[np.float64]
-SHARES = (0.5, 0.75, 0.9, 1.0)  # of the mean recall that the crawls one after the other reach
+SHARES = (0.5, 0.75, 0.9, 1.0)  # of the mean recall that the separate crawls reach
 AGENT = "topical-benchmark"
 
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The targets of a topic that can be reached from its seeds."""
+    """The targets of a topic that are reachable from its seeds."""
 
     name: str
     urls: frozenset[str]
 
 
 def recall_by_fetch(folder: Path, targets: Sequence[Targets]) -> Curve:
-    """The recall of each topic after each fetch of a run, (topics, fetches)."""
+    """The recall of each topic after each fetch of a run, of shape (topics, fetches)."""
     visits = list(read_visits(folder))
     found = np.zeros((len(targets), len(visits)))
     redirects = {visit.url: visit.redirect for visit in visits if visit.redirect}
@@ -73,7 +73,7 @@ def _end(url: str, redirects: Mapping[str, str]) -> str:
 
 
 def in_turn(curves: Sequence[Curve]) -> Curve:
-    """The mean recall after each fetch of crawls that are run one after the other; each curve is of one topic."""
+    """The mean recall after each fetch of crawls that run one after the other; each curve belongs to one topic."""
     length = sum(len(curve) for curve in curves)
     total, done = np.zeros(length), 0
     for curve in curves:
@@ -84,13 +84,13 @@ def in_turn(curves: Sequence[Curve]) -> Curve:
 
 
 def first_reaching(curve: Curve, value: float) -> int | None:
-    """After how many fetches a curve that never falls reaches ``value``."""
+    """The number of fetches after which a monotonic curve reaches ``value``; None if it never does."""
     place = int(np.searchsorted(curve, value - 1e-12))
     return place + 1 if place < len(curve) else None
 
 
 def compare(web_name: str, topics: Sequence[Topic], chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """One line for each ordering."""
+    """Yield one line for each ordering."""
     whole = together("all", tuple(topics))
     with tempfile.TemporaryDirectory() as name:
         out, cache = Path(name), Path(chosen.cache)
@@ -155,7 +155,7 @@ def fixed_pages(
 
 
 def cpu_seconds(topic: Topic, ordering: str, pages: Sequence[tuple[CrawlUrl, bytes, str, float]]) -> float:
-    """The CPU seconds that pages take in a live crawl's steps, files included."""
+    """The CPU seconds that the pages take in the steps of a live crawl, including writing files."""
     with tempfile.TemporaryDirectory() as name:
         options = read_options({"ORDERING": ordering, "CRAWL_DIR": name, "CRAWL_SITE_BUDGET": 0})
         crawl = assemble(topic, options, clock=lambda: 0.0, agent=product_token(AGENT))
@@ -173,7 +173,7 @@ def cpu_seconds(topic: Topic, ordering: str, pages: Sequence[tuple[CrawlUrl, byt
 
 
 def put_through(crawl: Crawl, url: CrawlUrl, body: bytes, content_type: str, at: float) -> None:
-    """What the spider and the pipelines do with a page that came."""
+    """Process a fetched page as the spider and the pipelines do."""
     steps, fetch = crawl.steps, Fetch(200, at, 0.1, content_type=content_type)
     page = steps.read(url, body, content_type=content_type, now=at)
     page = steps.examine(page, fetch)
@@ -183,7 +183,7 @@ def put_through(crawl: Crawl, url: CrawlUrl, body: bytes, content_type: str, at:
 
 
 def cost(web_name: str, topics: Sequence[Topic], chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """One line for each number of topics. The repeats take turns, so that a busy machine is busy for all of them."""
+    """Yield one line for each number of topics. The repeats take turns, so that load on the machine affects all alike."""
     pages = fixed_pages(web_name, topics, chosen)
     for ordering in chosen.orderings:
         takes: dict[int, list[float]] = {number: [] for number in chosen.topics}

@@ -1,4 +1,4 @@
-"""The virtual crawler of paper 002 Figure 1, over a graph of integers, and what may order its queue."""
+"""The virtual crawler of paper 002 Figure 1, over a graph of integers, and the estimates that can order its queue."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ HOT = 1e6  # above any estimate
 
 
 class Web:
-    """The part of a graph that can be reached from a node; its nodes are numbered anew, the start is 0.
+    """The part of a graph that is reachable from a start node; nodes are renumbered, and the start is 0.
 
-    ``nodes`` are their numbers in the graph.
+    ``nodes`` holds their original numbers in the graph.
     """
 
     def __init__(self, sources: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], start: int) -> None:
@@ -44,10 +44,10 @@ class Web:
 
 
 class Estimate(Protocol):
-    """What a crawler knows of the importance of pages; it only rises."""
+    """A crawler's estimate of the importance of pages; it never falls."""
 
     def visit(self, node: int, targets: Sequence[int]) -> bool:
-        """A page was fetched. True: nodes other than its targets may have risen too."""
+        """Record that a page was fetched. Return True if the estimates of nodes other than its targets may have risen too."""
         ...
 
     def __call__(self, node: int) -> float:
@@ -66,9 +66,9 @@ class Nothing:
 
 
 class Drawn:
-    """At random: any node in the queue may be next. ``draws`` are exponential variates of mean 1, one for each node.
+    """Random order: any node in the queue may be next. ``draws`` are exponential variates of mean 1, one for each node.
 
-    As the ordering ``random``: the clock of a node rings so long after the node was found.
+    As in the ordering ``random``, the clock of a node rings ``draws[node]`` after the node was found.
     """
 
     def __init__(self, draws: Sequence[float]) -> None:
@@ -100,7 +100,7 @@ class Backlinks:
 
 
 class Ranks:
-    """``IR'(P)``, as the ordering ``pagerank`` has it."""
+    """``IR'(P)``, as the ordering ``pagerank`` computes it."""
 
     def __init__(self, growth: float) -> None:
         self._ranks: GrowingPageRank[int] = GrowingPageRank(growth=growth)
@@ -119,7 +119,7 @@ class Ranks:
 
 
 class Opic:
-    """The cash of a node."""
+    """The OPIC cash of a node."""
 
     def __init__(self, start: int) -> None:
         self._cash = OpicCash([start])
@@ -135,8 +135,8 @@ class Opic:
 class HotQueue:
     """The two queues of paper 002 Figure 4, both ordered by ``rest``; with ``hot_pages`` those of Figure 5.
 
-    A node enters the hot queue when the link by which it is found is one of ``hot_links``, pairs of nodes. In Figure 5 also
-    when it is fewer than 3 links away from a hot page: the page with that link is hot, or a hot page links to it.
+    A node enters the hot queue when the link that discovers it is one of ``hot_links``, pairs of nodes. In Figure 5 it also
+    enters when it is fewer than 3 links away from a hot page: the linking page is hot, or a hot page links to the linking page.
     """
 
     def __init__(self, rest: Estimate, hot_links: Collection[tuple[int, int]], hot_pages: Collection[int] = ()) -> None:
@@ -144,7 +144,7 @@ class HotQueue:
         self._hot_links = hot_links
         self._hot_pages = hot_pages
         self._linked_by_hot: set[int] = set()
-        self._found = {0: False}  # nodes seen so far, and whether they are in the hot queue
+        self._found = {0: False}  # nodes seen so far -> whether they are in the hot queue
 
     def visit(self, node: int, targets: Sequence[int]) -> bool:
         if node in self._hot_pages:
@@ -159,7 +159,7 @@ class HotQueue:
 
 
 def crawl(web: Web, score: Estimate) -> list[int]:
-    """Figure 1: the nodes in the order in which they are visited. Equal scores leave in the order of their arrival."""
+    """Figure 1: the nodes in the order of their visits. Nodes with equal scores leave the queue first in, first out."""
     arrived = {0: 0}
     told = [-1.0] * len(web)
     told[0] = score(0)
@@ -184,7 +184,7 @@ def crawl(web: Web, score: Estimate) -> list[int]:
 
 
 def buffered(web: Web, order: Iterable[int], estimate: Estimate, size: int) -> list[int]:
-    """What a buffer of ``size`` pages holds after the crawl, flushed by ``estimate``."""
+    """The pages in a buffer of ``size`` pages after the crawl; ``estimate`` decides which pages are flushed."""
     buffer = LimitedBuffer(size, estimate)
     for node in order:
         estimate.visit(node, web[node])

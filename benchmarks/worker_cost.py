@@ -1,17 +1,17 @@
-"""What a fetch costs workers of one crawl: CPU of all of them and of Redis, calls of scripts, commands and bytes.
+"""What a fetch costs the workers of one crawl: CPU of all workers and of Redis, script calls, commands and bytes.
 
     python benchmarks/worker_cost.py [--pages 2000] [--hosts 200] [--inside 0.8] [--orderings adaptive dom]
                                      [--workers 1 2 4] [--apart 1 2 4] [--profile FOLDER] [--json FILE]
 
 Workers crawl the endless web of ``benchmarks/endless.py`` over sockets, without politeness; ``--inside`` is the share of links
-that stay on their host, nearly none by default. ``--apart`` is the control: so many crawls with a frontier on disk that know
-nothing of each other, and share the pages; for what more processes than processors cost anyway. CPU, not time, is counted, from
-the twentieth page of each worker to its last: user and system time of the workers, and of the server by itself. On a busy
-machine the same work takes up to three times as much CPU: ``yardstick`` is what a fixed piece of work took meanwhile, in ms,
-and ``in_yards`` the CPU of the workers divided by it: compare rows of as many busy processes, as beside one process the
-yardstick wakes up on an idle processor, and is a third slower. ``--profile`` keeps a profile of each worker there
-(``pstats``), which takes a multiple of the time. Files go to ``TMPDIR``: one in memory leaves out what ext4 takes to make files
-where some were deleted within the last five minutes, up to a fifth of all.
+that stay on their host, nearly none by default. ``--apart`` is the control: as many independent crawls, each with a frontier on
+disk, which share the pages; it shows what running more processes than processors costs anyway. CPU time is counted, not wall
+time, from the twentieth page of each worker to its last: user and system time of the workers, and separately of the server. On a
+busy machine the same work takes up to three times as much CPU: ``yardstick`` is the time of a fixed piece of work during the
+crawl, in ms, and ``in_yards`` the CPU of the workers divided by it. Compare only rows with equally many busy processes: beside
+one process the yardstick wakes up on an idle processor, and is a third slower. ``--profile`` keeps a profile of each worker in
+FOLDER (``pstats``), which multiplies the time. Files go to ``TMPDIR``: a ``TMPDIR`` in memory avoids the time ext4 takes to
+create files where some were deleted within the last five minutes, up to a fifth of all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ finally:
 
 
 class Yardstick:
-    """How long a fixed piece of work takes, on the same processors at the same time: ten times a second, in a thread."""
+    """Times a fixed piece of work on the same processors during the crawl: ten times a second, in a thread."""
 
     def __init__(self) -> None:
         self._times: list[float] = []
@@ -72,7 +72,7 @@ class Yardstick:
 def crawl(
     bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace, *, apart: bool = False
 ) -> dict[str, Any]:
-    """One crawl of all workers, or one of each; what a page has cost."""
+    """Run one crawl of all workers, or with ``apart`` one crawl each; return the cost of a page."""
     with TemporaryDirectory() as name, redis_server(Path(name) / "redis") as server:
         client = redis.Redis(port=server.port)
         before = _used(client)
@@ -96,7 +96,7 @@ def crawl(
 def _run(
     bench: Bench, ordering: str, workers: int, chosen: argparse.Namespace, folder: Path, url: str
 ) -> list[dict[str, Any]]:
-    """So many processes; what their meters say. ``url`` of the server, empty: each crawls by itself."""
+    """Run ``workers`` processes; return what their meters wrote. ``url`` of the server; if empty, each crawls alone."""
     processes = []
     for number in range(workers):
         shared = {"FRONTIER": "redis", "REDIS_URL": url, "CRAWL_WORKER": f"w{number}", "FRONTIER_REDIS_NAME": "cost"}
@@ -127,7 +127,7 @@ def _calls(stats: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def _used(client: Any) -> dict[str, float]:
-    """What the server has used so far. A call is one of a script; a command is one that a script gives, or a client."""
+    """What the server has used so far. A call runs a script; a command comes from a script or from a client."""
     found, calls = client.info("everything"), _calls(client.info("commandstats"))
     return {
         "redis_ms": 1000 * (found["used_cpu_user"] + found["used_cpu_sys"]),

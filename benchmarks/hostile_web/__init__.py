@@ -1,8 +1,8 @@
-"""The hostile web: good sites, and for every two of them three that are a trap or spam, each without end.
+"""The hostile web: good sites, and for every two of them three sites that are a trap or spam, each without end.
 
-Made from a seed number; a page is written when it is asked for, and the same seed gives the same bytes. The good part is
-the same with and without the bad part, but for the links into it, so that a crawl of both tells what the bad part costs.
-Nothing here knows how the crawler defends itself, and the crawler knows nothing of what stands here.
+The web is made from a seed number; a page is generated when it is requested, and the same seed gives the same bytes. The good
+part is the same with and without the bad part, apart from links into the bad part, so that a crawl of both shows what the bad
+part costs. This package knows nothing of the crawler's defences, and the crawler knows nothing of this package.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FIRST: Mapping[str, Answer] = {
     "hidden_text": spam.hidden_text,
     "redirects": spam.redirects,
 }
-# Written when the defences were finished, by somebody who had not read them; afterwards these were used to better them.
+# Written when the defences were finished, by an author who had not read them; the defences were improved with these afterwards.
 SECOND: Mapping[str, Answer] = {
     "searches": endless.searches,
     "variants": endless.variants,
@@ -44,7 +44,7 @@ SECOND: Mapping[str, Answer] = {
     "fresh_paths": forged.fresh_paths,
     "cloaked": forged.cloaked,
 }
-# Written together with these, and kept out for longer: only what swarms did was used, and after the others were measured.
+# Written together with SECOND, but held out longer: only the results for swarms were used, and after the others were measured.
 THIRD: Mapping[str, Answer] = {
     "wiki": endless.wiki,
     "shuffles": endless.shuffles,
@@ -62,17 +62,17 @@ KINDS: Mapping[str, Answer] = {**FIRST, **SECOND, **THIRD}
 _WITH_NAMES_BELOW = frozenset({"parked", "doorways"})
 GOOD_HOSTS = 400
 SHARE = 0.6  # of the hosts that are bad
-LITTERED = 0.45  # of good pages, on which somebody left links to bad sites
+LITTERED = 0.45  # of good pages, which carry comment spam: links to bad sites
 DEFAULT_SEED = 2010
 _THROWN = re.compile(r"(\d{7,9})\.(?:example|test)$")
 _ROBOT = re.compile(r"bot|crawl|spider|slurp|scrapy|archiv", re.IGNORECASE)
 
 
 class HostileWeb:
-    """``good`` good hosts and so many bad ones of ``kinds``, the first twelve, that ``share`` of all hosts are bad; 0 for none.
+    """``good`` good hosts, and bad hosts of ``kinds`` (default: the first twelve), so many that ``share`` of all hosts are bad.
 
-    ``urls`` lists the good pages only: the bad ones have no end. Raises ``KeyError`` for a kind that there is not, and
-    ``ValueError`` for a share outside [0, 1).
+    ``share`` 0 means no bad hosts. ``urls`` lists the good pages only: the bad ones have no end. Raises ``KeyError`` for an
+    unknown kind, and ``ValueError`` for a share outside [0, 1).
     """
 
     warnings: Sequence[str] = ()
@@ -100,21 +100,21 @@ class HostileWeb:
 
     @property
     def hosts(self) -> tuple[int, int]:
-        """Good hosts and bad ones; parked domains and doorways have more hosts below them, and swarms have more domains."""
+        """Numbers of good and bad hosts; parked domains and doorways have more hosts below them, swarms have more domains."""
         return len(self._homes), len(self._bad)
 
     @property
     def bad_sites(self) -> Sequence[BadSite]:
-        """Every bad site, of all its kinds."""
+        """All bad sites of this web."""
         return self._bad
 
     def kind_of(self, host: str) -> str:
-        """The kind of a bad host, or of the one that it is below or belongs to; empty for a good one."""
+        """The kind of a bad host, or of the bad site that the host is below or belongs to; empty for a good host."""
         site = self._site(host)
         return site.kind if site else ""
 
     def seeds(self, theme: str, count: int, seed: int = 0) -> list[str]:
-        """Articles about a theme to begin a crawl with."""
+        """Draw ``count`` articles about a theme as seeds of a crawl."""
         articles = sorted(self.good.articles(theme))
         return Random(f"seeds {seed}").sample(articles, count)
 
@@ -132,7 +132,7 @@ class HostileWeb:
         return not_held(url)
 
     def get_as(self, url: str, agent: str) -> Reply:
-        """``get`` for a crawler; a browser sees what cloaked pages are for. ``agent`` is a User-Agent header."""
+        """Like ``get`` for a crawler; a browser sees the pages behind cloaked ones. ``agent`` is a User-Agent header."""
         reply = self.get(url)
         host, _, rest = url.removeprefix("http://").partition("/")
         site = self._site(host)
@@ -148,7 +148,7 @@ class HostileWeb:
         return self.get(url).status != 404
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no resource is held open."""
 
     def _make_bad(self, count: int, seed: int) -> list[BadSite]:
         rng = Random(f"bad sites {seed}")
@@ -166,7 +166,7 @@ class HostileWeb:
         return made
 
     def _site(self, host: str) -> BadSite | None:
-        """The bad site of a host; some answer for every name below theirs, and swarms for domains without number."""
+        """The bad site of a host; some sites answer for every name below theirs, and swarms for endless domains."""
         site = self._by_host.get(host)
         if site is None and "." in host:
             above = self._by_host.get(host.partition(".")[2])
@@ -180,7 +180,7 @@ class HostileWeb:
         return self.good.quote(theme, rng)
 
     def _friend(self, rng: Random) -> A:
-        """Where bad sites lead besides themselves: to each other, and sometimes to a good site, to look better."""
+        """A link out of a bad site: to another bad site, or sometimes to a good site, to look better."""
         if rng.random() < 0.1:
             home = rng.choice(self._homes)
             return A(home, home)
@@ -190,7 +190,7 @@ class HostileWeb:
         return A(site.home if rng.random() < 0.4 else site.url(rng), prose.phrase(site.theme, rng))
 
     def _litter(self, url: str, theme: str, rng: Random) -> list[A]:
-        """Links to bad sites that pretend to be about what the page is about."""
+        """Links to bad sites that pretend to be about the theme of the page."""
         if not self._bad or rng.random() >= LITTERED:
             return []
         sites = self._by_theme[theme]
@@ -198,5 +198,5 @@ class HostileWeb:
 
 
 def _is_browser(agent: str) -> bool:
-    """Whether those who cloak take a visitor for a person."""
+    """Whether a cloaking site takes a visitor for a person."""
     return agent.startswith("Mozilla/") and not _ROBOT.search(agent)

@@ -1,4 +1,4 @@
-"""What the crawls of one site are compared by: the access log of its server, and for what is missing our crawl folder."""
+"""Compares the crawls of one site by its server's access log, and explains missing pages from our crawl folder."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from crawlproject.urls.canonical import canonical_url
 ROBOTS = "/robots.txt"
 
 _EXPLAINED = 2  # missing pages for each reason that are explained in full
-_LOOKED_AT = 1_000  # missing pages that are fetched, to see whether they are copies of others
+_LOOKED_AT = 1_000  # missing pages that are fetched to see whether they are copies of others
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a crawl found: pages by the canonical form of their URL, and the first of these that shows each content."""
+    """What a crawl found: pages by canonical URL, and for each content the first page that shows it."""
 
     run: Run
     pages: Mapping[str, str]
@@ -39,15 +39,15 @@ class Found:
 
     @property
     def copies(self) -> float:
-        """The share of its pages that have the bytes of another one."""
+        """The share of its pages that have the same bytes as another page."""
         return 1 - len(set(self.bodies)) / max(1, len(self.bodies))
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A line of the table. ``rate`` is different content for each fetch, at ``equal`` fetches of all crawlers.
+    """A line of the table. ``rate`` is distinct content per fetch over the first ``equal`` fetches, as many as all crawlers made.
 
-    ``last`` is the number of the fetch that brought the last content that was new.
+    ``last`` is the number of the fetch that brought the last new content.
     """
 
     site: str
@@ -67,7 +67,7 @@ class Figures:
 
 
 def found(site: Site, run: Run) -> Found:
-    """Reads what a run left."""
+    """Read the results of a run."""
     pages: dict[str, str] = {}
     content: dict[str, str] = {}
     for access in run.accesses:
@@ -79,7 +79,7 @@ def found(site: Site, run: Run) -> Found:
 
 
 def figures(site: Site, place: Place, results: Sequence[Found]) -> list[Figures]:
-    """The lines of a site."""
+    """The lines of the table for a site."""
     equal = min(len(result.run.accesses) for result in results)
     expected = site.expected(place)
     return [
@@ -104,20 +104,20 @@ def figures(site: Site, place: Place, results: Sequence[Found]) -> list[Figures]
 
 
 def _rate(site: Site, run: Run, fetches: int) -> float:
-    """What different content the first ``fetches`` requests brought, robots.txt included, for each of them."""
+    """Distinct content per request over the first ``fetches`` requests, robots.txt included."""
     return len({site.shown(access) for access in run.accesses[:fetches]} - {""}) / max(1, fetches)
 
 
 def _last(site: Site, run: Run) -> int:
-    """The number of the request that brought the last content that was new; 0 when none did."""
+    """The number of the request that brought the last new content; 0 if none did."""
     first = {shown: number for number, shown in reversed([*enumerate(map(site.shown, run.accesses), 1)]) if shown}
     return max(first.values(), default=0)
 
 
 def missing(site: Site, front: Front, ours: Found, other: Found) -> dict[str, Any]:
-    """The pages of another crawl that ours has not, by reason; those with the bytes of a page that it has are copies.
+    """The pages of another crawl that ours lacks, by reason; pages with the same bytes as one of ours count as copies.
 
-    ``content`` has only those with content that ours has not at any other URL either.
+    ``content`` lists only pages whose content ours does not have at any other URL either.
     """
     lacking = [key for key in other.pages if key not in ours.pages]
     have = set(ours.bodies)
@@ -137,7 +137,7 @@ def _lost(ours: Found, other: Found, copies: Collection[str]) -> list[str]:
 
 
 def reasons(folder: Path, urls: Iterable[str]) -> dict[str, list[str]]:
-    """Why URLs have no page in the crawl in ``folder``: where they are now, in few words."""
+    """Group URLs by the reason why the crawl in ``folder`` has no page of them: their present state, in few words."""
     frontier = read_frontier(folder / "frontier")
     visits = {visit.url: visit for visit in read_visits(folder)}
     refused = {sample[0]: entry.reason for entry in read_refused(folder) for sample in entry.samples}
@@ -159,7 +159,7 @@ def reasons(folder: Path, urls: Iterable[str]) -> dict[str, list[str]]:
 
 
 def left_out(folder: Path) -> dict[str, int]:
-    """How many links our crawl refused, by reason; and what its fetches were, where they brought no page."""
+    """The number of links that our crawl refused, by reason, and of fetches that brought no page, by error."""
     counts = Counter({f"refused {entry.reason}": entry.count for entry in read_refused(folder)})
     for visit in read_visits(folder):
         if visit.error:
@@ -181,7 +181,7 @@ def _why(folder: Path, url: str) -> str:
 
 
 def _key(url: str) -> str:
-    """One spelling for all spellings of a URL; empty when it is none."""
+    """One spelling for all spellings of a URL; empty if ``url`` is not a URL."""
     try:
         return canonical_url(url)
     except InvalidUrl:

@@ -1,4 +1,4 @@
-"""What a site is: which packages, how its content is made, how it is served, and which of its pages are content."""
+"""The description of a site: its packages, how its content is made, how it is served, and which of its pages are content."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ LOOPBACK = "127.0.0.1"
 HTML = ("text/html", "application/xhtml+xml")
 TEXT = "text/plain"
 
-_PATIENCE = 60.0  # seconds that a server may take to listen
+_PATIENCE = 60.0  # seconds that a server may take until it listens
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a site lives: a ``folder`` of its own, the ``packages``, and servers that end with ``stack``."""
+    """The place of a site: its own ``folder``, the ``packages``, and servers that end with ``stack``."""
 
     folder: Path
     packages: Packages
     stack: ExitStack
 
     def serve(self, command: Sequence[str | Path], *, port: int = 0, path: Path | None = None, **more: object) -> None:
-        """Start a server that runs until the site is done; returns when it listens on ``port`` or at the socket ``path``."""
+        """Start a server that runs until the site is done; return when it listens on ``port`` or at the socket ``path``."""
         process = self.stack.enter_context(_running([str(part) for part in command], self.folder, **more))
         ends = time.monotonic() + _PATIENCE
         while not (_listens(port) if path is None else path.exists()):
@@ -42,7 +42,7 @@ class Place:
 
 
 class Site:
-    """A site; what most of them have in common. ``entry`` is the path where the crawl starts."""
+    """Base class with what most sites have in common. ``entry`` is the path where the crawl starts."""
 
     name: str
     keywords: Sequence[str]
@@ -52,11 +52,11 @@ class Site:
     python: Sequence[str] = ()  # packages of PyPI
     node: Sequence[str] = ()  # packages of npm
     types: Sequence[str] = HTML  # content types of pages
-    settings: Sequence[str] = ()  # NAME=VALUE that our crawler needs for it
+    settings: Sequence[str] = ()  # NAME=VALUE that our crawler needs for this site
 
     @property
     def host(self) -> str:
-        """A host name that nobody has."""
+        """A host name that nobody can own (``.example`` is reserved)."""
         return f"{self.name}.site.example"
 
     @property
@@ -64,18 +64,18 @@ class Site:
         return f"http://{self.host}{self.entry}"
 
     def prepare(self, place: Place) -> None:
-        """Make the content, once, in the folder of the site."""
+        """Make the content in the folder of the site, unless it is there."""
 
     def locations(self, place: Place) -> str:
-        """Start the servers; the ``location`` blocks of nginx that lead to them."""
+        """Start the servers; return the ``location`` blocks of nginx that lead to them."""
         raise NotImplementedError
 
     def content(self, split: SplitResult) -> str:
-        """What a page shows of what people visit the site for, the same for all URLs that show it; empty: nothing."""
+        """An identifier of the content that a URL shows, the same for all URLs that show it; empty if it shows none."""
         return split.path
 
     def expected(self, place: Place) -> set[str]:
-        """All ``content`` that the site is known to have; empty when it is not known."""
+        """All ``content`` that the site is known to have; empty if unknown."""
         return set()
 
     def is_page(self, access: Access) -> bool:
@@ -83,19 +83,19 @@ class Site:
         return access.status == 200 and access.content_type.partition(";")[0].strip().lower() in self.types
 
     def shown(self, access: Access) -> str:
-        """The content that an answer has; empty: none."""
+        """The ``content`` of an answer; empty if it has none."""
         return self.content(access.split) if self.is_page(access) else ""
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
+    """A free loopback port."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
 
 
 def passed_on(port: int) -> str:
-    """All paths go to the server on ``port``, which is told the host name that was asked for."""
+    """The ``location`` block that passes all paths to the server on ``port``, with the requested host name."""
     return (
         f"location / {{ proxy_pass http://{LOOPBACK}:{port}; proxy_set_header Host $host; proxy_read_timeout 120s; }}"
     )
@@ -122,7 +122,7 @@ def _running(command: Sequence[str], folder: Path, **more: object) -> Iterator[s
 
 
 def _end(process: subprocess.Popen[bytes], by: signal.Signals) -> None:
-    """With its children, which some servers leave behind."""
+    """Stop a process together with its children, which some servers leave behind."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, by)
 
